@@ -17,7 +17,7 @@
 enum { HUGE = 1 << 21, PAGE = 4096, ROOM = 16, LEAST = 1 << 29, LEAST_LIMITED = 1 << 25 };
 
 /* So much of an array lies in memory that may lie in a file. */
-enum { IN_MEMORY = 1 << 22 };
+enum { IN_MEMORY = 1 << 20 };
 
 /* In the page before the memory. */
 typedef struct {
@@ -184,6 +184,11 @@ void big_put_away(gconstpointer memory, gsize size)
 
         if (h && h->to > h->from)
                 madvise((char *)memory + h->from, h->to - h->from, MADV_DONTNEED);
+}
+
+gboolean big_is_in_memory(gconstpointer memory, gsize size)
+{
+        return memory && mapped(size) > IN_MEMORY && header_of((gpointer)memory)->to < mapped(size);
 }
 
 void big_free(gpointer memory, gsize size)

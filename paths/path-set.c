@@ -8,6 +8,7 @@
 #include "base/exact-sum.h"
 #include "base/hash.h"
 #include "paths/path-shape.h"
+#include "paths/times-log.h"
 
 /* Finding the pattern of an instance must cost little more than reading it.
  * Instances of one pattern differ only in the order of their siblings, and few
@@ -27,12 +28,18 @@ typedef struct {
  * what is 0 is counted when the pattern is looked at. */
 enum { LATENCY, CALL_DELAY, OWN, N_TIMES };
 
-/* Instances wait here until there are enough of them to make going through the
- * histograms worth while. Most patterns are rare, and never get as many: they have
- * histograms, which are large, only if they are looked at. */
+/* Most patterns are rare, and few are looked at: the times of their instances wait in the log, a
+ * few of them at a time, and become histograms, which are large, only then. Those of patterns with
+ * more do at once, so many instances at a time as make going through the histograms worth while. Of
+ * long instances there wait fewer. */
 enum {
-        MAX_WAITING = 128,
-        MAX_WAITING_TIMES = 1 << 14, /* of long instances there wait fewer */
+        MAX_WAITING = 128, /* instances, and */
+        MAX_WAITING_NODES = 1 << 14,
+        MIN_RARE = 4, /* until they go into the log, or an eighth of those that are there */
+        MAX_RARE = 32,
+        MAX_RARE_NODES = 1 << 9,
+        MAX_LOGGED = 4096, /* in it, until they become histograms */
+        MAX_LOGGED_NODES = 1 << 16,
 };
 
 /* Of one node of a pattern; more are not looked for, so that a call with any number of them costs
@@ -61,7 +68,11 @@ typedef struct PatternEntry {
         };
         guint32 n_waiting, room;
         gboolean is_wide;
+        gboolean is_common;              /* what waits is not for the log */
+        TimesBlockAt logged;             /* the last block of those that waited before */
+        guint32 n_logged;                /* instances */
         guint32 index;                   /* of the pattern */
+        gint128 latency;                 /* of the instances that wait here and in the log, ns */
         PathPattern pattern;             /* without nodes until they are needed */
         LabelCounts *labels;             /* by node; NULL: no call had one */
         const Variant *first;            /* that it was found with; NULL for a linear pattern */
@@ -91,8 +102,10 @@ struct PathSet {
         PathSetSummary *summary;
         PathGraph *graph; /* NULL where the patterns are not linear */
 
-        gboolean is_part; /* path_set_be_part() */
-        guint32 n_told;   /* patterns that are in bytes, by path_set_bytes(), and no longer here */
+        gboolean is_part;  /* path_set_be_part() */
+        guint32 n_told;    /* patterns that are in bytes, by path_set_bytes(), and no longer here */
+        TimesBlockAt told; /* and the last block of the log */
+        GPtrArray *of_part; /* when reading: the patterns of the part in hand, by its numbers */
         const NodeId *fold; /* by NodeId; NULL: nothing is folded */
         const GPtrArray *labels;
         guint64 n_instances;
@@ -105,7 +118,8 @@ struct PathSet {
         PathTrust *trust; /* by NodeId */
         ExactSum *right;  /* of those guessed, until all is asked for; NULL where a store told it */
         guint32 n_trust;
-        GPtrArray *patterns;   /* of PatternEntry, which must not move */
+        GPtrArray *patterns; /* of PatternEntry, which must not move */
+        TimesLog *log;
         HashTable by_sequence; /* of Variant, owned */
         HashTable by_id;       /* of PatternEntry */
 };
@@ -180,6 +194,8 @@ PathSet *path_set_new(const NodeTable *nodes, SiblingOrder order)
         set->summary->method = "unknown";
         set->summary->first = set->summary->last = NO_TIME;
         set->patterns = g_ptr_array_new_with_free_func(pattern_free);
+        set->of_part = g_ptr_array_new();
+        set->log = times_log_new();
         table_init(&set->by_sequence, 64);
         table_init(&set->by_id, 64);
         return set;
@@ -204,10 +220,12 @@ void path_set_free(PathSet *set)
                 return;
         path_graph_free(set->graph);
         g_ptr_array_free(set->patterns, TRUE);
+        g_ptr_array_free(set->of_part, TRUE);
         for (gsize i = 0; i <= set->by_sequence.mask; i++)
                 g_free(set->by_sequence.places[i].what);
         g_free(set->by_sequence.places);
         g_free(set->by_id.places);
+        times_log_free(set->log);
         g_free(set->trust);
         g_free(set->right);
         g_free(set->summary);
@@ -407,61 +425,125 @@ static gsize n_times(const PatternEntry *entry)
         return (gsize)entry->pattern.n_nodes * N_TIMES;
 }
 
-static gint64 time_at(const PatternEntry *entry, gsize i)
+/* Instances to be counted together. */
+typedef struct {
+        PatternEntry *entry;
+        gint64 *times;
+        guint32 n, room;
+} Batch;
+
+static void batch_count(Batch *b)
 {
-        return entry->is_wide ? entry->wide[i] : entry->narrow[i];
+        PathPattern *p = &b->entry->pattern;
+        gsize n = n_times(b->entry);
+
+        for (guint32 i = 0; i < p->n_nodes; i++) {
+                const gint64 *times = b->times + (gsize)i * N_TIMES;
+
+                histogram_add_all(&p->nodes[i].latency, times + LATENCY, b->n, n);
+                histogram_add_all(&p->nodes[i].call_delay, times + CALL_DELAY, b->n, n);
+                histogram_add_all(&p->nodes[i].own, times + OWN, b->n, n);
+        }
+        b->n = 0;
 }
 
-static void count_time(const PatternEntry *entry, gsize first, Histogram *h)
+/* times: of some instances, n in all. */
+static void batch_add(Batch *b, gconstpointer times, gsize n, gboolean is_wide)
 {
-        gint64 times[MAX_WAITING];
-        gsize n = n_times(entry);
+        const gint32 *narrow = times;
+        const gint64 *wide = times;
+        gsize each = n_times(b->entry);
 
-        if (entry->is_wide)
-                for (guint32 i = 0; i < entry->n_waiting; i++)
-                        times[i] = entry->wide[i * n + first];
-        else
-                for (guint32 i = 0; i < entry->n_waiting; i++)
-                        times[i] = entry->narrow[i * n + first];
-        histogram_add_all(h, times, entry->n_waiting, 1);
+        for (gsize at = 0; at < n; at += each) {
+                gint64 *to = b->times + b->n * each;
+
+                for (gsize i = 0; i < each; i++)
+                        to[i] = is_wide ? wide[at + i] : narrow[at + i];
+                if (++b->n == b->room)
+                        batch_count(b);
+        }
+}
+
+static guint32 most_together(const PatternEntry *entry)
+{
+        return CLAMP(MAX_WAITING_NODES / entry->pattern.n_nodes, 1, MAX_WAITING);
 }
 
 /* Puts the instances that wait into the histograms. */
-static void count_waiting(PatternEntry *entry)
+static void count_waiting(const PathSet *set, PatternEntry *entry)
 {
+        guint32 room = MIN(most_together(entry), entry->n_logged + entry->n_waiting);
+        g_autofree gint64 *times = g_new(gint64, room * n_times(entry));
+        Batch batch = { .entry = entry, .times = times, .room = room };
+        const TimesBlock *b;
+
         if (!entry->pattern.nodes)
                 make_nodes(entry);
-        for (guint32 i = 0; i < entry->pattern.n_nodes; i++) {
-                PatternNode *node = &entry->pattern.nodes[i];
-
-                count_time(entry, (gsize)i * N_TIMES + LATENCY, &node->latency);
-                count_time(entry, (gsize)i * N_TIMES + CALL_DELAY, &node->call_delay);
-                count_time(entry, (gsize)i * N_TIMES + OWN, &node->own);
-        }
-        entry->n_waiting = 0;
+        for (; (b = times_log_block(set->log, entry->logged)); entry->logged = b->before)
+                batch_add(&batch, b->times, b->n, b->is_wide);
+        batch_add(&batch, entry->wide, entry->n_waiting * n_times(entry), entry->is_wide);
+        batch_count(&batch);
+        entry->n_waiting = entry->n_logged = 0;
+        entry->latency = 0;
 }
 
 static guint32 most_waiting(const PatternEntry *entry)
 {
-        return CLAMP(MAX_WAITING_TIMES / entry->pattern.n_nodes, 1, MAX_WAITING);
+        guint32 most = CLAMP(entry->n_logged / 8, MIN_RARE, MAX_RARE);
+
+        return entry->is_common ? most_together(entry)
+                                : CLAMP(MAX_RARE_NODES / entry->pattern.n_nodes, 1, most);
+}
+
+/* Fewer where they would take memory. */
+static guint32 most_logged(const PathSet *set, const PatternEntry *entry)
+{
+        return times_log_is_in_memory(set->log)
+                       ? most_together(entry)
+                       : CLAMP(MAX_LOGGED_NODES / entry->pattern.n_nodes, 1, MAX_LOGGED);
+}
+
+/* times: of n instances. */
+static void log_times(PathSet *set, PatternEntry *entry, gconstpointer times, guint32 n,
+                      gboolean is_wide)
+{
+        entry->logged = times_log_add(set->log, entry->index, entry->logged, times,
+                                      (guint32)(n * n_times(entry)), is_wide);
+        entry->n_logged += n;
+        if (entry->n_logged < most_logged(set, entry))
+                return;
+        entry->is_common = TRUE;
+        count_waiting(set, entry);
+}
+
+static void log_waiting(PathSet *set, PatternEntry *entry)
+{
+        guint32 n = entry->n_waiting;
+
+        entry->n_waiting = 0;
+        log_times(set, entry, entry->wide, n, entry->is_wide);
 }
 
 static void make_room(PatternEntry *entry, guint32 room)
 {
         gsize size = n_times(entry) * (entry->is_wide ? sizeof(gint64) : sizeof(gint32));
 
-        entry->room = MIN(room, most_waiting(entry));
+        entry->room = room;
         entry->wide = g_realloc(entry->wide, entry->room * size);
 }
 
 /* Makes room for the times of one more instance, and counts it. */
-static inline void wait_for_more(PatternEntry *entry)
+static inline void wait_for_more(PathSet *set, PatternEntry *entry)
 {
         if (G_UNLIKELY(entry->n_waiting == entry->room)) {
-                if (entry->room < most_waiting(entry))
-                        make_room(entry, entry->room + entry->room / 2 + 1);
+                guint32 room = MAX(1, 2 * entry->room);
+
+                if (room <= most_waiting(entry))
+                        make_room(entry, room);
+                else if (entry->is_common)
+                        count_waiting(set, entry);
                 else
-                        count_waiting(entry);
+                        log_waiting(set, entry);
         }
         entry->n_waiting++;
 }
@@ -518,11 +600,12 @@ static inline gboolean put_narrow(PatternEntry *entry, const PathCall *calls, co
 }
 
 /* Those of an instance that waited elsewhere: one of the two, the other is NULL. */
-static void add_times(PatternEntry *entry, const gint64 *wide, const gint32 *narrow)
+static void add_times(PathSet *set, PatternEntry *entry, const gint64 *wide, const gint32 *narrow)
 {
         gsize n = n_times(entry), at;
 
-        wait_for_more(entry);
+        wait_for_more(set, entry);
+        entry->latency += wide ? wide[LATENCY] : narrow[LATENCY];
         if (wide && !entry->is_wide)
                 widen(entry);
         at = (entry->n_waiting - 1) * n;
@@ -668,7 +751,8 @@ gboolean path_set_add(PathSet *set, PathCall *calls, guint32 n, GError **error)
         const guint32 *slot = v->words + 2 * (gsize)n;
         PatternEntry *entry = v->entry;
 
-        wait_for_more(entry);
+        wait_for_more(set, entry);
+        entry->latency += calls[0].end - calls[0].start;
         if (!entry->is_wide && !put_narrow(entry, calls, slot))
                 widen(entry);
         if (G_UNLIKELY(entry->is_wide))
@@ -1004,28 +1088,82 @@ static PatternEntry *entry_of(PathSet *set, Variant *v, char *signature, const c
         return v->entry;
 }
 
-/* Instances that wait to be counted. */
-static void waiting_bytes(PatternEntry *e, Bytes *b)
+/* Times of n instances to bytes, or from them, to be freed. */
+static gpointer times_bytes(const PatternEntry *e, gpointer times, guint32 *n, gboolean *is_wide,
+                            Bytes *b)
+{
+        gint64 *wide = times;
+        gint32 *narrow = times;
+
+        bytes_count(b, n, 12);
+        bytes_bool(b, is_wide);
+        if (*is_wide)
+                bytes_u64s(b, (guint64 **)&wide, *n * n_times(e));
+        else
+                bytes_u32s(b, (guint32 **)&narrow, *n * n_times(e));
+        if (!bytes_good(b))
+                *n = 0;
+        return *is_wide ? (gpointer)wide : narrow;
+}
+
+static void add_all_times(PathSet *set, PatternEntry *e, gconstpointer times, guint32 n,
+                          gboolean is_wide)
+{
+        const gint64 *wide = times;
+        const gint32 *narrow = times;
+
+        for (guint32 i = 0; i < n; i++)
+                add_times(set, e, is_wide ? wide + i * n_times(e) : NULL,
+                          is_wide ? NULL : narrow + i * n_times(e));
+}
+
+/* Instances that wait to be counted, but for those in the log. */
+static void waiting_bytes(PathSet *set, PatternEntry *e, Bytes *b)
 {
         guint32 n = e->n_waiting;
         gboolean is_wide = e->is_wide;
-        gint64 *wide = e->wide;
-        gint32 *narrow = e->narrow;
+        gpointer times = times_bytes(e, e->wide, &n, &is_wide, b);
 
-        bytes_count(b, &n, 12);
-        bytes_bool(b, &is_wide);
-        if (is_wide)
-                bytes_u64s(b, (guint64 **)&wide, n * n_times(e));
-        else
-                bytes_u32s(b, (guint32 **)&narrow, n * n_times(e));
         if (!bytes_reads(b))
                 return;
-        if (bytes_good(b) && e->n_waiting + n > e->room && e->room < most_waiting(e))
-                make_room(e, e->n_waiting + n);
-        for (guint32 i = 0; bytes_good(b) && i < n; i++)
-                add_times(e, is_wide ? wide + i * n_times(e) : NULL,
-                          is_wide ? NULL : narrow + i * n_times(e));
-        g_free(is_wide ? (gpointer)wide : narrow);
+        add_all_times(set, e, times, n, is_wide);
+        g_free(times);
+}
+
+/* Takes a block of a part as it is. */
+static void take_block(PathSet *set, PatternEntry *e, gconstpointer times, guint32 n,
+                       gboolean is_wide)
+{
+        if (e->is_common) {
+                add_all_times(set, e, times, n, is_wide);
+                return;
+        }
+        for (gsize i = 0; i < n; i++)
+                e->latency += is_wide ? ((const gint64 *)times)[i * n_times(e) + LATENCY]
+                                      : ((const gint32 *)times)[i * n_times(e) + LATENCY];
+        log_times(set, e, times, n, is_wide);
+}
+
+/* A block of the log, after all patterns. NULL: when reading. */
+static void block_bytes(PathSet *set, const TimesBlock *block, Bytes *b)
+{
+        const GPtrArray *patterns = block ? set->patterns : set->of_part;
+        guint32 number = block ? block->list : 0, n;
+        gboolean is_wide = block && block->is_wide;
+        PatternEntry *e;
+        gpointer times;
+
+        bytes_u32(b, &number);
+        if (!bytes_expect(b, number < patterns->len, "a pattern"))
+                return;
+        e = patterns->pdata[number];
+        n = block ? (guint32)(block->n / n_times(e)) : 0;
+        times = times_bytes(e, block ? (gpointer)block->times : NULL, &n, &is_wide, b);
+        if (block)
+                return;
+        if (bytes_expect(b, n > 0, "times"))
+                take_block(set, e, times, n, is_wide);
+        g_free(times);
 }
 
 /* Distributions that were made. */
@@ -1055,7 +1193,7 @@ static void entry_bytes(PathSet *set, PatternEntry *e, const guint16 *label, gui
         guint64 count = p->count;
         gboolean made = p->nodes != NULL;
 
-        waiting_bytes(e, b);
+        waiting_bytes(set, e, b);
         bytes_bool(b, &made);
         if (made && !p->nodes)
                 make_nodes(e);
@@ -1101,8 +1239,10 @@ static void pattern_bytes(PathSet *set, PatternEntry *e, const guint16 *label, g
                         e = entry_of(set, g_steal_pointer(&shape), g_steal_pointer(&signature),
                                      text, id);
         }
-        if (bytes_reads(b))
+        if (bytes_reads(b)) {
                 g_free(signature);
+                g_ptr_array_add(set->of_part, e);
+        }
         if (e && bytes_good(b))
                 entry_bytes(set, e, label, n_labels, b);
 }
@@ -1139,6 +1279,7 @@ static void rest_bytes(PathSet *set, Bytes *b)
                 set->summary->cut_instances += cut;
 }
 
+/* But for what is in the log. */
 static void empty_entry(PatternEntry *e)
 {
         path_pattern_clear(&e->pattern);
@@ -1148,30 +1289,54 @@ static void empty_entry(PatternEntry *e)
         e->n_waiting = 0;
 }
 
+/* The next block of the log of a pattern that has not become histograms since. */
+static const TimesBlock *next_block(PathSet *set)
+{
+        const TimesBlock *block = NULL;
+        const PatternEntry *e;
+
+        do {
+                set->told = times_log_next(set->log, set->told);
+                block = times_log_block(set->log, set->told);
+                e = block ? set->patterns->pdata[block->list] : NULL;
+        } while (e && !e->logged);
+        return block;
+}
+
+/* What is next in a piece. */
+enum { ITEM_END, ITEM_PATTERN, ITEM_BLOCK, ITEM_REST };
+
 gboolean path_set_bytes(PathSet *set, const guint16 *label, guint n_labels, Bytes *b)
 {
-        gboolean more = TRUE, all;
+        guint8 item = ITEM_PATTERN;
 
         g_assert(!set->graph);
-        while (bytes_good(b) && (bytes_reads(b) || b->out->len < PIECE)) {
+        while (bytes_good(b) && (item == ITEM_PATTERN || item == ITEM_BLOCK)) {
                 PatternEntry *e = NULL;
+                const TimesBlock *block = NULL;
 
-                if (!bytes_reads(b) && (more = set->n_told < set->patterns->len))
-                        e = set->patterns->pdata[set->n_told++];
-                bytes_bool(b, &more);
-                if (!more)
-                        break;
-                pattern_bytes(set, e, label, n_labels, b);
+                if (!bytes_reads(b)) {
+                        if (b->out->len >= PIECE)
+                                item = ITEM_END;
+                        else if (set->n_told < set->patterns->len)
+                                e = set->patterns->pdata[set->n_told++];
+                        else
+                                item = (block = next_block(set)) ? ITEM_BLOCK : ITEM_REST;
+                }
+                bytes_u8(b, &item);
+                bytes_expect(b, item <= ITEM_REST, "a part of a set");
+                if (item == ITEM_PATTERN)
+                        pattern_bytes(set, e, label, n_labels, b);
+                if (item == ITEM_BLOCK)
+                        block_bytes(set, block, b);
                 if (e)
                         empty_entry(e);
         }
-        if (more && !bytes_reads(b))
-                bytes_bool(b, &(gboolean){ FALSE });
-        all = !more;
-        bytes_bool(b, &all);
-        if (all)
-                rest_bytes(set, b);
-        return !all && bytes_good(b);
+        if (item != ITEM_REST)
+                return bytes_good(b);
+        rest_bytes(set, b);
+        g_ptr_array_set_size(set->of_part, 0);
+        return FALSE;
 }
 
 /* --- what is in a set ------------------------------------------------------- */
@@ -1254,8 +1419,8 @@ const PathPattern *path_set_pattern(const PathSet *set, guint32 pattern)
         PatternEntry *entry = g_ptr_array_index(set->patterns, pattern);
         if (entry->is_whole)
                 return &entry->pattern;
-        if (entry->n_waiting > 0)
-                count_waiting(entry);
+        if (entry->n_waiting + entry->n_logged > 0)
+                count_waiting(set, entry);
         for (guint32 i = 0; i < entry->pattern.n_nodes; i++) {
                 Histogram *network = &entry->pattern.nodes[i].network;
                 Histogram *connecting = &entry->pattern.nodes[i].connecting;
@@ -1316,11 +1481,7 @@ static gint128 total_time(const PatternEntry *entry)
         const PathPattern *p = &entry->pattern;
         gint128 sum = p->nodes ? p->nodes[0].latency.sum : 0;
 
-        if (p->goes_on)
-                return p->completion.sum;
-        for (guint32 i = 0; i < entry->n_waiting; i++)
-                sum += time_at(entry, i * n_times(entry) + LATENCY);
-        return sum;
+        return p->goes_on ? p->completion.sum : sum + entry->latency;
 }
 
 /* Ranks are by whole numbers of this part of an instance by drawings. */

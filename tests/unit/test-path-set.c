@@ -439,7 +439,7 @@ static void assert_same_pattern(const PathPattern *a, const PathPattern *b)
  */
 static void test_parts(Fixture *f, gconstpointer order)
 {
-        static const guint sizes[] = { 7, 600, 50 };
+        static const guint sizes[] = { 7, 600, 60000, 50 }; /* with some that become histograms */
         g_autoptr(PathSet) all = path_set_new(f->nodes, SIBLINGS_MULTISET);
         g_autofree guint32 *rank = NULL, *other = NULL;
 
@@ -468,6 +468,36 @@ static void test_parts(Fixture *f, gconstpointer order)
         for (guint32 i = 0; i < path_set_size(all); i++)
                 assert_same_pattern(path_set_pattern(f->set, rank[i]),
                                     path_set_pattern(all, other[i]));
+}
+
+/* However many instances a pattern has, and whenever it was looked at, its distributions are those
+ * of all. */
+static void test_many(Fixture *f, gconstpointer order)
+{
+        enum { N = 20000 };
+        static const guint looked_at[] = { 1, 3, 5, 50, 5000, N };
+        Histogram latency = HISTOGRAM_INIT, own = HISTOGRAM_INIT;
+        guint next = 0;
+
+        (void)order;
+        for (guint i = 1; i <= N; i++) {
+                gint64 late = (gint64)i * i * (i % 1000 == 0 ? 1000 : 1);
+                PathCall calls[4];
+                guint32 n = parse_calls(f, "c>a(b)", calls);
+
+                calls[0].end += late;
+                calls[0].reply += late;
+                g_assert_true(path_set_add(f->set, calls, n, NULL));
+                histogram_add(&latency, calls[0].end - calls[0].start);
+                histogram_add(&own, calls[0].own);
+                if (i != looked_at[next])
+                        continue;
+                assert_same_times(&path_set_pattern(f->set, 0)->nodes[0].latency, &latency);
+                assert_same_times(&path_set_pattern(f->set, 0)->nodes[0].own, &own);
+                next++;
+        }
+        histogram_clear(&latency);
+        histogram_clear(&own);
 }
 
 /* Stamps that only a broken trace has. */
@@ -738,6 +768,7 @@ int main(int argc, char **argv)
         ADD("random", SIBLINGS_MULTISET, test_random);
         ADD("long-times", SIBLINGS_MULTISET, test_long_times);
         ADD("parts", SIBLINGS_MULTISET, test_parts);
+        ADD("many", SIBLINGS_MULTISET, test_many);
         ADD("far-times", SIBLINGS_MULTISET, test_far_times);
         ADD("linear", SIBLINGS_MULTISET, test_linear);
         ADD("graph", SIBLINGS_MULTISET, test_graph);
