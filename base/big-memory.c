@@ -136,6 +136,18 @@ static void give_back(gpointer memory, gsize from, gsize to)
         }
 }
 
+/* A part at a time, so that little of what lies in files is in memory. */
+static void copy(gpointer to, gconstpointer from, gsize size)
+{
+        enum { PART = 1 << 24 };
+
+        for (gsize at = 0; at < size; at += PART) {
+                memcpy((char *)to + at, (const char *)from + at, MIN(size - at, PART));
+                big_put_away(to, size);
+                big_put_away(from, size);
+        }
+}
+
 static gpointer renew(gpointer memory, gsize old_size, gsize new_size, gboolean in_file)
 {
         gsize size = mapped(new_size), used = memory ? mapped(old_size) : 0;
@@ -162,7 +174,7 @@ static gpointer renew(gpointer memory, gsize old_size, gsize new_size, gboolean 
         if (!memory || mprotect((char *)memory + used, size - used, PROT_READ | PROT_WRITE) < 0)
                 g_error("out of memory for %" G_GSIZE_FORMAT " bytes", new_size);
         if (old && old != memory) {
-                memcpy(memory, old, old_size);
+                copy(memory, old, old_size);
                 big_free(old, old_size);
         }
         return memory;
