@@ -130,13 +130,14 @@ static Trust find_trust(const Joint *j, const float *second, gboolean counts, co
 
 /* By how much odds are divided, of a call with n candidates. Where order tells families apart, the
  * second shares, which know little of it, seldom come to where the first ones did, and tell less
- * against them. */
+ * against them; but not where the node first looked like a queue of workers: order is less certain
+ * there. */
 static double find_divisor(const Joint *j, const Trust *t, guint32 n)
 {
         double doubt = 1 + DOUBT * t->excess * sqrt(t->excess) * (n - 2);
 
         doubt /= fourth_root(doubt);
-        if (evidence_has_outputs(&j->model->evidence))
+        if (evidence_has_outputs(&j->model->evidence) && !evidence_is_refuted(&j->model->evidence))
                 doubt = sqrt(doubt);
         return doubt * fourth_root(t->crowd);
 }
@@ -171,11 +172,16 @@ static void calibrate(Joint *j, const Trust *t)
 }
 
 /* Whether a wrong model was learned: the assignment does not bear out what was supposed of the
- * node. */
+ * node; or a queue was not borne out when the model was learned, and order, which may look like one, is
+ * not what it was. */
 static gboolean is_refuted(Joint *j, double excess)
 {
+        const EvidenceSet *evidence = &j->model->evidence;
+
+        if (evidence_is_refuted(evidence) && !evidence_has_outputs(evidence))
+                return TRUE;
         assignment_take_best(j->assignment, j->problem, j->scores->score, FALSE);
-        return !evidence_borne_out(&j->model->evidence, j, excess);
+        return !evidence_borne_out(evidence, j, excess);
 }
 
 /* By a wrong model parents are hardly likelier than any candidate: only the fourth root of how much

@@ -9,6 +9,7 @@
 #include "inference/evidence-table.h"
 #include "inference/family.h"
 #include "inference/kinds.h"
+#include "inference/learn.h"
 #include "inference/problem.h"
 #include "inference/rounds.h"
 #include "inference/tuning.h"
@@ -86,9 +87,11 @@ static gint64 gain_of_waiting(const Joint *j, const gint64 *log, const gint64 *b
 static void try_workers(Evidence *e, Joint *j)
 {
         WorkersEvidence *w = (WorkersEvidence *)e;
-        guint32 n = j->problem->node->n_in, n_workers = workers_find(j);
+        guint32 n = j->problem->node->n_in, n_workers;
         g_autofree gint64 *before = NULL, *log = NULL;
 
+        e->refuted = j->learning->no_queue;
+        n_workers = e->refuted ? 0 : workers_find(j);
         if (n_workers == 0)
                 return;
         before = g_new(gint64, n);
@@ -184,7 +187,8 @@ static gboolean borne_out(const Evidence *e G_GNUC_UNUSED, Joint *j, double exce
         double early;
 
         for (guint32 p = 0; p < j->problem->node->n_in; p++)
-                note_first_delay(j, p, &first[problem_waited(j->problem, p)]);
+                if (is_training_parent(j->problem, p))
+                        note_first_delay(j, p, &first[problem_waited(j->problem, p)]);
         early = (double)first[1].early / MAX(first[1].n, 1);
         if (early > OVERRULED && evidence_ties(&j->model->evidence))
                 return TRUE;

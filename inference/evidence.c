@@ -252,6 +252,14 @@ gboolean evidence_borne_out(const EvidenceSet *s, Joint *j, double excess)
         return TRUE;
 }
 
+gboolean evidence_is_refuted(const EvidenceSet *s)
+{
+        for (guint i = 0; i < s->n; i++)
+                if (s->of[i]->kind->borne_out && s->of[i]->refuted)
+                        return TRUE;
+        return FALSE;
+}
+
 gint64 evidence_start(const EvidenceSet *s, const Joint *j, guint32 parent, gint64 enter)
 {
         for (guint i = 0; i < s->n; i++) {

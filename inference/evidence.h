@@ -201,6 +201,9 @@ guint32 evidence_n_workers(const EvidenceSet *s);
 /* Whether the assignment bears out all evidence that counts. */
 gboolean evidence_borne_out(const EvidenceSet *s, Joint *j, double excess);
 
+/* Whether a kind was not borne out by the parents that were learned with it, and is not supposed. */
+gboolean evidence_is_refuted(const EvidenceSet *s);
+
 /* The start of a parent that entered at this time. */
 gint64 evidence_start(const EvidenceSet *s, const Joint *j, guint32 parent, gint64 enter);
 

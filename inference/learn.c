@@ -145,6 +145,7 @@ void joint_learn(Joint *j)
                 learn_by_chains(j);
         if (evidence_by_chain(evidence))
                 joint_keep_parents(j);
+        j->learning->refuted = !evidence_borne_out(evidence, j, 0);
         evidence_forget(evidence);
         problem_done(j->problem, problem_learnt(j->problem));
 }

@@ -14,6 +14,8 @@ typedef struct Learning {
         gboolean keeps;      /* the model outlives this problem: --window calls again with it */
         gboolean given_away; /* the model is to decide on other problems */
         gboolean counts;     /* new parents are only counted; a later step learns from them */
+        gboolean refuted;    /* the parents that were learned do not bear out what was supposed */
+        gboolean no_queue;   /* so it was when a queue was; none is supposed */
         double true_log;     /* the log likelihood of the true assignment, if it is told */
 } Learning;
 

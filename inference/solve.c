@@ -98,7 +98,8 @@ static void learn(Joint *j)
         joint_learn(j);
 }
 
-/* Learns the model and finds shares and scores, with all calls of the node at once. */
+/* Learns the model and finds shares and scores, with all calls of the node at once; these not where what
+ * was learned is refuted. */
 static void find_beliefs(Joint *j)
 {
         gboolean truth = j->problem->node->truth != NULL;
@@ -110,6 +111,8 @@ static void find_beliefs(Joint *j)
                 learn(j);
         else
                 joint_go_on(j);
+        if (j->learning->refuted)
+                return;
         if (truth || j->problem->n_stretches > 1)
                 begin_anew(j);
         if (j->problem->n_stretches > 1 || j->problem->from > G_MININT64)
@@ -147,6 +150,8 @@ static void find_at_once(Joint *j, Candidates *open, NodeAnswer *answer)
                 learn_without_choice(j);
         else
                 assign_best(j);
+        if (j->learning->refuted)
+                return;
         joint_find_families(j, 0, n_out, answer->family);
         if (j->problem->n_choice > 0 && j->problem->node->draws)
                 joint_draw(j, 0, n_out, answer, 0);
@@ -387,6 +392,7 @@ static GBytes *learn_for_parts(Joint *whole, Candidates *open)
         kinds_take(&n.kinds, whole->kinds, (const CallRange *)s.ranges->data, s.ranges->len,
                    &n.problem, whole->model);
         learn_from(&n.j, open);
+        whole->learning->refuted = n.learning.refuted;
         learned = forget_learned(&n.j);
         kinds_clear(&n.kinds);
         clear_nouns(&n);
@@ -424,8 +430,11 @@ static GArray *divide(const Problem *p, const guint32 *n_candidates)
 static void find_in_parts(Joint *j, Candidates *open, gboolean choice, NodeAnswer *answer)
 {
         g_autoptr(GBytes) learned = choice ? learn_for_parts(j, open) : NULL;
-        g_autoptr(GArray) parts = divide(j->problem, answer->n_candidates);
+        g_autoptr(GArray) parts = NULL;
 
+        if (j->learning->refuted)
+                return;
+        parts = divide(j->problem, answer->n_candidates);
         find_parts(j, parts, learned, answer);
 }
 
@@ -583,6 +592,28 @@ static void find_whole(Begun *b, NodeAnswer *answer)
         find_at_once(&b->n.j, &b->open, answer);
 }
 
+/* Begins again, to learn without the queue that was refuted. */
+static void begin_again(Begun *b, NodeAnswer *answer)
+{
+        Nouns *n = &b->n;
+        NodeProblem *problem = n->problem.node;
+        NodeModel *model = n->j.model;
+        Learning learning = n->learning;
+        gint64 resolution = model->resolution;
+
+        kinds_clear(&n->kinds);
+        clear_nouns(n);
+        candidates_clear(&b->open);
+        node_answer_clear(answer);
+        evidence_end(&model->evidence);
+        node_model_clear(model);
+        node_model_init(model);
+        model->resolution = resolution;
+        learning.refuted = FALSE;
+        learning.no_queue = TRUE;
+        begin(b, problem, model, learning, answer);
+}
+
 static void end(Begun *b, NodeAnswer *answer)
 {
         const NodeProblem *problem = b->n.problem.node;
@@ -592,17 +623,29 @@ static void end(Begun *b, NodeAnswer *answer)
         b->ended = TRUE;
 }
 
+/* At once or in parts. */
+static void find(Begun *b, NodeAnswer *answer)
+{
+        const Learning *learning = &b->n.learning;
+
+        if (b->n.problem.n_stretches > 1 && !learning->keeps && !b->n.problem.node->truth &&
+            (b->choice || !learning->given_away))
+                find_in_parts(&b->n.j, &b->open, b->choice, answer);
+        else
+                find_whole(b, answer);
+}
+
 static void solve(NodeProblem *problem, NodeModel *model, Learning learning, GBytes **learned,
                   NodeAnswer *answer)
 {
         Begun b;
 
         begin(&b, problem, model, learning, answer);
-        if (b.n.problem.n_stretches > 1 && !learning.keeps && !problem->truth &&
-            (b.choice || !learned))
-                find_in_parts(&b.n.j, &b.open, b.choice, answer);
-        else
-                find_whole(&b, answer);
+        find(&b, answer);
+        if (b.n.learning.refuted) {
+                begin_again(&b, answer);
+                find(&b, answer);
+        }
         if (learned) {
                 note_parts(problem, answer->n_candidates, model);
                 parent_walk_forget_survival(&model->walk);
@@ -701,11 +744,20 @@ GBytes *shared_node_learn(SharedNode *s)
 
         if (j->problem->n_stretches == 1) {
                 find_whole(&s->begun, &s->answer);
+                if (j->learning->refuted) {
+                        begin_again(&s->begun, &s->answer);
+                        find_whole(&s->begun, &s->answer);
+                }
                 return NULL;
         }
         b = bytes_to_write();
         if (s->begun.choice)
                 s->search.learned = learn_for_parts(j, &s->begun.open);
+        if (j->learning->refuted) {
+                g_bytes_unref(s->search.learned);
+                begin_again(&s->begun, &s->answer);
+                s->search.learned = learn_for_parts(j, &s->begun.open);
+        }
         learned_bytes(s, &b);
         begin_parts(s);
         return bytes_written(&b);

@@ -78,10 +78,11 @@ void path_append_label_cell(GString *out, const char *label)
 
 char *path_node_operation(const PatternNode *node)
 {
-        GString *text = g_string_new(NULL);
+        GString *text;
 
         if (!node->label)
                 return NULL;
+        text = g_string_new(NULL);
         printable_append(text, node->label, -1, PRINTABLE_TEXT);
         if (node->n_labels > 1)
                 g_string_append_printf(text, " +%u", node->n_labels - 1);
