@@ -84,27 +84,72 @@ static gint64 gain_of_waiting(const Joint *j, const gint64 *log, const gint64 *b
         return gain;
 }
 
+/* Supposes so many workers, and that parents start accordingly. */
+static void start_by(WorkersEvidence *w, Joint *j, guint32 n_workers)
+{
+        suppose(w, j, n_workers);
+        joint_find_starts(j);
+}
+
+/* The guess that makes the calls likeliest; NULL: there is none. */
+static const WorkersGuess *likeliest(const GArray *guesses)
+{
+        const WorkersGuess *best = NULL;
+
+        for (guint i = 0; i < guesses->len; i++) {
+                const WorkersGuess *guess = &g_array_index(guesses, WorkersGuess, i);
+
+                if (!best || guess->log > best->log)
+                        best = guess;
+        }
+        return best;
+}
+
+/* The likeliest number of workers. Where most calls wait, rates tell too many from the true number
+ * badly, as these take calls in nearly the same order a little earlier. So fewer are judged by what
+ * walks do, too, with the parents that calls then have first. */
+static guint32 choose(WorkersEvidence *w, Joint *j, GArray *guesses)
+{
+        guint32 most = likeliest(guesses)->k;
+
+        for (guint i = guesses->len; i-- > 0;)
+                if (g_array_index(guesses, WorkersGuess, i).k > most)
+                        g_array_remove_index(guesses, i);
+        if (guesses->len == 1)
+                return most;
+        for (guint i = 0; i < guesses->len; i++) {
+                WorkersGuess *guess = &g_array_index(guesses, WorkersGuess, i);
+
+                start_by(w, j, guess->k);
+                joint_assign_anew(j, BOUNDS_ROUNDS);
+                guess->log += (double)joint_judge_all(j, 2) / LOG_UNIT;
+        }
+        start_by(w, j, 0); /* bounds are learned without a queue first */
+        joint_assign_anew(j, BOUNDS_ROUNDS);
+        return likeliest(guesses)->k;
+}
+
 static void try_workers(Evidence *e, Joint *j)
 {
         WorkersEvidence *w = (WorkersEvidence *)e;
-        guint32 n = j->problem->node->n_in, n_workers;
+        guint32 n = j->problem->node->n_in;
         g_autofree gint64 *before = NULL, *log = NULL;
+        g_autoptr(GArray) guesses = NULL;
 
         e->refuted = j->learning->no_queue;
-        n_workers = e->refuted ? 0 : workers_find(j);
-        if (n_workers == 0)
+        if (!e->refuted)
+                guesses = workers_find(j);
+        if (!guesses)
                 return;
         before = g_new(gint64, n);
         log = g_new(gint64, n);
         joint_judge(j, 2, before);
-        suppose(w, j, n_workers);
-        joint_find_starts(j);
+        start_by(w, j, choose(w, j, guesses));
         joint_assign_first(j);
         joint_judge(j, 2, log);
         if (gain_of_waiting(j, log, before) > 0)
                 return;
-        suppose(w, j, 0);
-        joint_find_starts(j);
+        start_by(w, j, 0);
         joint_assign_first(j);
 }
 
@@ -135,12 +180,13 @@ static void note_first_delay(Joint *j, guint32 parent, FirstDelays *first)
         first->in[MIN((guint)(below * FIRST_DELAYS), FIRST_DELAYS - 1)]++;
 }
 
-/* The largest difference of the shares of shorter delays. */
+/* The largest difference of the shares of shorter delays; 0 where there are few on either side, as where
+ * hardly a call finds an idle worker. */
 static double difference(const FirstDelays *x, const FirstDelays *y)
 {
         double most = 0, below = 0;
 
-        if (x->n == 0 || y->n == 0)
+        if (x->n < LEAST_ALIKE || y->n < LEAST_ALIKE)
                 return 0;
         for (guint i = 0; i < FIRST_DELAYS; i++) {
                 below += (double)x->in[i] / x->n - (double)y->in[i] / y->n;
@@ -178,8 +224,8 @@ static gboolean can_have_made_calls(const Problem *p)
 /* Few make calls out of turn, and a worker does with a call from the queue what it does with one
  * that found it idle. At a node without such a queue the two begin with different delays. That is
  * so, too, where idle workers are slow to wake; but there hardly any parents are as good as the
- * first ones. Where most make calls out of turn, and evidence that ties families together says so,
- * that has found the parents, and not the queue. Whoever the parents are, one of those that do not
+ * first ones. Where nearly all make calls out of turn, and evidence that ties families together says
+ * so, that has found the parents, and not the queue. Whoever the parents are, one of those that do not
  * wait has made each call. */
 static gboolean borne_out(const Evidence *e G_GNUC_UNUSED, Joint *j, double excess)
 {

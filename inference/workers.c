@@ -480,11 +480,6 @@ static guint32 count_waiting(const Sample *s, guint32 k)
 
 /* --- how many ------------------------------------------------------------------- */
 
-typedef struct {
-        guint32 k;
-        double log;
-} Guess;
-
 /* Whether calls that wait make few calls, or at a lower rate than others. */
 static gboolean do_little(const Sample *s)
 {
@@ -512,42 +507,48 @@ static gboolean is_possible(const Sample *s, guint32 k)
         return n_early <= MOST_TOO_EARLY * count_waiting(s, k);
 }
 
-static void try(Sample *s, guint32 k, Guess *best)
+/* Adds k to the guesses if it may be. */
+static void try(Sample *s, guint32 k, GArray *guesses, WorkersGuess *best)
 {
-        double log;
+        WorkersGuess guess = { .k = k };
 
         if (!is_possible(s, k))
                 return;
-        log = judge(s, k);
-        if (log > best->log && do_little(s))
-                *best = (Guess){ k, log };
+        guess.log = judge(s, k);
+        if (!do_little(s))
+                return;
+        g_array_append_val(guesses, guess);
+        if (guess.log > best->log)
+                *best = guess;
 }
 
-guint32 workers_find(const Joint *j)
+GArray *workers_find(const Joint *j)
 {
         const NodeProblem *node = j->problem->node;
         g_autofree gint64 *replies = sort_replies(node->in, node->n_in);
         guint32 most = find_most_open(node->in, node->n_in, replies), waiting;
-        Guess best = { 0 };
+        g_autoptr(GArray) guesses = NULL;
+        WorkersGuess best = { 0 };
         double none, per_parent;
         Sample s;
 
         if (most < 2)
-                return 0;
+                return NULL;
+        guesses = g_array_new(FALSE, FALSE, sizeof(WorkersGuess));
         sample_init(&s, j, replies);
         best.log = none = judge(&s, 0);
         for (guint32 k = 1; k < most && count_waiting(&s, k) > 0; k += k < WORKERS_EACH ? 1 : k / 8)
-                try(&s, k, &best);
+                try(&s, k, guesses, &best);
         for (guint32 step = best.k > WORKERS_EACH ? best.k / 16 : 0; step > 0; step /= 2) {
                 guint32 k = best.k;
 
-                try(&s, k - step, &best);
-                try(&s, k + step, &best);
+                try(&s, k - step, guesses, &best);
+                try(&s, k + step, guesses, &best);
         }
         waiting = count_waiting(&s, best.k);
         sample_clear(&s);
         per_parent = MAX((double)node->n_out / node->n_in, 1);
         return best.log - none >= LEAST_QUEUE_GAIN * per_parent + LEAST_GAIN_WAITS * waiting
-                       ? best.k
-                       : 0;
+                       ? g_steal_pointer(&guesses)
+                       : NULL;
 }

@@ -24,8 +24,14 @@
  */
 void workers_find_starts(const CallIn *in, guint32 n, guint32 k, gint64 *start);
 
-/* The number of workers: the k with the greatest gain over no bound, in nats, if that is enough;
- * else 0. Needs the candidates of j. */
-guint32 workers_find(const Joint *j);
+/* A number of workers, and the log likelihood by it of the calls out of the node, in nats. */
+typedef struct {
+        guint32 k;
+        double log;
+} WorkersGuess;
+
+/* The numbers of workers that the node may have, an array of WorkersGuess; NULL if even the likeliest
+ * gains too little over no bound. Needs the candidates of j. The caller owns it. */
+GArray *workers_find(const Joint *j);
 
 #endif
