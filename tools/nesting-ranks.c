@@ -51,10 +51,11 @@ static void part_clear(Part *p)
 }
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Part, part_clear)
 
-/* Whether instances must come to rank 0 one by one. */
+/* Whether instances must come to rank 0 one by one. A store that keeps none of them counts the
+ * calls of each hour, too. */
 static gboolean wants_instances(const NestingJob *job)
 {
-        return job->calls || (result_has_store() && !job->no_requests);
+        return job->calls || result_has_store();
 }
 
 static SliceKeeps keeps(const NestingJob *job)

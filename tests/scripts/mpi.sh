@@ -172,6 +172,21 @@ all='' # stats writes nothing else
 [ -z "$long" ] || compare 'stats' some.trace 3 stats
 compare 'stats, loss' lossy.trace 4 stats
 
+# What stores count hour by hour, they count with requests and without: an hour that two ranks have a part of, and another.
+awk '/^[0-9]/ { split($1, at, "."); $1 = at[1] + 3600 "." at[2]; print }' OFS='\t' some.trace | cat some.trace - >hours.trace
+for option in '' --no-requests; do
+	# shellcheck disable=SC2086
+	"$ravel" nesting --method paper $option -o one.sqlite hours.trace >one.text 2>one.err
+	# shellcheck disable=SC2086
+	ranks 3 nesting --method paper $option -o two.sqlite hours.trace >two.text 2>two.err
+	for name in one two; do
+		dump "$name.sqlite" >"$name.dump"
+	done
+	[ "$("$ravel" query --format tsv one.sqlite 'SELECT count(DISTINCT hour) FROM hour' | tail -n 1)" = 2 ] &&
+		diff one.dump two.dump >differ
+	result $? "stores of two hours ${option:-with requests}, 3 ranks ($mpi)" differ
+done
+
 # Real systems: both methods, with operations and connections.
 real() { # FOLDER
 	all=1
