@@ -39,9 +39,10 @@ static inline guint64 digest_bytes(guint64 digest, const char *p, gsize n)
                         memcpy(&low, p, 4);
                         memcpy(&high, p + n - 4, 4);
                         word = GUINT32_FROM_LE(low) | (guint64)GUINT32_FROM_LE(high) << 8 * (n - 4);
+                } else {
+                        for (gsize i = 0; i < n; i++)
+                                word |= (guint64)(guint8)p[i] << 8 * i;
                 }
-                for (gsize i = 0; n < 4 && i < n; i++)
-                        word |= (guint64)(guint8)p[i] << 8 * i;
         }
         return digest_number(digest, word);
 }

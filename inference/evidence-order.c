@@ -572,7 +572,7 @@ static gboolean shows_in_few(Evidence *e, Joint *j, const Tries *t)
         shows = shows_any(e, j, t);
         j->problem->n_stretches = n_stretches;
         if (shows) {
-                undo(e, j, t->before);
+                drop(e);
                 begin_again(e, j, t->before);
         }
         return shows;

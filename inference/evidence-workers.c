@@ -91,42 +91,27 @@ static void start_by(WorkersEvidence *w, Joint *j, guint32 n_workers)
         joint_find_starts(j);
 }
 
-/* The guess that makes the calls likeliest; NULL: there is none. */
-static const WorkersGuess *likeliest(const GArray *guesses)
-{
-        const WorkersGuess *best = NULL;
-
-        for (guint i = 0; i < guesses->len; i++) {
-                const WorkersGuess *guess = &g_array_index(guesses, WorkersGuess, i);
-
-                if (!best || guess->log > best->log)
-                        best = guess;
-        }
-        return best;
-}
-
 /* The likeliest number of workers. Where most calls wait, rates tell too many from the true number
  * badly, as these take calls in nearly the same order a little earlier. So fewer are judged by what
  * walks do, too, with the parents that calls then have first. */
-static guint32 choose(WorkersEvidence *w, Joint *j, GArray *guesses)
+static guint32 choose(WorkersEvidence *w, Joint *j, const GArray *guesses)
 {
-        guint32 most = likeliest(guesses)->k;
+        WorkersGuess best = { .log = -G_MAXDOUBLE };
 
-        for (guint i = guesses->len; i-- > 0;)
-                if (g_array_index(guesses, WorkersGuess, i).k > most)
-                        g_array_remove_index(guesses, i);
         if (guesses->len == 1)
-                return most;
+                return g_array_index(guesses, WorkersGuess, 0).k;
         for (guint i = 0; i < guesses->len; i++) {
-                WorkersGuess *guess = &g_array_index(guesses, WorkersGuess, i);
+                WorkersGuess guess = g_array_index(guesses, WorkersGuess, i);
 
-                start_by(w, j, guess->k);
+                start_by(w, j, guess.k);
                 joint_assign_anew(j, BOUNDS_ROUNDS);
-                guess->log += (double)joint_judge_all(j, 2) / LOG_UNIT;
+                guess.log += (double)joint_judge_all(j, 2) / LOG_UNIT;
+                if (guess.log > best.log)
+                        best = guess;
         }
         start_by(w, j, 0); /* bounds are learned without a queue first */
         joint_assign_anew(j, BOUNDS_ROUNDS);
-        return likeliest(guesses)->k;
+        return best.k;
 }
 
 static void try_workers(Evidence *e, Joint *j)

@@ -592,18 +592,26 @@ static void find_whole(Begun *b, NodeAnswer *answer)
         find_at_once(&b->n.j, &b->open, answer);
 }
 
-/* Begins again, to learn without the queue that was refuted. */
-static void begin_again(Begun *b, NodeAnswer *answer)
+/* Frees what was begun, but for the model and the answer. */
+static void abandon(Begun *b)
 {
-        Nouns *n = &b->n;
-        NodeProblem *problem = n->problem.node;
-        NodeModel *model = n->j.model;
-        Learning learning = n->learning;
+        kinds_clear(&b->n.kinds);
+        clear_nouns(&b->n);
+        candidates_clear(&b->open);
+}
+
+/* Where what was learned is refuted, begins again, to learn without the queue that was supposed, and
+ * returns TRUE. */
+static gboolean begins_again(Begun *b, NodeAnswer *answer)
+{
+        NodeProblem *problem = b->n.problem.node;
+        NodeModel *model = b->n.j.model;
+        Learning learning = b->n.learning;
         gint64 resolution = model->resolution;
 
-        kinds_clear(&n->kinds);
-        clear_nouns(n);
-        candidates_clear(&b->open);
+        if (!learning.refuted)
+                return FALSE;
+        abandon(b);
         node_answer_clear(answer);
         evidence_end(&model->evidence);
         node_model_clear(model);
@@ -612,6 +620,7 @@ static void begin_again(Begun *b, NodeAnswer *answer)
         learning.refuted = FALSE;
         learning.no_queue = TRUE;
         begin(b, problem, model, learning, answer);
+        return TRUE;
 }
 
 static void end(Begun *b, NodeAnswer *answer)
@@ -641,11 +650,9 @@ static void solve(NodeProblem *problem, NodeModel *model, Learning learning, GBy
         Begun b;
 
         begin(&b, problem, model, learning, answer);
-        find(&b, answer);
-        if (b.n.learning.refuted) {
-                begin_again(&b, answer);
+        do
                 find(&b, answer);
-        }
+        while (begins_again(&b, answer));
         if (learned) {
                 note_parts(problem, answer->n_candidates, model);
                 parent_walk_forget_survival(&model->walk);
@@ -705,11 +712,8 @@ void shared_node_free(SharedNode *s)
                 evidence_end(&s->own->evidence);
                 node_model_free(s->own);
         }
-        if (!s->begun.ended) { /* another one ends it */
-                kinds_clear(&s->begun.n.kinds);
-                clear_nouns(&s->begun.n);
-                candidates_clear(&s->begun.open);
-        }
+        if (!s->begun.ended) /* another one ends it */
+                abandon(&s->begun);
         node_answer_clear(&s->answer);
         node_model_free(s->model);
         g_mutex_clear(&s->search.lock);
@@ -742,22 +746,16 @@ GBytes *shared_node_learn(SharedNode *s)
         Joint *j = &s->begun.n.j;
         Bytes b;
 
-        if (j->problem->n_stretches == 1) {
-                find_whole(&s->begun, &s->answer);
-                if (j->learning->refuted) {
-                        begin_again(&s->begun, &s->answer);
+        do {
+                g_clear_pointer(&s->search.learned, g_bytes_unref);
+                if (j->problem->n_stretches == 1)
                         find_whole(&s->begun, &s->answer);
-                }
+                else if (s->begun.choice)
+                        s->search.learned = learn_for_parts(j, &s->begun.open);
+        } while (begins_again(&s->begun, &s->answer));
+        if (j->problem->n_stretches == 1)
                 return NULL;
-        }
         b = bytes_to_write();
-        if (s->begun.choice)
-                s->search.learned = learn_for_parts(j, &s->begun.open);
-        if (j->learning->refuted) {
-                g_bytes_unref(s->search.learned);
-                begin_again(&s->begun, &s->answer);
-                s->search.learned = learn_for_parts(j, &s->begun.open);
-        }
         learned_bytes(s, &b);
         begin_parts(s);
         return bytes_written(&b);

@@ -507,12 +507,20 @@ static gboolean is_possible(const Sample *s, guint32 k)
         return n_early <= MOST_TOO_EARLY * count_waiting(s, k);
 }
 
+static gboolean is_among(const GArray *guesses, guint32 k)
+{
+        for (guint i = 0; i < guesses->len; i++)
+                if (g_array_index(guesses, WorkersGuess, i).k == k)
+                        return TRUE;
+        return FALSE;
+}
+
 /* Adds k to the guesses if it may be. */
 static void try(Sample *s, guint32 k, GArray *guesses, WorkersGuess *best)
 {
         WorkersGuess guess = { .k = k };
 
-        if (!is_possible(s, k))
+        if (is_among(guesses, k) || !is_possible(s, k))
                 return;
         guess.log = judge(s, k);
         if (!do_little(s))
@@ -545,6 +553,9 @@ GArray *workers_find(const Joint *j)
                 try(&s, k - step, guesses, &best);
                 try(&s, k + step, guesses, &best);
         }
+        for (guint i = guesses->len; i-- > 0;)
+                if (g_array_index(guesses, WorkersGuess, i).k > best.k)
+                        g_array_remove_index(guesses, i);
         waiting = count_waiting(&s, best.k);
         sample_clear(&s);
         per_parent = MAX((double)node->n_out / node->n_in, 1);

@@ -30,8 +30,9 @@ typedef struct {
         double log;
 } WorkersGuess;
 
-/* The numbers of workers that the node may have, an array of WorkersGuess; NULL if even the likeliest
- * gains too little over no bound. Needs the candidates of j. The caller owns it. */
+/* The numbers of workers that the node may have, up to the likeliest, an array of WorkersGuess, each once;
+ * NULL if even the likeliest gains too little over no bound. Needs the candidates of j. The caller owns
+ * it. */
 GArray *workers_find(const Joint *j);
 
 #endif
