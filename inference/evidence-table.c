@@ -8,7 +8,7 @@ const EvidenceKind *const evidence_table[] = {
         &evidence_durations,
         &evidence_contexts,
         &evidence_leases,
-        &evidence_affinity,
+        &evidence_processes,
         &evidence_identifiers,
         &evidence_order,
         NULL,

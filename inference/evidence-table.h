@@ -27,7 +27,7 @@ extern const EvidenceKind evidence_contexts;
 extern const EvidenceKind evidence_leases;
 
 /* Connections into the node and out of it that go together, as a process or a worker keeps them. */
-extern const EvidenceKind evidence_affinity;
+extern const EvidenceKind evidence_processes;
 
 /* Values that calls out of the node have in common with calls into it. */
 extern const EvidenceKind evidence_identifiers;

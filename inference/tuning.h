@@ -116,32 +116,32 @@
  * random 1.05. */
 #define BLOCKS_LOST          0.3
 
-/* --- Connections that go together (evidence-affinity.c) --- */
+/* --- Connections that go together (evidence-processes.c) --- */
 
 /* A connection is looked at if it is used so often in the problem. */
-#define AFFINITY_USES      8
+#define PROCESS_USES      8
 /* Pairs of connections of a node that there is room for. Memory. */
-#define AFFINITY_PAIRS     (1 << 18)
+#define PROCESS_PAIRS     (1 << 18)
 /* Parents that follow each other and are judged by others: those that may change calls with each
  * other are mostly in one block. */
-#define AFFINITY_BLOCK     64
+#define PROCESS_BLOCK     64
 /* Connections are dealt at random so many times, to compare with. Speed. */
-#define AFFINITY_DEALS     4
+#define PROCESS_DEALS     4
 /* Counts of pairs back off to those at random as if so many more had been seen. */
-#define AFFINITY_BACKOFF   2.0
+#define PROCESS_BACKOFF   2.0
 /* A kind of companions counts if it gains so many nats, and so many times the gain of one more
  * random deal. As for leases. */
-#define AFFINITY_GAIN      20
-#define AFFINITY_TIMES     4
+#define PROCESS_GAIN      20
+#define PROCESS_TIMES     4
 /* And so many nats a pair: pools that deal connections last in, first out, have up to 0.09 by how
  * many are in use at a time, which delays say better; what goes together has 0.3 and more. Chosen on
  * p8 and pt24, as captured and with such pools. */
-#define AFFINITY_GAIN_EACH 0.15
+#define PROCESS_GAIN_EACH 0.15
 /* Connections to two callees are one worker's where more than this part of the pairs of each is with
  * the other. */
-#define AFFINITY_TIED      0.7
+#define PROCESS_TIED      0.7
 /* Beliefs of a parent, and children of a family, before one that may be its companions. Speed. */
-#define AFFINITY_LOOK_BACK 64
+#define PROCESS_LOOK_BACK 64
 
 /* --- Workers (workers.c, assign.c) --- */
 

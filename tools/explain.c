@@ -163,7 +163,7 @@ static const struct {
         { "events", "calls", "how usual it is to make these calls, so many, in this order" },
         { "workers", "workers", "whether a worker had taken the candidate by then" },
         { "leases", "connection", "who made the calls before and after on the same connections" },
-        { "affinity", "together",
+        { "processes", "together",
           "whether the connections used are those that mostly go together" },
         { "identifiers", "identifiers", "how often a parent has so many of a call's ids" },
         { "order", "order", "whether the node serves in order, as it mostly does" },

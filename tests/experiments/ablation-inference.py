@@ -73,10 +73,10 @@ GROUPS = {
         "LEASE_SUPPOSE_ROUNDS": [""], "LEASE_SUPPOSED": ["0.5"], "LEASE_TIED": [""],
         "LEASE_ASTRAY": ["0.0", "1.0"], "LEASE_LEAST_CHANCE": [""], "BLOCKS_LOST": ["0.0", "1e9"]}),
     "connections that go together": (["p8", "p8 n", "pt24", "pt24 n", "p8 lifo", "pt24 lifo"], {
-        "AFFINITY_USES": ["1"], "AFFINITY_PAIRS": ["(1 << 30)"], "AFFINITY_BLOCK": ["1"],
-        "AFFINITY_DEALS": ["1"], "AFFINITY_BACKOFF": ["0.01"], "AFFINITY_GAIN": ["0"],
-        "AFFINITY_TIMES": ["0"], "AFFINITY_GAIN_EACH": ["0"], "AFFINITY_TIED": ["2.0"],
-        "AFFINITY_LOOK_BACK": ["4", "1000000"]}),
+        "PROCESS_USES": ["1"], "PROCESS_PAIRS": ["(1 << 30)"], "PROCESS_BLOCK": ["1"],
+        "PROCESS_DEALS": ["1"], "PROCESS_BACKOFF": ["0.01"], "PROCESS_GAIN": ["0"],
+        "PROCESS_TIMES": ["0"], "PROCESS_GAIN_EACH": ["0"], "PROCESS_TIED": ["2.0"],
+        "PROCESS_LOOK_BACK": ["4", "1000000"]}),
     "event loops": (["n24", "g8", "loops"], {
         "LOOP_REACH": ["16"], "LOOP_TRIGGERS": ["1"], "LOOP_MOST": ["0"], "LOOP_BLOCK": ["256"],
         "LOOP_PART": ["64"], "LOOP_NOWHERE": ["0"], "LOOP_ASTRAY": ["1e-9"],

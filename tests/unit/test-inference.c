@@ -191,7 +191,7 @@ static void add_connections(Problem *p, GRand *rand, Kept kept)
 
 /* A connection into the node, or one to another callee, tells parents where connections go
  * together; where they are dealt at random nothing changes. */
-static void test_affinity(void)
+static void test_processes(void)
 {
         guint right[4] = { 0 }, seeds = is_long() ? 2 : 1;
 
@@ -874,7 +874,7 @@ int main(int argc, char **argv)
 {
         g_test_init(&argc, &argv, NULL);
         g_test_add_func("/inference/identifiers", test_identifiers);
-        g_test_add_func("/inference/affinity", test_affinity);
+        g_test_add_func("/inference/processes", test_processes);
         g_test_add_func("/inference/leases", test_leases);
         g_test_add_func("/inference/leases of nobody", test_leases_of_nobody);
         g_test_add_func("/inference/labels", test_labels);

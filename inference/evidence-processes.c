@@ -54,40 +54,40 @@ typedef struct {
                 guint32 parent;
                 gint32 log;
         } replaced[2];
-} Affinity;
+} Processes;
 
-static inline gsize n_pairs(const Affinity *a)
+static inline gsize n_pairs(const Processes *a)
 {
         return (gsize)a->n_rows * a->n_columns;
 }
 
 static inline guint32 fold_of(guint32 parent)
 {
-        return parent / AFFINITY_BLOCK % FOLDS;
+        return parent / PROCESS_BLOCK % FOLDS;
 }
 
-static inline guint32 column(const Affinity *a, guint32 call)
+static inline guint32 column(const Processes *a, guint32 call)
 {
         guint32 connection = a->sequence.connection[call];
 
         return connection == NO_PARENT ? NO_PARENT : a->column_of[connection];
 }
 
-static inline gsize pair_at(const Affinity *a, guint32 fold, guint32 row, guint32 column)
+static inline gsize pair_at(const Processes *a, guint32 fold, guint32 row, guint32 column)
 {
         return fold * n_pairs(a) + (gsize)row * a->n_columns + column;
 }
 
 static Evidence *make(const NodeModel *model G_GNUC_UNUSED)
 {
-        return (Evidence *)g_new0(Affinity, 1);
+        return (Evidence *)g_new0(Processes, 1);
 }
 
 /* --- the connections of a problem --------------------------------------------------- */
 
 static void end(Evidence *of)
 {
-        Affinity *a = (Affinity *)of;
+        Processes *a = (Processes *)of;
 
         lease_sequence_clear(&a->sequence);
         g_clear_pointer(&a->callee, g_free);
@@ -104,7 +104,7 @@ static void end(Evidence *of)
         a->learned = FALSE;
 }
 
-static void number_callees(Affinity *a)
+static void number_callees(Processes *a)
 {
         const NodeProblem *node = a->j->problem->node;
         g_autoptr(GHashTable) numbers = g_hash_table_new(NULL, NULL);
@@ -117,7 +117,7 @@ static void number_callees(Affinity *a)
 }
 
 /* The rows of connections into the node that enough parents came by. */
-static void find_rows(Affinity *a)
+static void find_rows(Processes *a)
 {
         const NodeProblem *node = a->j->problem->node;
         g_autoptr(GHashTable) uses = g_hash_table_new(NULL, NULL);
@@ -134,7 +134,7 @@ static void find_rows(Affinity *a)
         for (guint32 p = 0; p < node->n_in; p++) {
                 guint32 connection = node->in[p].connection;
                 gpointer n = g_hash_table_lookup(uses, GUINT_TO_POINTER(connection));
-                gboolean is_used = connection && GPOINTER_TO_UINT(n) >= AFFINITY_USES;
+                gboolean is_used = connection && GPOINTER_TO_UINT(n) >= PROCESS_USES;
 
                 a->row_in[p] = is_used ? number_of(rows, connection) : NO_PARENT;
         }
@@ -142,7 +142,7 @@ static void find_rows(Affinity *a)
 }
 
 /* The columns of connections out of the node that are used often enough. */
-static void find_columns(Affinity *a)
+static void find_columns(Processes *a)
 {
         const NodeProblem *node = a->j->problem->node;
         guint32 n = a->sequence.n_connections;
@@ -159,7 +159,7 @@ static void find_columns(Affinity *a)
                 guint32 connection = a->sequence.connection[i];
 
                 if (connection == NO_PARENT || a->column_of[connection] != NO_PARENT ||
-                    uses[connection] < AFFINITY_USES)
+                    uses[connection] < PROCESS_USES)
                         continue;
                 a->column_kind[a->n_columns] = 1 + a->callee[i];
                 a->column_of[connection] = a->n_columns++;
@@ -172,7 +172,7 @@ static void find_columns(Affinity *a)
 
 static void begin(Evidence *of, const Joint *j)
 {
-        Affinity *a = (Affinity *)of;
+        Processes *a = (Processes *)of;
 
         end(of);
         of->watched = FALSE;
@@ -183,8 +183,8 @@ static void begin(Evidence *of, const Joint *j)
         number_callees(a);
         find_rows(a);
         find_columns(a);
-        if (n_pairs(a) == 0 || n_pairs(a) > AFFINITY_PAIRS ||
-            (gsize)a->n_callees * a->n_kinds > AFFINITY_PAIRS)
+        if (n_pairs(a) == 0 || n_pairs(a) > PROCESS_PAIRS ||
+            (gsize)a->n_callees * a->n_kinds > PROCESS_PAIRS)
                 return;
         of->watched = TRUE;
         a->ratio = g_new(float, FOLDS *n_pairs(a));
@@ -199,7 +199,7 @@ static void begin(Evidence *of, const Joint *j)
 
 /* Lists the pairs of the assigned parents. first: by call, whether it is its parent's first on its
  * connection. */
-static GArray *list_pairs(const Affinity *a, gboolean *first)
+static GArray *list_pairs(const Processes *a, gboolean *first)
 {
         const Joint *j = a->j;
         GArray *pairs = g_array_new(FALSE, FALSE, sizeof(Pair));
@@ -233,7 +233,7 @@ static GArray *list_pairs(const Affinity *a, gboolean *first)
 }
 
 /* Counts pairs by fold. */
-static void count(const Affinity *a, const GArray *pairs, const LeaseSequence *s, float *counts)
+static void count(const Processes *a, const GArray *pairs, const LeaseSequence *s, float *counts)
 {
         for (guint i = 0; i < pairs->len; i++) {
                 const Pair *pair = &g_array_index(pairs, Pair, i);
@@ -245,7 +245,7 @@ static void count(const Affinity *a, const GArray *pairs, const LeaseSequence *s
 }
 
 /* The ratios of each fold, by the counts of the other ones. */
-static void find_ratios(Affinity *a, const float *seen, const float *dealt)
+static void find_ratios(Processes *a, const float *seen, const float *dealt)
 {
         gsize n = n_pairs(a);
 
@@ -266,9 +266,9 @@ static void find_ratios(Affinity *a, const float *seen, const float *dealt)
                 for (guint32 fold = 0; fold < FOLDS; fold++) {
                         gsize at = fold * n + i;
 
-                        a->ratio[at] = (float)((all - seen[at] + AFFINITY_BACKOFF) /
-                                               ((all_dealt - dealt[at]) / AFFINITY_DEALS +
-                                                AFFINITY_BACKOFF));
+                        a->ratio[at] = (float)((all - seen[at] + PROCESS_BACKOFF) /
+                                               ((all_dealt - dealt[at]) / PROCESS_DEALS +
+                                                PROCESS_BACKOFF));
                         a->log[at] = fixed_log(a->ratio[at]);
                 }
         }
@@ -281,7 +281,7 @@ typedef struct {
 } Telling;
 
 /* Which kinds of companions count for a callee, the most telling first. */
-static void rank_kinds(Affinity *a, guint32 callee, const Telling *telling)
+static void rank_kinds(Processes *a, guint32 callee, const Telling *telling)
 {
         guint32 *kinds = a->kinds + (gsize)callee * a->n_kinds, n = 0;
 
@@ -289,8 +289,8 @@ static void rank_kinds(Affinity *a, guint32 callee, const Telling *telling)
                 const Telling *t = &telling[kind];
                 guint32 at;
 
-                if (t->gain <= AFFINITY_GAIN * LOG_UNIT + AFFINITY_TIMES * MAX(t->by_chance, 0) ||
-                    t->gain <= AFFINITY_GAIN_EACH * LOG_UNIT * t->n)
+                if (t->gain <= PROCESS_GAIN * LOG_UNIT + PROCESS_TIMES * MAX(t->by_chance, 0) ||
+                    t->gain <= PROCESS_GAIN_EACH * LOG_UNIT * t->n)
                         continue;
                 for (at = n++; at > 0; at--) {
                         const Telling *other = &telling[kinds[at - 1]];
@@ -305,7 +305,7 @@ static void rank_kinds(Affinity *a, guint32 callee, const Telling *telling)
 }
 
 /* Finds which kinds of companions count. TRUE if any does. */
-static gboolean find_kinds(Affinity *a, const float *seen, const float *more)
+static gboolean find_kinds(Processes *a, const float *seen, const float *more)
 {
         g_autofree Telling *telling = g_new0(Telling, (gsize)a->n_callees * a->n_kinds);
         gboolean any = FALSE;
@@ -334,7 +334,7 @@ static gboolean find_kinds(Affinity *a, const float *seen, const float *more)
 
 /* Of the pairs of a connection with those of another kind, the most frequent, if it is nearly all.
  */
-static guint32 find_mate(const Affinity *a, const float *pairs, guint32 of, guint32 kind)
+static guint32 find_mate(const Processes *a, const float *pairs, guint32 of, guint32 kind)
 {
         double sum = 0, most = 0;
         guint32 mate = NO_PARENT;
@@ -350,11 +350,11 @@ static guint32 find_mate(const Affinity *a, const float *pairs, guint32 of, guin
                         mate = k;
                 }
         }
-        return most >= AFFINITY_USES && most > AFFINITY_TIED * sum ? mate : NO_PARENT;
+        return most >= PROCESS_USES && most > PROCESS_TIED * sum ? mate : NO_PARENT;
 }
 
 /* Pairs of connections out of the node, whichever was used first, in all folds. */
-static float *sum_pairs(const Affinity *a, const float *seen)
+static float *sum_pairs(const Processes *a, const float *seen)
 {
         guint32 n = a->n_columns;
         float *pairs = g_new0(float, (gsize)n *n);
@@ -371,7 +371,7 @@ static float *sum_pairs(const Affinity *a, const float *seen)
 }
 
 /* Finds connections to different callees that are nearly always used together. */
-static void find_groups(Affinity *a, const float *seen)
+static void find_groups(Processes *a, const float *seen)
 {
         g_autofree float *pairs = sum_pairs(a, seen);
 
@@ -391,7 +391,7 @@ static void find_groups(Affinity *a, const float *seen)
                 }
 }
 
-static void learn_from_assignment(Affinity *a)
+static void learn_from_assignment(Processes *a)
 {
         const NodeProblem *node = a->j->problem->node;
         gsize n = FOLDS * n_pairs(a);
@@ -406,9 +406,9 @@ static void learn_from_assignment(Affinity *a)
         for (guint32 i = 0; i < node->n_out; i++)
                 if (!first[i])
                         dealt.connection[i] = NO_PARENT;
-        for (guint i = 0; i <= AFFINITY_DEALS; i++) {
+        for (guint i = 0; i <= PROCESS_DEALS; i++) {
                 lease_sequence_deal(&dealt, node, a->callee, a->n_callees, &random);
-                count(a, pairs, &dealt, i < AFFINITY_DEALS ? deals : more);
+                count(a, pairs, &dealt, i < PROCESS_DEALS ? deals : more);
         }
         lease_sequence_clear(&dealt);
         find_ratios(a, seen, deals);
@@ -420,7 +420,7 @@ static void learn_from_assignment(Affinity *a)
 static void learn_round(Evidence *of, Joint *j G_GNUC_UNUSED)
 {
         if (of->watched)
-                learn_from_assignment((Affinity *)of);
+                learn_from_assignment((Processes *)of);
 }
 
 /* --- going back ------------------------------------------------------------------- */
@@ -431,7 +431,7 @@ typedef struct {
 } SavedAffinity;
 
 /* Copies tables from the kind to bytes, or back. */
-static void copy_tables(const Affinity *a, guint8 *bytes, gboolean back)
+static void copy_tables(const Processes *a, guint8 *bytes, gboolean back)
 {
         const struct {
                 gpointer of;
@@ -446,7 +446,7 @@ static void copy_tables(const Affinity *a, guint8 *bytes, gboolean back)
                 memcpy(back ? tables[i].of : bytes, back ? bytes : tables[i].of, tables[i].size);
 }
 
-static gsize size_of_tables(const Affinity *a)
+static gsize size_of_tables(const Processes *a)
 {
         return FOLDS * n_pairs(a) * (sizeof *a->ratio + sizeof *a->log) +
                a->n_callees * (a->n_kinds * sizeof *a->kinds + sizeof *a->n_used) +
@@ -455,7 +455,7 @@ static gsize size_of_tables(const Affinity *a)
 
 static gpointer save(const Evidence *of)
 {
-        const Affinity *a = (const Affinity *)of;
+        const Processes *a = (const Processes *)of;
         SavedAffinity *saved = g_malloc(sizeof *saved + (a->ratio ? size_of_tables(a) : 0));
 
         saved->in_use = of->in_use;
@@ -468,7 +468,7 @@ static gpointer save(const Evidence *of)
 
 static void restore(Evidence *of, gconstpointer from)
 {
-        Affinity *a = (Affinity *)of;
+        Processes *a = (Processes *)of;
         SavedAffinity *saved = (SavedAffinity *)from;
 
         of->in_use = saved->in_use;
@@ -490,12 +490,12 @@ static double share_of(const Joint *j, const Belief *belief)
 
 /* The mean ratio by the latest calls that a parent may have made to a callee. Of those chances that
  * it made none, the rest is left. belief: that on the call; first: the parent's first one. */
-static double mean_by_callee(const Affinity *a, const Belief *first, const Belief *belief,
+static double mean_by_callee(const Processes *a, const Belief *first, const Belief *belief,
                              guint32 callee, guint32 fold, guint32 at, double *rest)
 {
         double sum = 0;
 
-        for (const Belief *b = belief; b > first && belief - b < AFFINITY_LOOK_BACK;) {
+        for (const Belief *b = belief; b > first && belief - b < PROCESS_LOOK_BACK;) {
                 guint32 companion = column(a, (--b)->child);
                 double share;
 
@@ -509,12 +509,12 @@ static double mean_by_callee(const Affinity *a, const Belief *first, const Belie
 }
 
 /* The chance that a parent has not used the connection of a call before. */
-static double chance_of_first(const Affinity *a, const Belief *first, const Belief *belief)
+static double chance_of_first(const Processes *a, const Belief *first, const Belief *belief)
 {
         guint32 connection = a->sequence.connection[belief->child];
         double chance = 1;
 
-        for (const Belief *b = belief; b > first && belief - b < AFFINITY_LOOK_BACK;)
+        for (const Belief *b = belief; b > first && belief - b < PROCESS_LOOK_BACK;)
                 if (a->sequence.connection[(--b)->child] == connection)
                         chance *= 1 - share_of(a->j, b);
         return chance;
@@ -538,7 +538,7 @@ static const Belief *find_belief(const Joint *j, guint32 parent, guint32 call)
 static double ratio(const Evidence *of, const Joint *j, guint32 parent, guint32 call,
                     EvidenceBasis basis)
 {
-        const Affinity *a = (const Affinity *)of;
+        const Processes *a = (const Processes *)of;
         guint32 at = column(a, call), fold = fold_of(parent);
         const guint32 *kinds = a->kinds + (gsize)a->callee[call] * a->n_kinds;
         const Belief *first, *belief;
@@ -564,11 +564,11 @@ static double ratio(const Evidence *of, const Joint *j, guint32 parent, guint32 
 /* --- the chain --------------------------------------------------------------------- */
 
 /* The row of the latest companion of a kind that a family has before one of its children. */
-static guint32 companion_before(const Affinity *a, const Family *f, guint32 i, guint32 kind)
+static guint32 companion_before(const Processes *a, const Family *f, guint32 i, guint32 kind)
 {
         if (kind == 0)
                 return a->row_in[f->parent];
-        for (guint32 last = i; i > 0 && last - i < AFFINITY_LOOK_BACK;) {
+        for (guint32 last = i; i > 0 && last - i < PROCESS_LOOK_BACK;) {
                 guint32 at = column(a, f->child[--i]);
 
                 if (1 + a->callee[f->child[i]] == kind && at != NO_PARENT)
@@ -577,18 +577,18 @@ static guint32 companion_before(const Affinity *a, const Family *f, guint32 i, g
         return NO_PARENT;
 }
 
-static gboolean is_first(const Affinity *a, const Family *f, guint32 i)
+static gboolean is_first(const Processes *a, const Family *f, guint32 i)
 {
         guint32 connection = a->sequence.connection[f->child[i]];
 
-        for (guint32 last = i; i > 0 && last - i < AFFINITY_LOOK_BACK;)
+        for (guint32 last = i; i > 0 && last - i < PROCESS_LOOK_BACK;)
                 if (a->sequence.connection[f->child[--i]] == connection)
                         return FALSE;
         return TRUE;
 }
 
 /* The log of the ratio of a family. */
-static gint32 log_of_family(const Affinity *a, const Family *f)
+static gint32 log_of_family(const Processes *a, const Family *f)
 {
         guint32 fold = fold_of(f->parent);
         gint32 log = 0;
@@ -611,7 +611,7 @@ static gint32 log_of_family(const Affinity *a, const Family *f)
  * that the chain begins with. */
 static void begin_chain(Evidence *of)
 {
-        Affinity *a = (Affinity *)of;
+        Processes *a = (Processes *)of;
 
         if (evidence_counts(of) && !a->learned) {
                 learn_from_assignment(a);
@@ -621,14 +621,14 @@ static void begin_chain(Evidence *of)
 
 static void seat(Evidence *of, const Family *f)
 {
-        Affinity *a = (Affinity *)of;
+        Processes *a = (Processes *)of;
 
         a->seated[f->parent] = a->learned ? log_of_family(a, f) : 0;
 }
 
 static gint64 put(Evidence *of, const Family f[2])
 {
-        Affinity *a = (Affinity *)of;
+        Processes *a = (Processes *)of;
         gint64 log = 0;
 
         for (guint m = 0; m < 2; m++) {
@@ -644,7 +644,7 @@ static gint64 put(Evidence *of, const Family f[2])
 
 static void back(Evidence *of)
 {
-        Affinity *a = (Affinity *)of;
+        Processes *a = (Processes *)of;
 
         for (guint m = 0; m < 2; m++)
                 a->seated[a->replaced[m].parent] = a->replaced[m].log;
@@ -653,7 +653,7 @@ static void back(Evidence *of)
 /* The calls of two parents on the connections of one worker. */
 static guint32 block(Evidence *of, guint32 call, guint32 parent, guint32 other, guint32 *calls)
 {
-        const Affinity *a = (const Affinity *)of;
+        const Processes *a = (const Processes *)of;
         const Assignment *assigned = a->j->assignment;
         guint32 at = column(a, call), n = 0;
         guint32 k[2] = { assigned->first[parent], assigned->first[other] };
@@ -673,8 +673,8 @@ static guint32 block(Evidence *of, guint32 call, guint32 parent, guint32 other, 
         return n;
 }
 
-const EvidenceKind evidence_affinity = {
-        .name = "affinity",
+const EvidenceKind evidence_processes = {
+        .name = "processes",
         .make = make,
         .begin = begin,
         .end = end,
