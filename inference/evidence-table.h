@@ -26,7 +26,7 @@ extern const EvidenceKind evidence_contexts;
 /* Connections that are leased to parents, call by call or for longer. */
 extern const EvidenceKind evidence_leases;
 
-/* Connections into the node and out of it that go together, as a process or a worker keeps them. */
+/* Connections into the node and out of it, as one of several processes or threads has them. */
 extern const EvidenceKind evidence_processes;
 
 /* Values that calls out of the node have in common with calls into it. */

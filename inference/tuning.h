@@ -110,15 +110,15 @@
 /* The least chance that a call leaves a candidate by itself. */
 #define LEASE_LEAST_CHANCE   1e-4
 
-/* By parents found with leases, and with connections that go together, walks may be less likely by
+/* By parents found with leases, and with connections of one process, walks may be less likely by
  * so many nats an output than by those found without (learn.c). True ones lost up to 0.21 (w3, p8, p2,
  * pt24, j2, j24, u8, u24), those of the same systems dealt last in, first out 0.19 to 0.85, dealt at
  * random 1.05. */
 #define BLOCKS_LOST          0.3
 
-/* --- Connections that go together (evidence-processes.c) --- */
+/* --- Connections of one process (evidence-processes.c, processes.c) --- */
 
-/* A connection is looked at if it is used so often in the problem. */
+/* A connection is looked at if it is used so often in the problem, and is in so many pairs. */
 #define PROCESS_USES      8
 /* Pairs of connections of a node that there is room for. Memory. */
 #define PROCESS_PAIRS     (1 << 18)
@@ -127,21 +127,29 @@
 #define PROCESS_BLOCK     64
 /* Connections are dealt at random so many times, to compare with. Speed. */
 #define PROCESS_DEALS     4
-/* Counts of pairs back off to those at random as if so many more had been seen. */
+/* Counts of all pairs back off to those at random as if so many more had been seen. */
 #define PROCESS_BACKOFF   2.0
-/* A kind of companions counts if it gains so many nats, and so many times the gain of one more
- * random deal. As for leases. */
+/* Groups are first sought as if pairs of one were so frequent, and pairs of two; there are none where
+ * they come out closer than PROCESS_APART times. They are sought so often from the beginning, each
+ * time by the ratios found before, in at most so many rounds of so many sweeps. */
+#define PROCESS_OWN       1.5
+#define PROCESS_OTHER     0.5
+#define PROCESS_APART     1.05
+#define PROCESS_STARTS    4
+#define PROCESS_ROUNDS    4
+#define PROCESS_SWEEPS    10
+/* Processes count if the uses of connections gain so many nats, and so many times the gain of one
+ * more random deal. As for leases. */
 #define PROCESS_GAIN      20
 #define PROCESS_TIMES     4
-/* And so many nats a pair: pools that deal connections last in, first out, have up to 0.09 by how
- * many are in use at a time, which delays say better; what goes together has 0.3 and more. Chosen on
- * p8 and pt24, as captured and with such pools. */
-#define PROCESS_GAIN_EACH 0.15
-/* Connections to two callees are one worker's where more than this part of the pairs of each is with
- * the other. */
-#define PROCESS_TIED      0.7
-/* Beliefs of a parent, and children of a family, before one that may be its companions. Speed. */
-#define PROCESS_LOOK_BACK 64
+/* And so many nats a use: pools that deal connections last in, first out, or in turns have up to
+ * 0.004 (j2, j24, n24, u24, p8, pt24 so dealt), processes from 0.016 while most parents are wrong to
+ * 1.2. */
+#define PROCESS_GAIN_EACH 0.012
+/* So much likelier a connection of their own process is supposed to be used by parents than another
+ * process's. What is seen of that while parents are in doubt is mostly their errors; and processes
+ * are certain to keep to their own, but parents' uses are not as independent as if they were. */
+#define PROCESS_RATIO     30.0
 
 /* --- Workers (workers.c, assign.c) --- */
 

@@ -164,7 +164,7 @@ static const struct {
         { "workers", "workers", "whether a worker had taken the candidate by then" },
         { "leases", "connection", "who made the calls before and after on the same connections" },
         { "processes", "together",
-          "whether the connections used are those that mostly go together" },
+          "whether the connections used are those of one process or thread" },
         { "identifiers", "identifiers", "how often a parent has so many of a call's ids" },
         { "order", "order", "whether the node serves in order, as it mostly does" },
 };

@@ -72,11 +72,13 @@ GROUPS = {
         "LEASE_DEALS": [""], "LEASE_BACKOFF": [""], "LEASE_GAIN": [""], "LEASE_TIMES": [""],
         "LEASE_SUPPOSE_ROUNDS": [""], "LEASE_SUPPOSED": ["0.5"], "LEASE_TIED": [""],
         "LEASE_ASTRAY": ["0.0", "1.0"], "LEASE_LEAST_CHANCE": [""], "BLOCKS_LOST": ["0.0", "1e9"]}),
-    "connections that go together": (["p8", "p8 n", "pt24", "pt24 n", "p8 lifo", "pt24 lifo"], {
+    "processes": (["p8", "p8 n", "pt24", "pt24 n", "p8 lifo", "pt24 lifo"], {
         "PROCESS_USES": ["1"], "PROCESS_PAIRS": ["(1 << 30)"], "PROCESS_BLOCK": ["1"],
-        "PROCESS_DEALS": ["1"], "PROCESS_BACKOFF": ["0.01"], "PROCESS_GAIN": ["0"],
-        "PROCESS_TIMES": ["0"], "PROCESS_GAIN_EACH": ["0"], "PROCESS_TIED": ["2.0"],
-        "PROCESS_LOOK_BACK": ["4", "1000000"]}),
+        "PROCESS_DEALS": ["1"], "PROCESS_BACKOFF": ["0.01"], "PROCESS_OWN": ["3.0"],
+        "PROCESS_OTHER": ["0.8"], "PROCESS_APART": ["1.0"], "PROCESS_STARTS": ["1"],
+        "PROCESS_ROUNDS": ["1"], "PROCESS_SWEEPS": ["1"], "PROCESS_GAIN": ["0"],
+        "PROCESS_TIMES": ["0"], "PROCESS_GAIN_EACH": ["0"],
+        "PROCESS_RATIO": ["10.0", "100.0"]}),
     "event loops": (["n24", "g8", "loops"], {
         "LOOP_REACH": ["16"], "LOOP_TRIGGERS": ["1"], "LOOP_MOST": ["0"], "LOOP_BLOCK": ["256"],
         "LOOP_PART": ["64"], "LOOP_NOWHERE": ["0"], "LOOP_ASTRAY": ["1e-9"],
@@ -141,7 +143,7 @@ def users(name):
     """The sources that a constant is in, or whose headers it is in."""
     folder = os.path.join(SOURCE, "inference")
     text = {}
-    for file in sorted(os.listdir(folder)):
+    for file in sorted(f for f in os.listdir(folder) if f.endswith((".c", ".h"))):
         with open(os.path.join(folder, file), encoding="utf-8") as lines:
             text[file] = lines.read()
     uses = {f for f, t in text.items() if f != "tuning.h" and re.search(rf"\b{name}\b", t)}

@@ -165,11 +165,31 @@ static void test_identifiers(void)
         }
 }
 
-/* --- connections that go together -------------------------------------------------- */
+/* --- connections of one process ----------------------------------------------------- */
 
-typedef enum { DEALT, BY_CALLER, BY_CALLEE } Kept;
+typedef enum { DEALT, BY_CALLER, BY_CALLEE, POOLS, POOLS_DEALT } Kept;
 
-enum { WORKERS = 8 };
+enum { WORKERS = 8, PROCESSES = 2, POOL = 6 };
+
+/* Gives all calls connections of pools, to each callee one of each process; parents come by one of
+ * a few connections of their process; or any of all. */
+static void add_pools(Problem *p, GRand *rand, gboolean dealt)
+{
+        guint8 process[PARENTS];
+
+        for (guint32 i = 0; i < p->node.n_in; i++) {
+                process[i] = (guint8)g_rand_int_range(rand, 0, PROCESSES);
+                p->in[i].connection =
+                        1 + process[i] + PROCESSES * (guint)g_rand_int_range(rand, 0, POOL);
+        }
+        for (guint32 i = 0; i < p->node.n_out; i++) {
+                guint of = dealt ? (guint)g_rand_int_range(rand, 0, PROCESSES)
+                                 : process[p->made_by[p->out[i].call - PARENTS]];
+                guint one = (guint)g_rand_int_range(rand, 0, POOL);
+
+                p->out[i].connection = 1 + PROCESSES * (POOL * p->out[i].callee + one) + of;
+        }
+}
 
 /* Gives all calls connections, as workers keep them that take parents at random: one to each
  * callee; and one that parents come by; or dealt at random. */
@@ -177,6 +197,10 @@ static void add_connections(Problem *p, GRand *rand, Kept kept)
 {
         guint8 worker[PARENTS];
 
+        if (kept == POOLS || kept == POOLS_DEALT) {
+                add_pools(p, rand, kept == POOLS_DEALT);
+                return;
+        }
         for (guint32 i = 0; i < p->node.n_in; i++) {
                 worker[i] = (guint8)g_rand_int_range(rand, 0, WORKERS);
                 p->in[i].connection = kept == BY_CALLER ? 1 + worker[i] : 0;
@@ -189,14 +213,14 @@ static void add_connections(Problem *p, GRand *rand, Kept kept)
         }
 }
 
-/* A connection into the node, or one to another callee, tells parents where connections go
- * together; where they are dealt at random nothing changes. */
+/* A connection into the node, or one to another callee, tells parents where a worker keeps it, or
+ * one of two processes with pools; where they are dealt at random nothing changes. */
 static void test_processes(void)
 {
-        guint right[4] = { 0 }, seeds = is_long() ? 2 : 1;
+        guint right[6] = { 0 }, seeds = is_long() ? 2 : 1;
 
         for (guint seed = 51; seed < 51 + seeds; seed++)
-                for (guint kept = 0; kept < 4; kept++) {
+                for (guint kept = 0; kept < 6; kept++) {
                         g_autoptr(GRand) rand = g_rand_new_with_seed(seed);
                         g_autofree Problem *p = g_new(Problem, 1);
 
@@ -207,9 +231,11 @@ static void test_processes(void)
                                 add_connections(p, rand, kept - 1);
                         right[kept] += count_right(p);
                 }
-        g_test_message("without %u, dealt %u, by caller %u, by callee %u", right[0], right[1],
-                       right[2], right[3]);
+        g_test_message("without %u, dealt %u, by caller %u, by callee %u, pools %u, dealt %u",
+                       right[0], right[1], right[2], right[3], right[4], right[5]);
         g_assert_cmpuint(right[1 + DEALT], ==, right[0]);
+        g_assert_cmpuint(right[1 + POOLS_DEALT], ==, right[0]);
+        g_assert_cmpuint(right[1 + POOLS], >, right[0] + 50 * seeds);
         g_assert_cmpuint(right[1 + BY_CALLER], >, right[0] + 150 * seeds);
         g_assert_cmpuint(right[1 + BY_CALLEE], >, right[0] + 100 * seeds);
 }

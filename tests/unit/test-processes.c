@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ *
+ * Processes told by the connections that parents use.
+ */
+#include "inference/problem.h"
+#include "inference/processes.h"
+
+enum { MOST = 80 };
+
+/* Connections of processes, in turns: the first into the node, then those out of it; then one that
+ * is hardly used. */
+typedef struct {
+        guint processes, in, out;
+        double wrong; /* of the uses: any connection's */
+} System;
+
+static guint32 n_out(const System *s)
+{
+        return s->out + 1;
+}
+
+static void count(const System *s, float *pairs, guint32 one, guint32 other)
+{
+        if (other >= s->in)
+                pairs[(gsize)one * n_out(s) + other - s->in]++;
+        if (one >= s->in)
+                pairs[(gsize)other * n_out(s) + one - s->in]++;
+}
+
+static guint32 connection_of(const System *s, GRand *rand, guint process, gboolean in)
+{
+        guint n = in ? s->in : s->out;
+        guint32 one = (guint32)g_rand_int_range(rand, 0, (gint32)(n / s->processes));
+
+        if (g_rand_double(rand) < s->wrong)
+                process = (guint)g_rand_int_range(rand, 0, (gint32)s->processes);
+        return (in ? 0 : s->in) + one * s->processes + process;
+}
+
+/* Pairs of so many parents: the connection that they came by, and two of their process. */
+static void use(const System *s, GRand *rand, guint parents, gboolean dealt, float *pairs)
+{
+        for (guint i = 0; i < parents; i++) {
+                guint process = (guint)g_rand_int_range(rand, 0, (gint32)s->processes);
+                guint32 used[3];
+                guint n = 0;
+
+                for (guint k = s->in ? 0 : 1; k < 3; k++) {
+                        if (dealt)
+                                process = (guint)g_rand_int_range(rand, 0, (gint32)s->processes);
+                        used[n++] = connection_of(s, rand, process, k == 0);
+                }
+                for (guint k = 0; k < n; k++)
+                        for (guint m = 0; m < k; m++)
+                                if (used[k] != used[m] && (used[k] >= s->in || used[m] >= s->in))
+                                        count(s, pairs, used[k], used[m]);
+        }
+}
+
+/* Finds processes of 2,000 parents, or of parents whose connections are dealt. */
+static void find(const System *s, gboolean dealt, Processes *p)
+{
+        g_autoptr(GRand) rand = g_rand_new_with_seed(7);
+        guint32 n = s->in + n_out(s);
+        gsize n_pairs = (gsize)n * n_out(s);
+        g_autofree float *seen = g_new0(float, n_pairs), *by_chance = g_new0(float, n_pairs);
+        ConnectionPairs pairs = { s->in, n, seen, by_chance };
+
+        g_assert_cmpuint(n, <=, MOST);
+        use(s, rand, 2000, dealt, seen);
+        count(s, seen, s->in, n - 1);
+        use(s, rand, 8000, TRUE, by_chance);
+        for (gsize i = 0; i < n_pairs; i++)
+                by_chance[i] /= 4;
+        processes_find(p, &pairs);
+}
+
+static void check(const System *s, const Processes *p)
+{
+        guint32 n = s->in + s->out;
+        float sum = 0;
+
+        g_assert_cmpuint(p->n, ==, s->processes);
+        for (guint32 i = 0; i < n; i++) {
+                guint32 like = i < s->in ? i % s->processes : (i - s->in) % s->processes;
+
+                g_assert_cmpuint(p->of[i], <, p->n);
+                g_assert_cmpuint(p->of[i], ==, p->of[s->in + like]);
+        }
+        g_assert_cmpuint(p->of[n], ==, NO_PARENT);
+        for (guint32 k = 0; k < p->n; k++) {
+                sum += p->share[k];
+                for (guint32 i = 0; i < n; i++)
+                        g_assert_true((process_ratio(p, k, i, p->strange) > 1) == (p->of[i] == k));
+        }
+        g_assert_cmpfloat_with_epsilon(sum, 1, 1e-5);
+}
+
+static void test_found(void)
+{
+        static const System systems[] = { { 2, 12, 24, 0 },   { 2, 0, 24, 0.2 }, { 4, 16, 24, 0.4 },
+                                          { 24, 0, 72, 0.2 }, { 3, 9, 9, 0.3 } };
+
+        for (guint i = 0; i < G_N_ELEMENTS(systems); i++) {
+                guint32 of[MOST];
+                float share[MOST];
+                Processes p = { .of = of, .share = share };
+
+                g_test_message("system %u", i);
+                find(&systems[i], FALSE, &p);
+                g_test_message("%u processes, strange %.2f", p.n, p.strange);
+                check(&systems[i], &p);
+        }
+}
+
+/* Of connections dealt at random nothing is said, or little. */
+static void test_dealt(void)
+{
+        static const System systems[] = { { 2, 12, 24, 0 }, { 4, 0, 24, 0 } };
+
+        for (guint i = 0; i < G_N_ELEMENTS(systems); i++) {
+                guint32 of[MOST];
+                float share[MOST];
+                Processes p = { .of = of, .share = share };
+
+                find(&systems[i], TRUE, &p);
+                g_test_message("%u processes, strange %.2f", p.n, p.strange);
+                g_assert_true(p.n == 0 || p.strange > 0.8F);
+        }
+}
+
+int main(int argc, char **argv)
+{
+        g_test_init(&argc, &argv, NULL);
+        g_test_add_func("/processes/found", test_found);
+        g_test_add_func("/processes/dealt", test_dealt);
+        return g_test_run();
+}
