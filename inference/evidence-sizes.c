@@ -5,8 +5,9 @@
  * are of different kinds, where that makes parents likelier.
  *
  * Two questions come before that. Do sizes go with what parents do, by the parents found without
- * them? Sizes that are dealt again among the calls of an edge say how likely they are to by chance;
- * where they mean nothing, these are as good. And are parents that are found with them likelier?
+ * them, or by all candidates, where hardly any parent is found? Sizes that are dealt again among the
+ * calls of an edge say how likely they are to by chance; where they mean nothing, these are as good.
+ * And are parents that are found with them likelier?
  *
  * Labels say more than sizes, and kinds are by them from the beginning; but where they are as good
  * dealt again, they only leave fewer calls of each kind to learn from, and are left out.
@@ -193,7 +194,7 @@ static double log_of_pairs(const Pairs *p)
 
 /* The log likelihood of the parents that there are, with kinds by sizes, by what comes after what.
  * NAN: these are the kinds without, or too many. */
-static double log_with(const Joint *j, guint8 sizes)
+static double log_of_parents(const Joint *j, guint8 sizes)
 {
         NodeModel *model = node_model_new();
         Kinds kinds = { 0 };
@@ -217,8 +218,75 @@ static double log_with(const Joint *j, guint8 sizes)
         return log;
 }
 
+/* Pairs of a call and a candidate of it, by their kinds: all candidates of a call count alike, and
+ * as one. */
+typedef struct {
+        guint32 n_in, n_out;
+        double *count, *of_in, *of_out, all;
+} CandidatePairs;
+
+static void count_candidates(const Problem *p, const Kinds *kinds, CandidatePairs *pairs)
+{
+        for (guint32 i = 0; i < p->node->n_out; i++)
+                for (gsize k = p->candidates[i]; k < p->candidates[i + 1]; k++) {
+                        guint32 in = kinds->kind[p->candidate[k]], out = kinds->calls[i].callee;
+                        double share = 1.0 / n_candidates(p, i);
+
+                        pairs->count[(gsize)in * pairs->n_out + out] += share;
+                        pairs->of_in[in] += share;
+                        pairs->of_out[out] += share;
+                        pairs->all += share;
+                }
+}
+
+/* How much likelier the pairs are than if the kinds of calls and of candidates had nothing to do
+ * with each other. */
+static double log_of_candidate_pairs(const CandidatePairs *p)
+{
+        double log = 0;
+
+        for (guint32 in = 0; in < p->n_in; in++)
+                for (guint32 out = 0; out < p->n_out; out++) {
+                        double n = p->count[(gsize)in * p->n_out + out];
+
+                        if (n > 0)
+                                log += n * exact_log(n * p->all / (p->of_in[in] * p->of_out[out]));
+                }
+        return log;
+}
+
+/* The same by candidates, of which no parent need be known: a call's parent is among them, so kinds
+ * whose parents make it are more frequent there. */
+static double log_of_candidates(const Joint *j, guint8 sizes)
+{
+        NodeModel *model = node_model_new();
+        Kinds kinds = { 0 };
+        double log = NAN;
+
+        model->sizes = sizes;
+        kinds_find(&kinds, j->problem, model);
+        if (MAX(model->in.n, model->out.n) <= MOST_SIZED) {
+                CandidatePairs pairs = { .n_in = model->in.n, .n_out = model->out.n };
+                g_autofree double *count = g_new0(double, (gsize)pairs.n_in * pairs.n_out);
+                g_autofree double *of_in = g_new0(double, pairs.n_in);
+                g_autofree double *of_out = g_new0(double, pairs.n_out);
+
+                pairs.count = count;
+                pairs.of_in = of_in;
+                pairs.of_out = of_out;
+                count_candidates(j->problem, &kinds, &pairs);
+                log = log_of_candidate_pairs(&pairs);
+        }
+        kinds_clear(&kinds);
+        node_model_free(model);
+        return log;
+}
+
+/* What is compared: one of these two. */
+typedef double LogWith(const Joint *j, guint8 sizes);
+
 /* The same with sizes dealt again; with labels, where kinds are by no sizes. */
-static double log_dealt(const Joint *j, guint8 sizes, guint32 number)
+static double log_dealt(const Joint *j, guint8 sizes, guint32 number, LogWith *log_with)
 {
         NodeProblem *node = j->problem->node;
         g_autofree CallIn *in = g_memdup2(node->in, node->n_in * sizeof *in);
@@ -239,12 +307,12 @@ typedef struct {
         double mean, deviation;
 } Excess;
 
-static Excess find_excess(const Joint *j, guint8 sizes, double least)
+static Excess find_excess(const Joint *j, guint8 sizes, double least, LogWith *log_with)
 {
         double sum = 0, squares = 0, with = log_with(j, sizes), mean;
 
         for (guint32 n = 0; n < SIZE_DEALS; n++) {
-                double excess = with - log_dealt(j, sizes, n);
+                double excess = with - log_dealt(j, sizes, n, log_with);
 
                 sum += excess;
                 squares += excess * excess;
@@ -255,13 +323,22 @@ static Excess find_excess(const Joint *j, guint8 sizes, double least)
         return (Excess){ mean, sqrt(MAX(squares / SIZE_DEALS - mean * mean, 0)) };
 }
 
-/* Whether these sizes go with what parents do, far beyond what chance makes them. */
+/* Far beyond what chance makes it. */
+static gboolean is_sure(const Excess *excess)
+{
+        return excess->mean >= SIZE_DEVIATIONS * excess->deviation;
+}
+
+/* Whether these sizes go with what parents do, or with candidates. */
 static gboolean mean_anything(const Joint *j, guint8 sizes)
 {
-        Excess excess =
-                find_excess(j, sizes, MAX(LEAST_GAIN, SIZE_EXCESS * j->problem->node->n_out));
+        double least = MAX(LEAST_GAIN, SIZE_EXCESS * j->problem->node->n_out);
+        Excess by_parents = find_excess(j, sizes, least, log_of_parents), by_candidates;
 
-        return excess.mean >= SIZE_DEVIATIONS * excess.deviation;
+        if (is_sure(&by_parents))
+                return TRUE;
+        by_candidates = find_excess(j, sizes, LEAST_GAIN, log_of_candidates);
+        return is_sure(&by_candidates);
 }
 
 /* --- whether parents become likelier ----------------------------------------------- */
@@ -330,15 +407,17 @@ static double log_of_own(const Joint *j, guint8 sizes)
         return log;
 }
 
-/* Whether labels go with what parents do that were found without them no more than dealt again. At
- * a queue hardly any parent is found that is right, but by it. */
+/* Whether labels go with candidates no more than dealt again, nor with what parents do that were
+ * found without them. At a queue hardly any parent is found that is right, but by it. */
 static gboolean labels_mean_nothing(Joint *j)
 {
-        Excess excess;
+        Excess excess = find_excess(j, 0, LEAST_GAIN, log_of_candidates);
         Trial t;
 
+        if (is_sure(&excess))
+                return FALSE;
         find_own(&t, j, NOT_BY_LABEL, queue_alone);
-        excess = find_excess(&t.j, 0, -G_MAXDOUBLE);
+        excess = find_excess(&t.j, 0, -G_MAXDOUBLE, log_of_parents);
         end_trial(&t);
         joint_find_starts(j);
         return excess.mean < SIZE_DEVIATIONS * excess.deviation;

@@ -385,7 +385,8 @@
  * deviations of these and by so much for each call out of the node. Chosen on conc8, conc32, w3, p8
  * and n24 without labels, and by sizes drawn at random on these. Labels are left out where they are
  * likelier than dealt by less than so many deviations: true ones are by 16 to 250, random ones by up
- * to 3.2 (u8, u24, p8, pt24, j2, j24, n24, w3, g8). */
+ * to 3.2 (u8, u24, p8, pt24, j2, j24, n24, w3, g8). By candidates, where kinds of parents tell calls
+ * apart at all, true ones are by 36 to 670, random ones by up to 5.1 and then by less than LEAST_GAIN. */
 #define SIZE_NEIGHBOURS 64
 #define SIZE_DEALS      8
 #define SIZE_DEVIATIONS 5
