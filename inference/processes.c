@@ -166,36 +166,21 @@ static gboolean find_ratios(Groups *g)
         return g->own > PROCESS_APART * g->other;
 }
 
-/* Moves and merges until nothing gains. */
-static gboolean settle(Groups *g)
+/* From a group for each connection out of the node: moves and merges until nothing gains. FALSE:
+ * there are none. */
+static gboolean find_groups(Groups *g)
 {
         Worth w = { .seen = exact_log(g->own / g->other), .dealt = g->own - g->other };
-        gboolean any = FALSE;
 
+        begin(g);
         for (guint i = 0; i < PROCESS_SWEEPS; i++) {
                 gboolean moved = move_connections(g, &w);
 
                 moved |= merge_groups(g, &w);
                 if (!moved)
                         break;
-                any = TRUE;
         }
-        return any;
-}
-
-/* Begins with a group for each connection out of the node. FALSE: there are none. */
-static gboolean find_groups(Groups *g)
-{
-        begin(g);
-        for (guint round = 0; round < PROCESS_ROUNDS; round++) {
-                gboolean moved = settle(g);
-
-                if (!find_ratios(g))
-                        return FALSE;
-                if (!moved)
-                        break;
-        }
-        return TRUE;
+        return find_ratios(g);
 }
 
 /* --- pairs that tell something ------------------------------------------------------ */

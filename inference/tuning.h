@@ -131,12 +131,11 @@
 #define PROCESS_BACKOFF   2.0
 /* Groups are first sought as if pairs of one were so frequent, and pairs of two; there are none where
  * they come out closer than PROCESS_APART times. They are sought so often from the beginning, each
- * time by the ratios found before, in at most so many rounds of so many sweeps. */
+ * time by the ratios found before, in at most so many sweeps. */
 #define PROCESS_OWN       1.5
 #define PROCESS_OTHER     0.5
 #define PROCESS_APART     1.05
 #define PROCESS_STARTS    4
-#define PROCESS_ROUNDS    4
 #define PROCESS_SWEEPS    10
 /* Processes count if the uses of connections gain so many nats, and so many times the gain of one
  * more random deal. As for leases. */

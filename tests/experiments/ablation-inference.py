@@ -76,9 +76,8 @@ GROUPS = {
         "PROCESS_USES": ["1"], "PROCESS_PAIRS": ["(1 << 30)"], "PROCESS_BLOCK": ["1"],
         "PROCESS_DEALS": ["1"], "PROCESS_BACKOFF": ["0.01"], "PROCESS_OWN": ["3.0"],
         "PROCESS_OTHER": ["0.8"], "PROCESS_APART": ["1.0"], "PROCESS_STARTS": ["1"],
-        "PROCESS_ROUNDS": ["1"], "PROCESS_SWEEPS": ["1"], "PROCESS_GAIN": ["0"],
-        "PROCESS_TIMES": ["0"], "PROCESS_GAIN_EACH": ["0"],
-        "PROCESS_RATIO": ["10.0", "100.0"]}),
+        "PROCESS_SWEEPS": ["1"], "PROCESS_GAIN": ["0"], "PROCESS_TIMES": ["0"],
+        "PROCESS_GAIN_EACH": ["0"], "PROCESS_RATIO": ["10.0", "100.0"]}),
     "event loops": (["n24", "g8", "loops"], {
         "LOOP_REACH": ["16"], "LOOP_TRIGGERS": ["1"], "LOOP_MOST": ["0"], "LOOP_BLOCK": ["256"],
         "LOOP_PART": ["64"], "LOOP_NOWHERE": ["0"], "LOOP_ASTRAY": ["1e-9"],
