@@ -442,7 +442,30 @@ static guint32 n_training(const Joint *j)
         return n;
 }
 
-/* The sizes by which parents are likeliest, where sizes mean anything; 0: none. */
+/* Of the sizes that go with candidates far beyond chance, those by which parents are likeliest, even
+ * if they are less likely than without; 0: there are none. */
+static guint8 find_best_of_sure(const Joint *j)
+{
+        guint8 base = j->model->sizes, best = 0;
+        double most = 0;
+
+        for (guint8 sizes = 1; sizes <= (BY_CALL_SIZE | BY_RETURN_SIZE); sizes++) {
+                Excess excess = find_excess(j, base | sizes, LEAST_GAIN, log_of_candidates);
+                double log;
+
+                if (!is_sure(&excess))
+                        continue;
+                log = log_of_own(j, base | sizes);
+                if (!best || log > most) {
+                        most = log;
+                        best = sizes;
+                }
+        }
+        return best;
+}
+
+/* The sizes by which parents are likeliest, where sizes mean anything; 0: none. Where parents are
+ * mostly wrong no sizes make them likelier, but candidates tell that some mean something. */
 static guint8 find_best(const Joint *j)
 {
         double most, least = MAX(LEAST_GAIN, LEAST_GAIN_EACH * n_training(j));
@@ -459,7 +482,7 @@ static guint8 find_best(const Joint *j)
                         best = sizes;
                 }
         }
-        return best;
+        return best ? best : find_best_of_sure(j);
 }
 
 /* Begins the model anew, with kinds by these sizes. */
