@@ -2,8 +2,9 @@
  *
  * Connections of one process. A process, or a thread, has connections into the node and out of it
  * (processes.h), and serves a call into the node by itself. So a parent uses the connections of one
- * process; which one follows from the connection that it came by and from the calls that it made. A parent's first call on a connection is judged by its others; that it uses a connection
- * again is for leases to say (evidence-leases.c).
+ * process; which one follows from the connection that it came by and from the calls that it made.
+ * A parent's first call on a connection is judged by its others; that it uses a connection again is
+ * for leases to say (evidence-leases.c).
  *
  * Which connections are of one process is learned in each round, from the pairs that the assigned
  * parents use. A parent is judged by processes that parents of other blocks tell, so that no error
@@ -555,7 +556,7 @@ static gint32 log_of_family(const OfProcesses *e, const Family *f)
                 if (connection != NO_PARENT && p->of[connection] != NO_PARENT)
                         mark(e->room, connection);
         }
-        return fixed_log(ratio_of_marked(e, f->parent, supposed(p)));
+        return e->room->n_used ? fixed_log(ratio_of_marked(e, f->parent, supposed(p))) : 0;
 }
 
 /* Where nothing was learned in this problem, as in a part of one, it is learned from the assignment

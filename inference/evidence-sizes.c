@@ -5,9 +5,9 @@
  * are of different kinds, where that makes parents likelier.
  *
  * Two questions come before that. Do sizes go with what parents do, by the parents found without
- * them, or by all candidates, where hardly any parent is found? Sizes that are dealt again among the
- * calls of an edge say how likely they are to by chance; where they mean nothing, these are as good.
- * And are parents that are found with them likelier?
+ * them, or by all candidates, where hardly any parent is found? Sizes that are dealt again among
+ * the calls of an edge say how likely they are to by chance; where they mean nothing, these are as
+ * good. And are parents that are found with them likelier?
  *
  * Labels say more than sizes, and kinds are by them from the beginning; but where they are as good
  * dealt again, they only leave fewer calls of each kind to learn from, and are left out.
@@ -192,29 +192,24 @@ static double log_of_pairs(const Pairs *p)
         return log;
 }
 
-/* The log likelihood of the parents that there are, with kinds by sizes, by what comes after what.
- * NAN: these are the kinds without, or too many. */
-static double log_of_parents(const Joint *j, guint8 sizes)
+/* The log likelihood of what there is, by the kinds of calls into the node and out of it. */
+typedef double LogOf(const Joint *j, const Kinds *kinds, guint32 n_in, guint32 n_out);
+
+/* That of the parents that there are, by what comes after what. NAN: these are the kinds that there
+ * are without. */
+static double log_of_parents(const Joint *j, const Kinds *kinds, guint32 n_in, guint32 n_out)
 {
-        NodeModel *model = node_model_new();
-        Kinds kinds = { 0 };
-        double log = NAN;
+        Pairs p = { .n_in = n_in, .n_events = n_out + 1 };
+        double log;
 
-        model->sizes = sizes;
-        kinds_find(&kinds, j->problem, model);
-        if ((model->in.n != j->model->in.n || model->out.n != j->model->out.n) &&
-            MAX(model->in.n, model->out.n) <= MOST_SIZED) {
-                Pairs p = { .n_in = model->in.n, .n_events = model->out.n + 1 };
-
-                for (guint half = 0; half < 2; half++)
-                        p.count[half] = g_new0(guint32, (gsize)p.n_in * p.n_events * p.n_events);
-                count_pairs(j, &kinds, &p);
-                log = log_of_pairs(&p);
-                g_free(p.count[0]);
-                g_free(p.count[1]);
-        }
-        kinds_clear(&kinds);
-        node_model_free(model);
+        if (n_in == j->model->in.n && n_out == j->model->out.n)
+                return NAN;
+        for (guint half = 0; half < 2; half++)
+                p.count[half] = g_new0(guint32, (gsize)p.n_in * p.n_events * p.n_events);
+        count_pairs(j, kinds, &p);
+        log = log_of_pairs(&p);
+        g_free(p.count[0]);
+        g_free(p.count[1]);
         return log;
 }
 
@@ -257,7 +252,18 @@ static double log_of_candidate_pairs(const CandidatePairs *p)
 
 /* The same by candidates, of which no parent need be known: a call's parent is among them, so kinds
  * whose parents make it are more frequent there. */
-static double log_of_candidates(const Joint *j, guint8 sizes)
+static double log_of_candidates(const Joint *j, const Kinds *kinds, guint32 n_in, guint32 n_out)
+{
+        g_autofree double *count = g_new0(double, (gsize)n_in * n_out);
+        g_autofree double *of_in = g_new0(double, n_in), *of_out = g_new0(double, n_out);
+        CandidatePairs pairs = { n_in, n_out, count, of_in, of_out, 0 };
+
+        count_candidates(j->problem, kinds, &pairs);
+        return log_of_candidate_pairs(&pairs);
+}
+
+/* With kinds by sizes. NAN: these are too many, or log_of() cannot say. */
+static double log_with(const Joint *j, guint8 sizes, LogOf *log_of)
 {
         NodeModel *model = node_model_new();
         Kinds kinds = { 0 };
@@ -265,28 +271,15 @@ static double log_of_candidates(const Joint *j, guint8 sizes)
 
         model->sizes = sizes;
         kinds_find(&kinds, j->problem, model);
-        if (MAX(model->in.n, model->out.n) <= MOST_SIZED) {
-                CandidatePairs pairs = { .n_in = model->in.n, .n_out = model->out.n };
-                g_autofree double *count = g_new0(double, (gsize)pairs.n_in * pairs.n_out);
-                g_autofree double *of_in = g_new0(double, pairs.n_in);
-                g_autofree double *of_out = g_new0(double, pairs.n_out);
-
-                pairs.count = count;
-                pairs.of_in = of_in;
-                pairs.of_out = of_out;
-                count_candidates(j->problem, &kinds, &pairs);
-                log = log_of_candidate_pairs(&pairs);
-        }
+        if (MAX(model->in.n, model->out.n) <= MOST_SIZED)
+                log = log_of(j, &kinds, model->in.n, model->out.n);
         kinds_clear(&kinds);
         node_model_free(model);
         return log;
 }
 
-/* What is compared: one of these two. */
-typedef double LogWith(const Joint *j, guint8 sizes);
-
 /* The same with sizes dealt again; with labels, where kinds are by no sizes. */
-static double log_dealt(const Joint *j, guint8 sizes, guint32 number, LogWith *log_with)
+static double log_dealt(const Joint *j, guint8 sizes, guint32 number, LogOf *log_of)
 {
         NodeProblem *node = j->problem->node;
         g_autofree CallIn *in = g_memdup2(node->in, node->n_in * sizeof *in);
@@ -294,7 +287,7 @@ static double log_dealt(const Joint *j, guint8 sizes, guint32 number, LogWith *l
         double log;
 
         deal_all(node, sizes == 0, number);
-        log = log_with(j, sizes);
+        log = log_with(j, sizes, log_of);
         memcpy(node->in, in, node->n_in * sizeof *in);
         memcpy(node->out, out, node->n_out * sizeof *out);
         return log;
@@ -307,12 +300,12 @@ typedef struct {
         double mean, deviation;
 } Excess;
 
-static Excess find_excess(const Joint *j, guint8 sizes, double least, LogWith *log_with)
+static Excess find_excess(const Joint *j, guint8 sizes, double least, LogOf *log_of)
 {
-        double sum = 0, squares = 0, with = log_with(j, sizes), mean;
+        double sum = 0, squares = 0, with = log_with(j, sizes, log_of), mean;
 
         for (guint32 n = 0; n < SIZE_DEALS; n++) {
-                double excess = with - log_dealt(j, sizes, n, log_with);
+                double excess = with - log_dealt(j, sizes, n, log_of);
 
                 sum += excess;
                 squares += excess * excess;
@@ -442,24 +435,18 @@ static guint32 n_training(const Joint *j)
         return n;
 }
 
-/* Of the sizes that go with candidates far beyond chance, those by which parents are likeliest, even
- * if they are less likely than without; 0: there are none. */
-static guint8 find_best_of_sure(const Joint *j)
+/* Of the sizes that go with candidates far beyond chance, those by which parents are likeliest,
+ * even if they are less likely than without; 0: there are none. log: of parents, by sizes. */
+static guint8 find_best_of_sure(const Joint *j, const double *log)
 {
-        guint8 base = j->model->sizes, best = 0;
-        double most = 0;
+        guint8 best = 0;
 
         for (guint8 sizes = 1; sizes <= (BY_CALL_SIZE | BY_RETURN_SIZE); sizes++) {
-                Excess excess = find_excess(j, base | sizes, LEAST_GAIN, log_of_candidates);
-                double log;
+                Excess excess =
+                        find_excess(j, j->model->sizes | sizes, LEAST_GAIN, log_of_candidates);
 
-                if (!is_sure(&excess))
-                        continue;
-                log = log_of_own(j, base | sizes);
-                if (!best || log > most) {
-                        most = log;
+                if (is_sure(&excess) && (!best || log[sizes] > log[best]))
                         best = sizes;
-                }
         }
         return best;
 }
@@ -468,6 +455,7 @@ static guint8 find_best_of_sure(const Joint *j)
  * mostly wrong no sizes make them likelier, but candidates tell that some mean something. */
 static guint8 find_best(const Joint *j)
 {
+        double log[(BY_CALL_SIZE | BY_RETURN_SIZE) + 1];
         double most, least = MAX(LEAST_GAIN, LEAST_GAIN_EACH * n_training(j));
         guint8 base = j->model->sizes, best = 0;
 
@@ -475,14 +463,13 @@ static guint8 find_best(const Joint *j)
                 return 0;
         most = log_of_own(j, base);
         for (guint8 sizes = 1; sizes <= (BY_CALL_SIZE | BY_RETURN_SIZE); sizes++) {
-                double log = log_of_own(j, base | sizes);
-
-                if (log > most + least) {
-                        most = log;
+                log[sizes] = log_of_own(j, base | sizes);
+                if (log[sizes] > most + least) {
+                        most = log[sizes];
                         best = sizes;
                 }
         }
-        return best ? best : find_best_of_sure(j);
+        return best ? best : find_best_of_sure(j, log);
 }
 
 /* Begins the model anew, with kinds by these sizes. */

@@ -9,7 +9,7 @@
 typedef struct {
         const ConnectionPairs *pairs;
         guint32 n_out;
-        guint32 *of;   /* by connection: its group, or NO_PARENT */
+        guint32 *of;   /* by connection: its group; NO_PARENT until the first sweep */
         guint32 *size; /* by group */
         /* Pairs of each connection, seen and dealt: with those of a group; with those of any. */
         float *seen, *dealt;
@@ -59,8 +59,8 @@ static void begin(Groups *g)
                 put(g, g->pairs->n_in + k, k, 1);
 }
 
-/* What a pair seen and one dealt are worth in the log likelihood (Poisson), in one group rather than
- * in two. */
+/* What a pair seen and one dealt are worth in the log likelihood (Poisson), in one group rather
+ * than in two. */
 typedef struct {
         double seen, dealt;
 } Worth;
@@ -159,8 +159,7 @@ static gboolean find_ratios(Groups *g)
         Sums s = { 0 };
 
         for (guint32 i = 0; i < g->pairs->n; i++)
-                if (g->of[i] != NO_PARENT)
-                        add_pairs(g, i, &s);
+                add_pairs(g, i, &s);
         g->own = (s.seen[1] + PROCESS_BACKOFF) / (s.dealt[1] + PROCESS_BACKOFF);
         g->other = (s.seen[0] + PROCESS_BACKOFF) / (s.dealt[0] + PROCESS_BACKOFF);
         return g->own > PROCESS_APART * g->other;
@@ -244,7 +243,7 @@ static void take_groups(const Groups *g, const Telling *t, Processes *p)
         for (guint32 k = 0; k < g->n_out; k++)
                 number[k] = g->size[k] >= 2 ? p->n++ : NO_PARENT;
         for (guint32 i = 0; i < g->pairs->n; i++) {
-                guint32 of = g->of[i] == NO_PARENT ? NO_PARENT : number[g->of[i]];
+                guint32 of = number[g->of[i]];
 
                 p->of[t->connection[i]] = of;
                 if (of != NO_PARENT)

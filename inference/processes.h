@@ -5,8 +5,8 @@
  * So connections that the same parents use are of one process.
  *
  * Groups of connections are sought (correlation clustering: Bansal, Blum and Chawla, 2004) by which
- * the pairs that parents use are as likely as can be: so many times as frequent as where connections
- * are dealt at random, more in one group than in two.
+ * the pairs that parents use are as likely as can be: so many times as frequent as where
+ * connections are dealt at random, more in one group than in two.
  */
 #ifndef RAVEL_PROCESSES_H
 #define RAVEL_PROCESSES_H
