@@ -16,4 +16,8 @@ void joint_assign_first(Joint *j);
 void joint_assign_anew(Joint *j, guint rounds);
 void joint_assign_in_time(Joint *j);
 
+/* The share of each candidate of a call by the bounds that were learned last alone. share: by
+ * candidate. */
+void joint_share_by_bounds(const Joint *j, float *share);
+
 #endif

@@ -192,12 +192,15 @@ static double log_of_pairs(const Pairs *p)
         return log;
 }
 
-/* The log likelihood of what there is, by the kinds of calls into the node and out of it. */
-typedef double LogOf(const Joint *j, const Kinds *kinds, guint32 n_in, guint32 n_out);
+/* The log likelihood of what there is, by the kinds of calls into the node and out of it. share: by
+ * candidate, how probable it is. */
+typedef double LogOf(const Joint *j, const Kinds *kinds, const float *share, guint32 n_in,
+                     guint32 n_out);
 
 /* That of the parents that there are, by what comes after what. NAN: these are the kinds that there
  * are without. */
-static double log_of_parents(const Joint *j, const Kinds *kinds, guint32 n_in, guint32 n_out)
+static double log_of_parents(const Joint *j, const Kinds *kinds, const float *share G_GNUC_UNUSED,
+                             guint32 n_in, guint32 n_out)
 {
         Pairs p = { .n_in = n_in, .n_events = n_out + 1 };
         double log;
@@ -213,24 +216,23 @@ static double log_of_parents(const Joint *j, const Kinds *kinds, guint32 n_in, g
         return log;
 }
 
-/* Pairs of a call and a candidate of it, by their kinds: all candidates of a call count alike, and
- * as one. */
+/* Pairs of a call and a candidate of it, by their kinds: all candidates of a call count as one. */
 typedef struct {
         guint32 n_in, n_out;
         double *count, *of_in, *of_out, all;
 } CandidatePairs;
 
-static void count_candidates(const Problem *p, const Kinds *kinds, CandidatePairs *pairs)
+static void count_candidates(const Problem *p, const Kinds *kinds, const float *share,
+                             CandidatePairs *pairs)
 {
         for (guint32 i = 0; i < p->node->n_out; i++)
                 for (gsize k = p->candidates[i]; k < p->candidates[i + 1]; k++) {
                         guint32 in = kinds->kind[p->candidate[k]], out = kinds->calls[i].callee;
-                        double share = 1.0 / n_candidates(p, i);
 
-                        pairs->count[(gsize)in * pairs->n_out + out] += share;
-                        pairs->of_in[in] += share;
-                        pairs->of_out[out] += share;
-                        pairs->all += share;
+                        pairs->count[(gsize)in * pairs->n_out + out] += share[k];
+                        pairs->of_in[in] += share[k];
+                        pairs->of_out[out] += share[k];
+                        pairs->all += share[k];
                 }
 }
 
@@ -250,20 +252,31 @@ static double log_of_candidate_pairs(const CandidatePairs *p)
         return log;
 }
 
+/* All candidates of a call alike. */
+static void share_alike(const Joint *j, float *share)
+{
+        const Problem *p = j->problem;
+
+        for (guint32 i = 0; i < p->node->n_out; i++)
+                for (gsize k = p->candidates[i]; k < p->candidates[i + 1]; k++)
+                        share[k] = 1.0F / (float)n_candidates(p, i);
+}
+
 /* The same by candidates, of which no parent need be known: a call's parent is among them, so kinds
  * whose parents make it are more frequent there. */
-static double log_of_candidates(const Joint *j, const Kinds *kinds, guint32 n_in, guint32 n_out)
+static double log_of_candidates(const Joint *j, const Kinds *kinds, const float *share,
+                                guint32 n_in, guint32 n_out)
 {
-        g_autofree double *count = g_new0(double, (gsize)n_in * n_out);
+        g_autofree double *count = g_new0(double, (gsize)n_in *n_out);
         g_autofree double *of_in = g_new0(double, n_in), *of_out = g_new0(double, n_out);
         CandidatePairs pairs = { n_in, n_out, count, of_in, of_out, 0 };
 
-        count_candidates(j->problem, kinds, &pairs);
+        count_candidates(j->problem, kinds, share, &pairs);
         return log_of_candidate_pairs(&pairs);
 }
 
 /* With kinds by sizes. NAN: these are too many, or log_of() cannot say. */
-static double log_with(const Joint *j, guint8 sizes, LogOf *log_of)
+static double log_with(const Joint *j, guint8 sizes, const float *share, LogOf *log_of)
 {
         NodeModel *model = node_model_new();
         Kinds kinds = { 0 };
@@ -272,14 +285,15 @@ static double log_with(const Joint *j, guint8 sizes, LogOf *log_of)
         model->sizes = sizes;
         kinds_find(&kinds, j->problem, model);
         if (MAX(model->in.n, model->out.n) <= MOST_SIZED)
-                log = log_of(j, &kinds, model->in.n, model->out.n);
+                log = log_of(j, &kinds, share, model->in.n, model->out.n);
         kinds_clear(&kinds);
         node_model_free(model);
         return log;
 }
 
 /* The same with sizes dealt again; with labels, where kinds are by no sizes. */
-static double log_dealt(const Joint *j, guint8 sizes, guint32 number, LogOf *log_of)
+static double log_dealt(const Joint *j, guint8 sizes, guint32 number, const float *share,
+                        LogOf *log_of)
 {
         NodeProblem *node = j->problem->node;
         g_autofree CallIn *in = g_memdup2(node->in, node->n_in * sizeof *in);
@@ -287,7 +301,7 @@ static double log_dealt(const Joint *j, guint8 sizes, guint32 number, LogOf *log
         double log;
 
         deal_all(node, sizes == 0, number);
-        log = log_with(j, sizes, log_of);
+        log = log_with(j, sizes, share, log_of);
         memcpy(node->in, in, node->n_in * sizeof *in);
         memcpy(node->out, out, node->n_out * sizeof *out);
         return log;
@@ -300,38 +314,21 @@ typedef struct {
         double mean, deviation;
 } Excess;
 
-static Excess find_excess(const Joint *j, guint8 sizes, double least, LogOf *log_of)
+static Excess find_excess(const Joint *j, guint8 sizes, double least, const float *share,
+                          guint32 deals, LogOf *log_of)
 {
-        double sum = 0, squares = 0, with = log_with(j, sizes, log_of), mean;
+        double sum = 0, squares = 0, with = log_with(j, sizes, share, log_of), mean;
 
-        for (guint32 n = 0; n < SIZE_DEALS; n++) {
-                double excess = with - log_dealt(j, sizes, n, log_of);
+        for (guint32 n = 0; n < deals; n++) {
+                double excess = with - log_dealt(j, sizes, n, share, log_of);
 
                 sum += excess;
                 squares += excess * excess;
                 if (!(sum >= least * (n + 1)))
                         return (Excess){ NAN, 0 };
         }
-        mean = sum / SIZE_DEALS;
-        return (Excess){ mean, sqrt(MAX(squares / SIZE_DEALS - mean * mean, 0)) };
-}
-
-/* Far beyond what chance makes it. */
-static gboolean is_sure(const Excess *excess)
-{
-        return excess->mean >= SIZE_DEVIATIONS * excess->deviation;
-}
-
-/* Whether these sizes go with what parents do, or with candidates. */
-static gboolean mean_anything(const Joint *j, guint8 sizes)
-{
-        double least = MAX(LEAST_GAIN, SIZE_EXCESS * j->problem->node->n_out);
-        Excess by_parents = find_excess(j, sizes, least, log_of_parents), by_candidates;
-
-        if (is_sure(&by_parents))
-                return TRUE;
-        by_candidates = find_excess(j, sizes, LEAST_GAIN, log_of_candidates);
-        return is_sure(&by_candidates);
+        mean = sum / deals;
+        return (Excess){ mean, sqrt(MAX(squares / deals - mean * mean, 0)) };
 }
 
 /* --- whether parents become likelier ----------------------------------------------- */
@@ -404,13 +401,16 @@ static double log_of_own(const Joint *j, guint8 sizes)
  * found without them. At a queue hardly any parent is found that is right, but by it. */
 static gboolean labels_mean_nothing(Joint *j)
 {
-        Excess excess = find_excess(j, 0, LEAST_GAIN, log_of_candidates);
+        g_autofree float *share = g_new(float, problem_n_all(j->problem));
+        Excess excess;
         Trial t;
 
-        if (is_sure(&excess))
+        share_alike(j, share);
+        excess = find_excess(j, 0, LEAST_GAIN, share, SIZE_DEALS, log_of_candidates);
+        if (excess.mean >= SIZE_DEVIATIONS * excess.deviation)
                 return FALSE;
         find_own(&t, j, NOT_BY_LABEL, queue_alone);
-        excess = find_excess(&t.j, 0, -G_MAXDOUBLE, log_of_parents);
+        excess = find_excess(&t.j, 0, -G_MAXDOUBLE, NULL, SIZE_DEALS, log_of_parents);
         end_trial(&t);
         joint_find_starts(j);
         return excess.mean < SIZE_DEVIATIONS * excess.deviation;
@@ -435,41 +435,83 @@ static guint32 n_training(const Joint *j)
         return n;
 }
 
-/* Of the sizes that go with candidates far beyond chance, those by which parents are likeliest,
- * even if they are less likely than without; 0: there are none. log: of parents, by sizes. */
-static guint8 find_best_of_sure(const Joint *j, const double *log)
+/* --- which sizes ------------------------------------------------------------------------ */
+
+enum { BOTH_SIZES = BY_CALL_SIZE | BY_RETURN_SIZE };
+
+/* Whether sizes go with what parents do that were found without them. */
+static gboolean go_with_parents(const Joint *j)
 {
-        guint8 best = 0;
+        double least = MAX(LEAST_GAIN, SIZE_EXCESS * j->problem->node->n_out);
+        Excess excess = find_excess(j, j->model->sizes | BOTH_SIZES, least, NULL, SIZE_DEALS,
+                                    log_of_parents);
 
-        for (guint8 sizes = 1; sizes <= (BY_CALL_SIZE | BY_RETURN_SIZE); sizes++) {
-                Excess excess =
-                        find_excess(j, j->model->sizes | sizes, LEAST_GAIN, log_of_candidates);
+        return excess.mean >= SIZE_DEVIATIONS * excess.deviation;
+}
 
-                if (is_sure(&excess) && (!best || log[sizes] > log[best]))
+/* The sizes by which parents are likeliest; 0: none make them likelier. */
+static guint8 find_likeliest(const Joint *j)
+{
+        double least = MAX(LEAST_GAIN, LEAST_GAIN_EACH * n_training(j));
+        guint8 base = j->model->sizes, best = 0;
+        double most = log_of_own(j, base) + least;
+
+        for (guint8 sizes = 1; sizes <= BOTH_SIZES; sizes++) {
+                double log = log_of_own(j, base | sizes);
+
+                if (log > most) {
+                        most = log;
                         best = sizes;
+                }
         }
         return best;
 }
 
-/* The sizes by which parents are likeliest, where sizes mean anything; 0: none. Where parents are
- * mostly wrong no sizes make them likelier, but candidates tell that some mean something. */
+/* Of the sizes that go with candidates far beyond chance those that do so most; 0: none do. Both
+ * only where they say clearly more than one alone, as one that means nothing does harm. */
+static guint8 find_surest(const Joint *j, const float *share)
+{
+        double most = 0;
+        guint8 best = 0;
+
+        for (guint8 sizes = 1; sizes <= BOTH_SIZES; sizes++) {
+                Excess excess = find_excess(j, j->model->sizes | sizes, LEAST_GAIN, share,
+                                            CANDIDATE_DEALS, log_of_candidates);
+
+                if (!(excess.mean >= CANDIDATE_DEVIATIONS * excess.deviation) ||
+                    excess.mean <= most + (sizes == BOTH_SIZES && best ? LEAST_GAIN : 0))
+                        continue;
+                most = excess.mean;
+                best = sizes;
+        }
+        return best;
+}
+
+/* The same of candidates that count alike, or by the bounds: where these say much, the pairs of
+ * true parents stand out. Where both find some, those by which parents are likelier. */
+static guint8 find_by_candidates(const Joint *j)
+{
+        g_autofree float *share = g_new(float, problem_n_all(j->problem));
+        guint8 alike, near, base = j->model->sizes;
+
+        share_alike(j, share);
+        alike = find_surest(j, share);
+        joint_share_by_bounds(j, share);
+        near = find_surest(j, share);
+        if (!alike || !near || alike == near)
+                return alike | near;
+        return log_of_own(j, base | near) > log_of_own(j, base | alike) ? near : alike;
+}
+
+/* The sizes that tell kinds apart; 0: none. Where parents are mostly wrong no sizes may make them
+ * likelier, and hardly go with what they do, but candidates tell that some mean something. */
 static guint8 find_best(const Joint *j)
 {
-        double log[(BY_CALL_SIZE | BY_RETURN_SIZE) + 1];
-        double most, least = MAX(LEAST_GAIN, LEAST_GAIN_EACH * n_training(j));
-        guint8 base = j->model->sizes, best = 0;
+        gboolean known = go_with_parents(j),
+                 crowded = problem_n_all(j->problem) >= CROWD * (gsize)j->problem->node->n_out;
+        guint8 best = known ? find_likeliest(j) : 0;
 
-        if (!mean_anything(j, base | BY_CALL_SIZE | BY_RETURN_SIZE))
-                return 0;
-        most = log_of_own(j, base);
-        for (guint8 sizes = 1; sizes <= (BY_CALL_SIZE | BY_RETURN_SIZE); sizes++) {
-                log[sizes] = log_of_own(j, base | sizes);
-                if (log[sizes] > most + least) {
-                        most = log[sizes];
-                        best = sizes;
-                }
-        }
-        return best ? best : find_best_of_sure(j, log);
+        return best || !(known || crowded) ? best : find_by_candidates(j);
 }
 
 /* Begins the model anew, with kinds by these sizes. */
@@ -495,22 +537,26 @@ static void begin_by(Joint *j, guint8 sizes)
         joint_assign_first(j);
 }
 
-static gboolean has_labels(const NodeProblem *node)
+/* Whether labels tell calls of one edge apart: those into the node, or those out of it. */
+static gboolean labels_tell_apart(const Joint *j)
 {
-        for (guint32 i = 0; i < node->n_in; i++)
-                if (node->in[i].label)
-                        return TRUE;
-        for (guint32 i = 0; i < node->n_out; i++)
-                if (node->out[i].label)
-                        return TRUE;
-        return FALSE;
+        NodeModel *model = node_model_new();
+        Kinds kinds = { 0 };
+        gboolean tell;
+
+        model->sizes = NOT_BY_LABEL;
+        kinds_number(&kinds, j->problem, model);
+        tell = j->model->in.n > model->in.n || j->model->out.n > model->out.n;
+        kinds_clear(&kinds);
+        node_model_free(model);
+        return tell;
 }
 
 static void tell_by_size(Evidence *e G_GNUC_UNUSED, Joint *j)
 {
         guint8 best;
 
-        if (has_labels(j->problem->node)) {
+        if (labels_tell_apart(j)) {
                 if (!labels_mean_nothing(j))
                         return;
                 begin_by(j, NOT_BY_LABEL);

@@ -305,9 +305,9 @@ static void test_leases(void)
         g_assert_cmpuint(right[1 + TRANSACTIONS], >, right[0] + n / 10);
 }
 
-/* The first parents and the last were under way when the capture began and ended, and are not in it. Their
- * calls are, and share connections with those of others, which have the same parents as if they were
- * not. */
+/* The first parents and the last were under way when the capture began and ended, and are not in
+ * it. Their calls are, and share connections with those of others, which have the same parents as
+ * if they were not. */
 static void test_leases_of_nobody(void)
 {
         enum { CUT = 8 };
@@ -511,8 +511,28 @@ static void add_sizes(Problem *p, GRand *rand, gboolean shared)
                                            : 20 + g_rand_int_range(rand, 0, 3);
 }
 
+/* Returns have sizes at random. */
+static void add_random_returns(Problem *p, GRand *rand)
+{
+        for (guint32 i = 0; i < p->node.n_in; i++)
+                p->in[i].size[1] = 20 + g_rand_int_range(rand, 0, 3);
+        for (guint32 i = 0; i < p->node.n_out; i++)
+                p->out[i].size[1] = 20 + g_rand_int_range(rand, 0, 3);
+}
+
+/* All calls of an edge have the same label. */
+static void add_one_label(Problem *p)
+{
+        for (guint32 i = 0; i < p->node.n_in; i++)
+                p->in[i].label = 1;
+        for (guint32 i = 0; i < p->node.n_out; i++)
+                p->out[i].label = 1;
+}
+
+enum { NO_SIZES, SIZES, RANDOM_SIZES, SIZES_AND_RANDOM_RETURNS, SIZES_AND_ONE_LABEL };
+
 /* A crowd of one caller without labels: without sizes, with those that mean something, with ones at
- * random. */
+ * random, with both; or with a label that tells nothing apart. */
 static guint right_with_sizes(guint seed, guint sizes, guint *n, GBytes **answer)
 {
         g_autoptr(GRand) rand = g_rand_new_with_seed(seed);
@@ -521,8 +541,12 @@ static guint right_with_sizes(guint seed, guint sizes, guint *n, GBytes **answer
         make_crowd(p, rand, 0, 4 * MS / 5);
         for (guint32 i = 0; i < p->node.n_in; i++)
                 p->in[i].caller = p->in[i].label = 0;
-        if (sizes > 0)
-                add_sizes(p, rand, sizes == 1);
+        if (sizes != NO_SIZES)
+                add_sizes(p, rand, sizes != RANDOM_SIZES);
+        if (sizes == SIZES_AND_RANDOM_RETURNS)
+                add_random_returns(p, rand);
+        if (sizes == SIZES_AND_ONE_LABEL)
+                add_one_label(p);
         *n = p->node.n_out;
         return find_right(p, answer);
 }
@@ -534,16 +558,21 @@ static void test_sizes(void)
         guint wrong = 0, wrong_without = 0;
 
         for (guint seed = is_long() ? 20 : 22; seed < (is_long() ? 26 : 24); seed++) {
-                g_autoptr(GBytes) none = NULL, shared = NULL, random = NULL;
-                guint n, without = right_with_sizes(seed, 0, &n, &none),
-                         with = right_with_sizes(seed, 1, &n, &shared);
+                g_autoptr(GBytes) none = NULL, shared = NULL, random = NULL, returns = NULL;
+                g_autoptr(GBytes) labelled = NULL;
+                guint n, without = right_with_sizes(seed, NO_SIZES, &n, &none),
+                         with = right_with_sizes(seed, SIZES, &n, &shared);
 
-                right_with_sizes(seed, 2, &n, &random);
+                right_with_sizes(seed, RANDOM_SIZES, &n, &random);
+                right_with_sizes(seed, SIZES_AND_RANDOM_RETURNS, &n, &returns);
+                right_with_sizes(seed, SIZES_AND_ONE_LABEL, &n, &labelled);
                 g_test_message("%u, %u of %u", without, with, n);
                 wrong += n - with;
                 wrong_without += n - without;
                 g_assert_cmpuint(with, >=, without);
                 g_assert_true(g_bytes_equal(none, random));
+                g_assert_true(g_bytes_equal(shared, returns));
+                g_assert_true(g_bytes_equal(shared, labelled));
         }
         g_assert_cmpuint(3 * wrong, <, 2 * wrong_without);
 }
