@@ -1,0 +1,139 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-2-Clause
+# Jobs that workers take from a list of Redis, of which the packets say only where they begin: processes
+# with a connection each, threads that share connections, and a process that hands jobs on. TAP.
+set -u
+# shellcheck source=tests/scripts/tap.sh
+. "${srcdir:-$(dirname "$0")/../..}/tests/scripts/tap.sh"
+command -v python3 >/dev/null || skip_all 'python3 is not installed'
+cd "$dir" || exit 99
+
+# jobs.py HOW RATE >TRACE 2>TRUTH: six workers do 600 jobs, of a few calls each, which come at a rate, per
+# second; they can do about 300. TRUTH: a line for each call of a job, with its id and that of the job.
+cat >jobs.py <<'PYTHON'
+import heapq, random, sys
+
+how, rate, random_of = sys.argv[1], float(sys.argv[2]), random.Random(7)
+lines, sequence = [], {}
+waiting, backlog = [], []
+
+
+def message(time, kind, a, b, number, more=""):
+    lines.append((round(time * 1e9), kind, a, b, number, more))
+
+
+def next_id(connection):
+    sequence[connection] = sequence.get(connection, 0) + 1
+    return f"{connection}.{sequence[connection]}"
+
+
+def ask(time, connection):
+    number = next_id(connection)
+    message(time, "CALL_SENT", "worker", "redis", number, "label=BRPOP fetch=wait")
+    waiting.append((connection, number))
+
+
+def work(time, worker, job):
+    """Its calls; returns when it is done."""
+    for callee, label in {"mail": [("http", "POST%20/send")], "bill": [("db", "SELECT"), ("http", "POST%20/pay"), ("db", "UPDATE")]}[job[1]]:
+        time += 0.001 + random_of.expovariate(300)
+        number = next_id(f"{callee[0]}{worker}")
+        print(number, job[0], file=sys.stderr)
+        message(time, "CALL_SENT", "worker", callee, number, "label=" + label)
+        time += 0.001 + random_of.expovariate(250)
+        message(time, "RET_SENT", callee, "worker", number)
+    return time + 0.001 + random_of.expovariate(400)
+
+
+def deliver(time, job):
+    """To one of those that wait; it asks again when it is done, or at once."""
+    connection, number = waiting.pop(0)
+    message(time, "MSG_SENT", "redis", "worker", number, "link=" + job[0])
+    message(time, "RET_SENT", "redis", "worker", number)
+    job = number, job[1]
+    if how == "handed":
+        heapq.heappush(events, (time + 0.0004, next(order), "ask", connection))
+        idle.sort()
+        if idle:
+            begin(time + 0.0006, idle.pop(0), job)
+        else:
+            backlog.append(job)
+    else:
+        begin(time, idle.pop(0) if how == "shared" else connection, job)
+        if how == "shared":
+            free.append(connection)
+
+
+def begin(time, worker, job):
+    heapq.heappush(events, (work(time, worker, job), next(order), "done", worker))
+
+
+order = iter(range(1 << 30))
+events, idle, free, queue = [], list("123456"), [], []
+time = 0
+for i in range(600):
+    time += random_of.expovariate(rate)
+    heapq.heappush(events, (time, next(order), "job", (f"a.{i}", random_of.choice(["mail", "bill", "bill"]))))
+for connection in ["1"] if how == "handed" else "123456":
+    ask(0, "r" + connection if how != "own" else connection)
+while events:
+    time, _, what, of = heapq.heappop(events)
+    if what == "job":
+        message(time, "CALL_SENT", "client", "redis", of[0], f"label=LPUSH link={of[0]}")
+        message(time + 1e-4, "RET_SENT", "redis", "client", of[0])
+        queue.append(of)
+    elif what == "ask" or how == "own":
+        ask(time, of)
+    elif how == "shared":  # the connection that was given back last
+        idle.append(of)
+        ask(time, free.pop())
+    elif backlog:
+        begin(time, of, backlog.pop(0))
+    else:
+        idle.append(of)
+    while queue and waiting:
+        deliver(time + 2e-4, queue.pop(0))
+print("# ravel trace 1\n# clocks: one\n# ids: connection.sequence")
+for time, kind, a, b, number, more in sorted(lines, key=lambda l: l[0]):
+    print(f"{1700000000 + time // 10**9}.{time % 10**9:09}\t{kind}\t{a}\t{b}\t{number}\t{more}".rstrip())
+PYTHON
+
+# right.py TRUTH CALLS: how many calls of jobs there are, in percent how many have the right parent, how
+# many are given 0.9 or more, and how many of these are right.
+cat >right.py <<'PYTHON'
+import sys
+
+true = dict(line.split() for line in open(sys.argv[1]))
+rows = [line.rstrip("\n").split("\t") for line in open(sys.argv[2])]
+rows = [r for r in rows if r[2] == "worker" and r[4] in true]
+right = [true[r[4]] == r[8] for r in rows]
+sure = [ok for r, ok in zip(rows, right) if float(r[11]) >= 0.9]
+print(len(rows), round(100 * sum(right) / len(rows)), round(100 * len(sure) / len(rows)), round(100 * sum(sure) / max(len(sure), 1)))
+PYTHON
+
+of() # HOW RATE: sets n, right, sure and sure_right
+{
+	python3 jobs.py "$1" "$2" >trace 2>truth && "$ravel" nesting -n 1 --calls calls trace >text 2>err &&
+		read -r n right sure sure_right <<<"$(python3 right.py truth calls)"
+	said="$1, $2 a second: of $n calls $right % right; given 0.9 or more $sure %, of these $sure_right % right"
+	echo "# $said"
+}
+
+for rate in 60 250; do
+	of own $rate
+	[ "$n" -ge 1200 ] && [ "$right" -ge 95 ] && [ "$sure_right" -ge 97 ]
+	result $? "workers with a connection each, $rate jobs a second" "$said"
+done
+of shared 60
+[ "$n" -ge 1200 ] && [ "$right" -ge 75 ] && [ "$sure_right" -ge 85 ]
+result $? 'threads that share connections' "$said"
+of shared 250
+[ "$n" -ge 1200 ] && [ "$sure" -le 10 ]
+result $? 'threads that share connections, where jobs wait' "$said"
+of handed 60
+[ "$n" -ge 1200 ] && [ "$right" -ge 65 ] && [ "$sure_right" -ge 80 ]
+result $? 'a process that hands jobs on' "$said"
+of handed 250
+[ "$n" -ge 1200 ] && [ "$sure" -le 10 ]
+result $? 'a process that hands jobs on, where they wait in it' "$said"
+finish
