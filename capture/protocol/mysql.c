@@ -36,10 +36,12 @@ enum {
 
 enum {
         COM_QUIT = 0x01,
+        COM_INIT_DB = 0x02,
         COM_QUERY = 0x03,
         COM_FIELD_LIST = 0x04,
         COM_STATISTICS = 0x09,
         COM_PROCESS_INFO = 0x0a,
+        COM_PING = 0x0e,
         COM_CHANGE_USER = 0x11,
         COM_BINLOG_DUMP = 0x12,
         COM_STMT_PREPARE = 0x16,
@@ -154,6 +156,20 @@ static gboolean is_execute(const MysqlPacket *p)
         return p->length >= 10 && p->payload[5] <= 8 && memcmp(p->payload + 6, once, 4) == 0;
 }
 
+/* A name, and how long the proof is that follows, as far as they are seen: with it a pool takes up
+ * a connection again. */
+static gboolean is_change_user(const MysqlPacket *p)
+{
+        gsize i = 1;
+
+        if (p->length < LOOK)
+                return FALSE;
+        while (i < LOOK && p->payload[i] > ' ' && p->payload[i] < 0x7f)
+                i++;
+        return i > 1 && i + 1 < LOOK && p->payload[i] == 0 &&
+               (p->payload[i + 1] == 0 || p->payload[i + 1] == 20 || p->payload[i + 1] == 32);
+}
+
 static gboolean is_certain(const MysqlPacket *p)
 {
         if (is_greeting(p) || is_login(p))
@@ -168,6 +184,8 @@ static gboolean is_certain(const MysqlPacket *p)
                                         p->shown == p->length);
         case COM_STMT_EXECUTE:
                 return is_execute(p);
+        case COM_CHANGE_USER:
+                return is_change_user(p);
         default:
                 return FALSE;
         }
@@ -215,6 +233,25 @@ static gboolean is_silent(guint8 command)
         return command == COM_STMT_CLOSE || command == COM_STMT_SEND_LONG_DATA;
 }
 
+/* Of what pools and drivers say by themselves, without SQL. */
+static const char *command_name(guint8 command)
+{
+        switch (command) {
+        case COM_INIT_DB:
+                return "USE";
+        case COM_PING:
+                return "PING";
+        case COM_CHANGE_USER:
+                return "CHANGE USER";
+        case COM_STMT_FETCH:
+                return "FETCH";
+        case COM_RESET_CONNECTION:
+                return "RESET CONNECTION";
+        default:
+                return "";
+        }
+}
+
 static void label_append(GString *label, const MysqlPacket *p)
 {
         const guint8 *text = query_text(p);
@@ -226,6 +263,9 @@ static void label_append(GString *label, const MysqlPacket *p)
         case COM_STMT_EXECUTE:
         case COM_STMT_BULK_EXECUTE:
                 g_string_append(label, "EXECUTE");
+                break;
+        default:
+                g_string_append(label, command_name(p->payload[0]));
         }
 }
 

@@ -22,6 +22,10 @@ enum { OK = 1 };
 #define CLOSE   "\5\0\0\0\x19\1\0\0\0"
 #define PING    "\1\0\0\0\x0e"
 #define QUIT    "\1\0\0\0\1"
+#define RESET   "\1\0\0\0\x1f"
+#define CHANGE_USER                                                                                \
+        "\x2d\0\0\0\x11me\0\x14"                                                                   \
+        "01234567890123456789me\0\x2d\0native_password"
 
 static void test_commands(void)
 {
@@ -114,7 +118,8 @@ static void test_transactions(void)
 
 static void test_labels(void)
 {
-        CHECK_LABELS(MYSQL, "\x10\0\0\0\3SELECT a FROM t" PING EXECUTE, "SELECT t,,EXECUTE,");
+        CHECK_LABELS(MYSQL, "\x10\0\0\0\3SELECT a FROM t" PING EXECUTE, "SELECT t,PING,EXECUTE,");
+        CHECK_LABELS(MYSQL, CHANGE_USER RESET, "CHANGE USER,RESET CONNECTION,");
         CHECK_LABELS(MYSQL, "\x0e\0\0\0\3\0\1DELETE FROM ", "DELETE,");
 }
 
@@ -128,6 +133,7 @@ static void test_recognised(void)
         g_assert_true(RECOGNISED(MYSQL, EXECUTE));
         g_assert_true(RECOGNISED(MYSQL, "\1\0\0\0\1"));
         g_assert_false(RECOGNISED(MYSQL, "\1\0\0\0\1\1\0\0\0\1"));
+        g_assert_true(RECOGNISED(MYSQL, CHANGE_USER));
         g_assert_false(RECOGNISED(MYSQL, PING));
         g_assert_false(RECOGNISED(MYSQL, OK_("\1")));
         g_assert_false(RECOGNISED(MYSQL, "\x09\0\0\0\3EHLO abc"));
