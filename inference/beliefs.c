@@ -29,6 +29,15 @@ void joint_make_beliefs(Joint *j)
 
 /* --- beliefs --------------------------------------------------------------- */
 
+/* Whether a call comes at once with the one before, of the same parent, as commands do that are
+ * sent together. */
+static gboolean comes_along(const Joint *j, guint32 before, guint32 call, guint32 parent)
+{
+        return before != NO_PARENT && j->assignment->parent[before] == parent &&
+               j->assignment->parent[call] == parent &&
+               j->kinds->calls[before].start == j->kinds->calls[call].start;
+}
+
 /* A belief begins as one call per lifetime of the parent, and is larger for its assigned
  * children. */
 void joint_start_beliefs(Joint *j)
@@ -38,6 +47,8 @@ void joint_start_beliefs(Joint *j)
         for (guint32 p = 0; p < j->problem->node->n_in; p++) {
                 const CallIn *in = &j->problem->node->in[p];
                 double rate = 1.0 / (double)(MAX(in->reply - in->enter, 0) + 1000);
+                double at_once = 1.0 / (double)MAX(density_bin_width(0), j->problem->resolution);
+                guint32 before = NO_PARENT;
 
                 for (gsize k = j->beliefs->first_belief[p]; k < j->beliefs->first_belief[p + 1];
                      k++) {
@@ -45,6 +56,9 @@ void joint_start_beliefs(Joint *j)
 
                         belief->rate =
                                 rate * (j->assignment->parent[belief->child] == p ? ASSIGNED : 1);
+                        if (comes_along(j, before, belief->child, p))
+                                belief->rate = MAX(belief->rate, at_once);
+                        before = belief->child;
                         j->beliefs->total[belief->child] += belief->rate;
                 }
         }

@@ -74,6 +74,43 @@ static void learn_by_chains(Joint *j)
         joint_state_free(before);
 }
 
+/* Whether walks are much less likely by the parents that are found where calls hang together than
+ * by those of beliefs. A chain that learns without may yet show that it is not so. */
+static gboolean may_refute_blocks(Joint *j)
+{
+        g_autofree float *chance = NULL;
+        JointState *before;
+        double gain;
+        gint64 log;
+
+        if (!evidence_blocks(&j->model->evidence))
+                return FALSE;
+        chance = g_new(float, problem_n_all(j->problem));
+        before = joint_save(j);
+        log = joint_judge_all(j, 2);
+        joint_restore(j, before);
+        joint_begin_chain(j, chance);
+        gain = joint_gain_of_walks(j, log);
+        joint_restore(j, before);
+        joint_state_free(before);
+        return -gain > BLOCKS_LOST;
+}
+
+/* Whether order shows; tried without what makes calls hang together where that may be refuted, as
+ * it is not tested once there is order. */
+static gboolean learn_by_order(Joint *j, gboolean without_blocks)
+{
+        EvidenceSet *evidence = &j->model->evidence;
+        gboolean shows;
+
+        if (without_blocks)
+                evidence_refute_blocks(evidence, TRUE);
+        shows = evidence_try_last(evidence, j);
+        if (without_blocks && !shows)
+                evidence_refute_blocks(evidence, FALSE);
+        return shows;
+}
+
 /* --- all of it ------------------------------------------------------------- */
 
 /* One start: rounds that assign in order of time, from the first assignment on, and the first that
@@ -128,6 +165,7 @@ static void learn_from_starts(Joint *j)
 void joint_learn(Joint *j)
 {
         EvidenceSet *evidence = &j->model->evidence;
+        gboolean without_blocks;
 
         joint_assign_first(j);
         evidence_try_first(evidence, j, TRUE);
@@ -138,10 +176,11 @@ void joint_learn(Joint *j)
         joint_learn_later_rounds(j);
         if (!j->problem->node->truth)
                 evidence_try_again(evidence, j);
+        without_blocks = may_refute_blocks(j);
         evidence_watch(evidence, j);
         joint_learn_from_beliefs(j, joint_calm_until(j, ROUNDS - 1));
         joint_assign_by_beliefs(j);
-        if (mean_best_share(j) >= LEAST_BEST_SHARE && !evidence_try_last(evidence, j))
+        if (mean_best_share(j) >= LEAST_BEST_SHARE && !learn_by_order(j, without_blocks))
                 learn_by_chains(j);
         if (evidence_by_chain(evidence))
                 joint_keep_parents(j);

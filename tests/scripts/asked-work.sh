@@ -33,6 +33,15 @@ def ask(time, connection):
     waiting.append((connection, number))
 
 
+def note(time, job, commands):
+    """What a process that hands jobs on keeps of them in Redis: commands that are sent together."""
+    for command in commands:
+        number = next_id("k")
+        print(number, job[0], file=sys.stderr)
+        message(time, "CALL_SENT", "worker", "redis", number, "label=" + command)
+        message(time + 5e-5, "RET_SENT", "redis", "worker", number)
+
+
 def work(time, worker, job):
     """Its calls; returns when it is done."""
     for callee, label in {"mail": [("http", "POST%20/send")], "bill": [("db", "SELECT"), ("http", "POST%20/pay"), ("db", "UPDATE")]}[job[1]]:
@@ -52,10 +61,12 @@ def deliver(time, job):
     message(time, "RET_SENT", "redis", "worker", number)
     job = number, job[1]
     if how == "handed":
-        heapq.heappush(events, (time + 0.0004, next(order), "ask", connection))
+        heapq.heappush(events, (time + 0.0005, next(order), "ask", connection))
+        note(time + 0.0004, job, ["MULTI", "ZADD", "HSET", "EXEC"])
         idle.sort()
         if idle:
             begin(time + 0.0006, idle.pop(0), job)
+            note(time + 0.0018, job, ["MULTI", "ZREM", "HDEL", "EXEC"])
         else:
             backlog.append(job)
     else:
@@ -88,6 +99,7 @@ while events:
         idle.append(of)
         ask(time, free.pop())
     elif backlog:
+        note(time + 0.0012, backlog[0], ["MULTI", "ZREM", "HDEL", "EXEC"])
         begin(time, of, backlog.pop(0))
     else:
         idle.append(of)
@@ -131,9 +143,9 @@ of shared 250
 [ "$n" -ge 1200 ] && [ "$sure" -le 10 ]
 result $? 'threads that share connections, where jobs wait' "$said"
 of handed 60
-[ "$n" -ge 1200 ] && [ "$right" -ge 65 ] && [ "$sure_right" -ge 80 ]
+[ "$n" -ge 6000 ] && [ "$right" -ge 85 ] && [ "$sure_right" -ge 95 ]
 result $? 'a process that hands jobs on' "$said"
 of handed 250
-[ "$n" -ge 1200 ] && [ "$sure" -le 10 ]
+[ "$n" -ge 6000 ] && [ "$sure_right" -ge 85 ]
 result $? 'a process that hands jobs on, where they wait in it' "$said"
 finish
