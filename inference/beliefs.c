@@ -29,13 +29,16 @@ void joint_make_beliefs(Joint *j)
 
 /* --- beliefs --------------------------------------------------------------- */
 
-/* Whether a call comes at once with the one before, of the same parent, as commands do that are
- * sent together. */
+/* Whether a call was sent together with the one before, of the same parent: on its connection, with
+ * the same stamp. */
 static gboolean comes_along(const Joint *j, guint32 before, guint32 call, guint32 parent)
 {
+        const CallOut *out = j->problem->node->out;
+
         return before != NO_PARENT && j->assignment->parent[before] == parent &&
-               j->assignment->parent[call] == parent &&
-               j->kinds->calls[before].start == j->kinds->calls[call].start;
+               j->assignment->parent[call] == parent && out[call].connection != 0 &&
+               out[before].connection == out[call].connection &&
+               out[before].start == out[call].start;
 }
 
 /* A belief begins as one call per lifetime of the parent, and is larger for its assigned
