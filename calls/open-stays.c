@@ -13,8 +13,9 @@ enum {
         THINKS = 99,     /* of 100 pauses of a node at work none is longer than its idle ones */
 
         /* Messages that were asked for do not last until the same connection asks again where more
-         * than one call in so many is outside of them, */
+         * than one call in so many is outside of them, and so many are, */
         MOST_OUTSIDE = 10,
+        LEAST_OUTSIDE = 10,
         /* or more in 100 of those that overlap, if so many do, end before the one before, and so
          * many in 100 have no call. Processes had 28 to 45 and 0, threads 89 to 98 and 8 to 57. */
         MOST_NESTED = 75,
@@ -148,48 +149,50 @@ typedef struct {
         NodeId node;
         gint64 from, to;
         gboolean is_call;
-} Deed;
+} Activity;
 
-static int compare_deeds(const void *a, const void *b)
+static int compare_activities(const void *a, const void *b)
 {
-        const Deed *x = a, *y = b;
+        const Activity *x = a, *y = b;
 
         if (x->node != y->node)
                 return COMPARE(x->node, y->node);
-        return x->from != y->from ? COMPARE(x->from, y->from) : COMPARE(x->is_call, y->is_call);
+        if (x->from != y->from)
+                return COMPARE(x->from, y->from);
+        return x->is_call != y->is_call ? COMPARE(x->is_call, y->is_call) : COMPARE(x->to, y->to);
 }
 
-static GArray *list_deeds(const Search *s, const GArray *turns)
+static GArray *list_activities(const Search *s, const GArray *turns)
 {
-        GArray *deeds = g_array_new(FALSE, FALSE, sizeof(Deed));
+        GArray *activities = g_array_new(FALSE, FALSE, sizeof(Activity));
 
         for (guint i = 0; i < turns->len; i++) {
                 const Turn *turn = &g_array_index(turns, Turn, i);
-                Deed stay = { edge_of(s, turn->call)->callee, turn->time, turn->next, FALSE };
+                Activity stay = { edge_of(s, turn->call)->callee, turn->time, turn->next, FALSE };
 
                 if (!turn->asks)
-                        g_array_append_val(deeds, stay);
+                        g_array_append_val(activities, stay);
         }
         for (guint32 i = 0; i < s->calls->n; i++) {
-                Deed call = { edge_of(s, i)->caller, s->calls->at_caller[i].from,
-                              s->calls->at_caller[i].to, TRUE };
+                Activity call = { edge_of(s, i)->caller, s->calls->at_caller[i].from,
+                                  s->calls->at_caller[i].to, TRUE };
 
                 if (!s->links->fetch[i] && !call_is_message(s->calls, i) && is_worker(s, call.node))
-                        g_array_append_val(deeds, call);
+                        g_array_append_val(activities, call);
         }
-        g_array_sort(deeds, compare_deeds);
-        return deeds;
+        g_array_sort(activities, compare_activities);
+        return activities;
 }
 
 /* Whether each message that ends has time for a call: all that begin after it end after it. */
-static void count_empty(const Search *s, const GArray *deeds)
+static void count_empty(const Search *s, const GArray *activities)
 {
         gint64 first = G_MAXINT64;
 
-        for (guint i = deeds->len; i-- > 0;) {
-                const Deed *d = &g_array_index(deeds, Deed, i);
+        for (guint i = activities->len; i-- > 0;) {
+                const Activity *d = &g_array_index(activities, Activity, i);
 
-                if (i + 1 == deeds->len || d[1].node != d->node)
+                if (i + 1 == activities->len || d[1].node != d->node)
                         first = G_MAXINT64;
                 if (d->is_call)
                         first = MIN(first, d->to);
@@ -199,16 +202,16 @@ static void count_empty(const Search *s, const GArray *deeds)
 }
 
 /* What a worker did, by which it shows who asks again. */
-static void count_deeds(const Search *s, const GArray *turns)
+static void count_activities(const Search *s, const GArray *turns)
 {
-        g_autoptr(GArray) deeds = list_deeds(s, turns);
-        g_autofree const Deed **open = g_new(const Deed *, deeds->len + 1);
+        g_autoptr(GArray) activities = list_activities(s, turns);
+        g_autofree const Activity **open = g_new(const Activity *, activities->len + 1);
         gint64 latest = G_MININT64;
         guint n_open = 0;
 
-        count_empty(s, deeds);
-        for (guint i = 0; i < deeds->len; i++) {
-                const Deed *d = &g_array_index(deeds, Deed, i);
+        count_empty(s, activities);
+        for (guint i = 0; i < activities->len; i++) {
+                const Activity *d = &g_array_index(activities, Activity, i);
                 Part *part = &s->parts[d->node];
 
                 if (i == 0 || d[-1].node != d->node) {
@@ -235,7 +238,8 @@ static void count_deeds(const Search *s, const GArray *turns)
 /* A process that takes what others work on asks again at once, and calls are made later. */
 static gboolean works_elsewhere(const Part *p)
 {
-        return (guint64)p->outside * MOST_OUTSIDE > (guint64)p->outside + p->within;
+        return p->outside >= LEAST_OUTSIDE &&
+               (guint64)p->outside * MOST_OUTSIDE > (guint64)p->outside + p->within;
 }
 
 /* Threads share connections: who is done takes the one that was given back last, by which the
@@ -255,7 +259,7 @@ static void find_asked(Search *s)
 {
         g_autoptr(GArray) turns = list_turns(s);
 
-        count_deeds(s, turns);
+        count_activities(s, turns);
         for (guint i = 0; i < turns->len; i++) {
                 const Turn *turn = &g_array_index(turns, Turn, i);
                 const Part *part = &s->parts[edge_of(s, turn->call)->callee];
