@@ -30,14 +30,6 @@ typedef struct {
         guint32 started; /* messages that came to it and may start its work */
         guint32 passed;  /* of its own, that continue others */
         guint32 made;    /* calls of its own, but for those that ask for work */
-
-        /* If what it asked for lasts until the same connection asks again: */
-        guint32 within, outside; /* of its calls, of any message that it asked for */
-        guint32 empty;           /* messages in which no call begins and ends */
-        guint32 overlaps;        /* messages that come while another is open, */
-        guint32 nested;          /* and end before the latest of these */
-        guint32 n_stays;         /* messages that end, */
-        gint64 stays;            /* and how long they last together, ns */
 } Part;
 
 /* Something that happens at a node, and until when it does. */
@@ -52,8 +44,12 @@ typedef struct {
         CallPairs *calls;
         const CallLabels *labels;
         const LinkEdge *edges;
-        Part *parts; /* by NodeId */
+        Part *parts;  /* by NodeId */
+        gint64 *next; /* by call: when the connection that a message came by asks again;
+                         G_MAXINT64: never; NOT_ASKED: for no message that a worker asked for */
 } Search;
+
+#define NOT_ASKED G_MININT64
 
 static const LinkEdge *edge_of(const Search *s, guint32 call)
 {
@@ -91,7 +87,6 @@ static gboolean is_worker(const Search *s, NodeId node)
 typedef struct {
         guint64 way;
         gint64 time;
-        gint64 next; /* when its connection asks again; G_MAXINT64: never */
         guint32 call;
         gboolean asks;
 } Turn;
@@ -120,155 +115,133 @@ static gint64 came(const Search *s, guint32 call)
         return s->calls->at_callee[call].from;
 }
 
-static GArray *list_turns(const Search *s)
+/* Fills next. */
+static void find_next(Search *s)
 {
-        GArray *turns = g_array_new(FALSE, FALSE, sizeof(Turn));
+        g_autoptr(GArray) turns = g_array_new(FALSE, FALSE, sizeof(Turn));
         gint64 next = G_MAXINT64;
+        guint64 way = 0;
 
+        s->next = g_new(gint64, s->calls->n);
         for (guint32 i = 0; i < s->calls->n; i++) {
                 gboolean asks = s->links->fetch[i] != 0;
-                Turn turn = { s->links->way[i], asks ? s->calls->at_caller[i].from : came(s, i),
-                              G_MAXINT64, i, asks };
+                Turn turn = { s->links->way[i], asks ? s->calls->at_caller[i].from : came(s, i), i,
+                              asks };
 
+                s->next[i] = NOT_ASKED;
                 if (turn.way && (asks || (may_start(s, i) && is_worker(s, edge_of(s, i)->callee))))
                         g_array_append_val(turns, turn);
         }
         g_array_sort(turns, compare_turns);
         for (guint i = turns->len; i-- > 0;) {
-                Turn *turn = &g_array_index(turns, Turn, i);
-
-                if (i + 1 < turns->len && turn[1].way == turn->way)
-                        turn->next = next;
-                next = turn->asks ? turn->time : turn->next;
-        }
-        return turns;
-}
-
-/* What a worker does, if what it took lasts until the connection asks again: that, or a call. */
-typedef struct {
-        NodeId node;
-        gint64 from, to;
-        gboolean is_call;
-} Activity;
-
-static int compare_activities(const void *a, const void *b)
-{
-        const Activity *x = a, *y = b;
-
-        if (x->node != y->node)
-                return COMPARE(x->node, y->node);
-        if (x->from != y->from)
-                return COMPARE(x->from, y->from);
-        return x->is_call != y->is_call ? COMPARE(x->is_call, y->is_call) : COMPARE(x->to, y->to);
-}
-
-static GArray *list_activities(const Search *s, const GArray *turns)
-{
-        GArray *activities = g_array_new(FALSE, FALSE, sizeof(Activity));
-
-        for (guint i = 0; i < turns->len; i++) {
                 const Turn *turn = &g_array_index(turns, Turn, i);
-                Activity stay = { edge_of(s, turn->call)->callee, turn->time, turn->next, FALSE };
 
-                if (!turn->asks)
-                        g_array_append_val(activities, stay);
+                if (turn->way != way)
+                        next = G_MAXINT64;
+                way = turn->way;
+                if (turn->asks)
+                        next = turn->time;
+                else
+                        s->next[turn->call] = next;
         }
-        for (guint32 i = 0; i < s->calls->n; i++) {
-                Activity call = { edge_of(s, i)->caller, s->calls->at_caller[i].from,
-                                  s->calls->at_caller[i].to, TRUE };
-
-                if (!s->links->fetch[i] && !call_is_message(s->calls, i) && is_worker(s, call.node))
-                        g_array_append_val(activities, call);
-        }
-        g_array_sort(activities, compare_activities);
-        return activities;
 }
 
-/* Whether each message that ends has time for a call: all that begin after it end after it. */
-static void count_empty(const Search *s, const GArray *activities)
+/* What a worker does if each message that it asked for lasts until the same connection asks again.
+ */
+typedef struct {
+        guint32 within, outside; /* calls, of any message */
+        guint32 empty;           /* messages in which no call begins and ends */
+        guint32 overlaps;        /* messages that come while another is open, */
+        guint32 nested;          /* and end before the latest of these */
+        guint32 n_stays;         /* messages that end, */
+        gint64 stays;            /* and how long they last together, ns */
+} Asked;
+
+static gboolean is_call(const Search *s, const Event *e)
+{
+        return !e->comes && !call_is_message(s->calls, e->call);
+}
+
+/* The messages in which there is no call: all that begin later end after them. */
+static guint32 count_empty(const Search *s, const Event *events, guint n)
 {
         gint64 first = G_MAXINT64;
+        guint32 empty = 0;
 
-        for (guint i = activities->len; i-- > 0;) {
-                const Activity *d = &g_array_index(activities, Activity, i);
+        for (guint i = n; i-- > 0;) {
+                const Event *e = &events[i];
+                gint64 to = e->comes ? s->next[e->call] : NOT_ASKED;
 
-                if (i + 1 == activities->len || d[1].node != d->node)
-                        first = G_MAXINT64;
-                if (d->is_call)
-                        first = MIN(first, d->to);
-                else if (d->to != G_MAXINT64 && first != G_MAXINT64)
-                        s->parts[d->node].empty += first > d->to;
+                if (is_call(s, e))
+                        first = MIN(first, e->to);
+                else if (to != NOT_ASKED && to != G_MAXINT64 && first != G_MAXINT64)
+                        empty += first > to;
         }
+        return empty;
 }
 
-/* What a worker did, by which it shows who asks again. */
-static void count_activities(const Search *s, const GArray *turns)
+static void count_stay(Asked *a, gint64 from, gint64 to, const gint64 *before)
 {
-        g_autoptr(GArray) activities = list_activities(s, turns);
-        g_autofree const Activity **open = g_new(const Activity *, activities->len + 1);
+        if (to == G_MAXINT64)
+                return;
+        a->n_stays++;
+        a->stays += to - from;
+        a->overlaps += before != NULL;
+        a->nested += before && to < *before;
+}
+
+static Asked count_asked(const Search *s, const Event *events, guint n)
+{
+        g_autofree gint64 *open = g_new(gint64, n + 1); /* ends; what came last is last */
+        Asked a = { .empty = count_empty(s, events, n) };
         gint64 latest = G_MININT64;
         guint n_open = 0;
 
-        count_empty(s, activities);
-        for (guint i = 0; i < activities->len; i++) {
-                const Activity *d = &g_array_index(activities, Activity, i);
-                Part *part = &s->parts[d->node];
+        for (guint i = 0; i < n; i++) {
+                const Event *e = &events[i];
+                gint64 to = e->comes ? s->next[e->call] : NOT_ASKED;
 
-                if (i == 0 || d[-1].node != d->node) {
-                        n_open = 0;
-                        latest = G_MININT64;
-                }
-                if (d->is_call) {
-                        *(d->to <= latest ? &part->within : &part->outside) += 1;
+                if (is_call(s, e))
+                        *(e->to <= latest ? &a.within : &a.outside) += 1;
+                if (to == NOT_ASKED)
                         continue;
-                }
-                latest = MAX(latest, d->to);
-                while (n_open > 0 && open[n_open - 1]->to <= d->from)
+                while (n_open > 0 && open[n_open - 1] <= e->from)
                         n_open--;
-                if (d->to != G_MAXINT64) {
-                        part->n_stays++;
-                        part->stays += d->to - d->from;
-                        part->overlaps += n_open > 0;
-                        part->nested += n_open > 0 && d->to < open[n_open - 1]->to;
-                }
-                open[n_open++] = d;
+                count_stay(&a, e->from, to, n_open > 0 ? &open[n_open - 1] : NULL);
+                latest = MAX(latest, to);
+                open[n_open++] = to;
         }
+        return a;
 }
 
 /* A process that takes what others work on asks again at once, and calls are made later. */
-static gboolean works_elsewhere(const Part *p)
+static gboolean works_elsewhere(const Asked *a)
 {
-        return p->outside >= LEAST_OUTSIDE &&
-               (guint64)p->outside * MOST_OUTSIDE > (guint64)p->outside + p->within;
+        return a->outside >= LEAST_OUTSIDE &&
+               (guint64)a->outside * MOST_OUTSIDE > (guint64)a->outside + a->within;
 }
 
 /* Threads share connections: who is done takes the one that was given back last, by which the
  * latest message came, so that one seems to end first, and often before any call can have been made
  * for it. Of workers that have a connection each, the one before began earlier, and mostly ends
  * first; and calls are made for all. The mean is the same: they begin and end at the same times. */
-static gboolean shares_connections(const Part *p)
+static gboolean shares_connections(const Asked *a)
 {
-        return p->overlaps >= LEAST_OVERLAPS &&
-               (guint64)p->nested * 100 > (guint64)p->overlaps * MOST_NESTED &&
-               (guint64)p->empty * 100 > (guint64)p->n_stays * MOST_EMPTY;
+        return a->overlaps >= LEAST_OVERLAPS &&
+               (guint64)a->nested * 100 > (guint64)a->overlaps * MOST_NESTED &&
+               (guint64)a->empty * 100 > (guint64)a->n_stays * MOST_EMPTY;
 }
 
-/* What a worker took lasts until it asks again, on the same connection; but where it is others that
- * ask there. */
-static void find_asked(Search *s)
+/* What a worker took lasts until it asks again, on the same connection. */
+static void end_asked(Search *s, const Event *events, guint n)
 {
-        g_autoptr(GArray) turns = list_turns(s);
+        for (guint i = 0; i < n; i++) {
+                guint32 call = events[i].call;
 
-        count_activities(s, turns);
-        for (guint i = 0; i < turns->len; i++) {
-                const Turn *turn = &g_array_index(turns, Turn, i);
-                const Part *part = &s->parts[edge_of(s, turn->call)->callee];
-
-                if (turn->asks || turn->next == G_MAXINT64 || works_elsewhere(part) ||
-                    shares_connections(part))
+                if (!events[i].comes || s->next[call] == NOT_ASKED || s->next[call] == G_MAXINT64)
                         continue;
-                set_end(s, turn->call, turn->next);
-                s->links->starts[turn->call] = STARTS_UNTIL_ASKED;
+                set_end(s, call, s->next[call]);
+                s->links->starts[call] = STARTS_UNTIL_ASKED;
         }
 }
 
@@ -302,14 +275,8 @@ static gint64 find_pause(const Event *events, guint n)
         return n_pauses ? pauses[(n_pauses - 1) * THINKS / 100] : 0;
 }
 
-/* The longest that a message may last whose end is not known. */
-static gint64 longest_stay(const Part *p)
-{
-        return shares_connections(p) ? p->stays / MAX(p->n_stays, 1) * LONGEST : G_MAXINT64;
-}
-
-/* bounded: a message lasts at most until so many have come after it. */
-static void end_stays(Search *s, const Event *events, guint n, gboolean bounded)
+/* bounded: a message lasts at most until so many have come after it, and no longer than longest. */
+static void end_stays(Search *s, const Event *events, guint n, gboolean bounded, gint64 longest)
 {
         gint64 pause = find_pause(events, n) * (bounded ? 1 : SURELY);
         g_autofree gint64 *idle = g_new(gint64, n + 1); /* since when, before an event; or MAX */
@@ -334,8 +301,6 @@ static void end_stays(Search *s, const Event *events, guint n, gboolean bounded)
                     s->links->starts[events[i].call] == STARTS_WORK) {
                         gint64 most =
                                 bounded && n_ahead >= MOST_AHEAD ? events[far].from : G_MAXINT64;
-                        gint64 longest =
-                                longest_stay(&s->parts[edge_of(s, events[i].call)->callee]);
 
                         if (bounded && longest < most - events[i].from)
                                 most = events[i].from + longest;
@@ -425,7 +390,22 @@ static int compare_indices(const void *a, const void *b)
         return COMPARE(*(const guint64 *)a, *(const guint64 *)b);
 }
 
-/* All that happens at workers, node by node. */
+/* What ends when, of all that happens at a worker. */
+static void find_ends(Search *s, const Event *events, guint n)
+{
+        Asked asked = count_asked(s, events, n);
+        gint64 longest = G_MAXINT64;
+
+        if (shares_connections(&asked))
+                longest = asked.stays / MAX(asked.n_stays, 1) * LONGEST;
+        else if (!works_elsewhere(&asked))
+                end_asked(s, events, n);
+        end_stays(s, events, n, FALSE, longest);
+        if (!find_turns(s, events, n))
+                end_stays(s, events, n, TRUE, longest);
+}
+
+/* Node by node. */
 static void find_open(Search *s)
 {
         g_autoptr(GArray) by_node = g_array_new(FALSE, FALSE, sizeof(guint64));
@@ -453,9 +433,7 @@ static void find_open(Search *s)
                     g_array_index(by_node, guint64, i + 1) >> 32 == it >> 32)
                         continue;
                 g_array_sort(events, compare_events);
-                end_stays(s, (const Event *)events->data, events->len, FALSE);
-                if (!find_turns(s, (const Event *)events->data, events->len))
-                        end_stays(s, (const Event *)events->data, events->len, TRUE);
+                find_ends(s, (const Event *)events->data, events->len);
                 g_array_set_size(events, 0);
         }
 }
@@ -464,14 +442,15 @@ gint64 open_stays_find(CallLinks *l, CallPairs *c, const CallLabels *labels, con
                        guint n_nodes)
 {
         g_autofree Part *parts = g_new0(Part, n_nodes);
-        Search s = { l, c, labels, edges, parts };
+        Search s = { l, c, labels, edges, parts, NULL };
         gint64 longest = 0;
 
         if (!l->parent)
                 return 0;
         find_parts(&s);
-        find_asked(&s);
+        find_next(&s);
         find_open(&s);
+        g_free(s.next);
         for (guint32 i = 0; i < c->n; i++) {
                 if (l->fetch[i] && is_worker(&s, edge_of(&s, i)->caller))
                         l->fetch[i] |= FETCH_OF_WORKER;

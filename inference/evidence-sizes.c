@@ -252,16 +252,6 @@ static double log_of_candidate_pairs(const CandidatePairs *p)
         return log;
 }
 
-/* All candidates of a call alike. */
-static void share_alike(const Joint *j, float *share)
-{
-        const Problem *p = j->problem;
-
-        for (guint32 i = 0; i < p->node->n_out; i++)
-                for (gsize k = p->candidates[i]; k < p->candidates[i + 1]; k++)
-                        share[k] = 1.0F / (float)n_candidates(p, i);
-}
-
 /* The same by candidates, of which no parent need be known: a call's parent is among them, so kinds
  * whose parents make it are more frequent there. */
 static double log_of_candidates(const Joint *j, const Kinds *kinds, const float *share,
@@ -329,6 +319,22 @@ static Excess find_excess(const Joint *j, guint8 sizes, double least, const floa
         }
         mean = sum / deals;
         return (Excess){ mean, sqrt(MAX(squares / deals - mean * mean, 0)) };
+}
+
+/* Beyond what chance makes it, by so many deviations. */
+static gboolean is_sure(const Excess *excess, double deviations)
+{
+        return excess->mean >= deviations * excess->deviation;
+}
+
+/* All candidates of a call alike. */
+static void share_alike(const Joint *j, float *share)
+{
+        const Problem *p = j->problem;
+
+        for (guint32 i = 0; i < p->node->n_out; i++)
+                for (gsize k = p->candidates[i]; k < p->candidates[i + 1]; k++)
+                        share[k] = 1.0F / (float)n_candidates(p, i);
 }
 
 /* --- whether parents become likelier ----------------------------------------------- */
@@ -407,13 +413,13 @@ static gboolean labels_mean_nothing(Joint *j)
 
         share_alike(j, share);
         excess = find_excess(j, 0, LEAST_GAIN, share, SIZE_DEALS, log_of_candidates);
-        if (excess.mean >= SIZE_DEVIATIONS * excess.deviation)
+        if (is_sure(&excess, SIZE_DEVIATIONS))
                 return FALSE;
         find_own(&t, j, NOT_BY_LABEL, queue_alone);
         excess = find_excess(&t.j, 0, -G_MAXDOUBLE, NULL, SIZE_DEALS, log_of_parents);
         end_trial(&t);
         joint_find_starts(j);
-        return excess.mean < SIZE_DEVIATIONS * excess.deviation;
+        return excess.mean < SIZE_DEVIATIONS * excess.deviation; /* not where it cannot be said */
 }
 
 /* Whether calls have sizes. */
@@ -446,7 +452,7 @@ static gboolean go_with_parents(const Joint *j)
         Excess excess = find_excess(j, j->model->sizes | BOTH_SIZES, least, NULL, SIZE_DEALS,
                                     log_of_parents);
 
-        return excess.mean >= SIZE_DEVIATIONS * excess.deviation;
+        return is_sure(&excess, SIZE_DEVIATIONS);
 }
 
 /* The sizes by which parents are likeliest; 0: none make them likelier. */
@@ -478,7 +484,7 @@ static guint8 find_surest(const Joint *j, const float *share)
                 Excess excess = find_excess(j, j->model->sizes | sizes, LEAST_GAIN, share,
                                             CANDIDATE_DEALS, log_of_candidates);
 
-                if (!(excess.mean >= CANDIDATE_DEVIATIONS * excess.deviation) ||
+                if (!is_sure(&excess, CANDIDATE_DEVIATIONS) ||
                     excess.mean <= most + (sizes == BOTH_SIZES && best ? LEAST_GAIN : 0))
                         continue;
                 most = excess.mean;

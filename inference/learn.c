@@ -88,7 +88,6 @@ static gboolean may_refute_blocks(Joint *j)
         chance = g_new(float, problem_n_all(j->problem));
         before = joint_save(j);
         log = joint_judge_all(j, 2);
-        joint_restore(j, before);
         joint_begin_chain(j, chance);
         gain = joint_gain_of_walks(j, log);
         joint_restore(j, before);
@@ -101,14 +100,12 @@ static gboolean may_refute_blocks(Joint *j)
 static gboolean learn_by_order(Joint *j, gboolean without_blocks)
 {
         EvidenceSet *evidence = &j->model->evidence;
-        gboolean shows;
 
-        if (without_blocks)
-                evidence_refute_blocks(evidence, TRUE);
-        shows = evidence_try_last(evidence, j);
-        if (without_blocks && !shows)
-                evidence_refute_blocks(evidence, FALSE);
-        return shows;
+        evidence_refute_blocks(evidence, without_blocks);
+        if (evidence_try_last(evidence, j))
+                return TRUE;
+        evidence_refute_blocks(evidence, FALSE);
+        return FALSE;
 }
 
 /* --- all of it ------------------------------------------------------------- */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+#include "inference/processes.h"
 #include "base/exact-log.h"
 #include "base/fill.h"
 #include "inference/problem.h"
-#include "inference/processes.h"
 #include "inference/tuning.h"
 
 /* Groups in the making: as many as there are connections out of the node, some of them empty. */
@@ -233,15 +233,19 @@ static void find_telling(Telling *t, const ConnectionPairs *all)
         t->pairs.dealt = take_pairs(all, t, all->dealt);
 }
 
-/* Takes over the groups of two connections or more. */
+/* Takes over the groups of two connections or more, if there are two. */
 static void take_groups(const Groups *g, const Telling *t, Processes *p)
 {
         g_autofree guint32 *number = g_new(guint32, g->n_out);
         g_autofree Sums *sums = g_new0(Sums, g->n_out);
+        guint32 n = 0;
         double sum = 0;
 
         for (guint32 k = 0; k < g->n_out; k++)
-                number[k] = g->size[k] >= 2 ? p->n++ : NO_PARENT;
+                number[k] = g->size[k] >= 2 ? n++ : NO_PARENT;
+        if (n < 2)
+                return;
+        p->n = n;
         for (guint32 i = 0; i < g->pairs->n; i++) {
                 guint32 of = number[g->of[i]];
 
@@ -260,7 +264,7 @@ static void take_groups(const Groups *g, const Telling *t, Processes *p)
         p->strange = (float)g->other;
 }
 
-static gboolean find_by(const Telling *t, Processes *p)
+static void find_by(const Telling *t, Processes *p)
 {
         const ConnectionPairs *pairs = &t->pairs;
         guint32 n_out = pairs->n - pairs->n_in;
@@ -268,14 +272,13 @@ static gboolean find_by(const Telling *t, Processes *p)
         g_autofree guint32 *of = g_new(guint32, pairs->n), *size = g_new(guint32, n_out);
         g_autofree float *seen = g_new(float, n_pairs), *dealt = g_new(float, n_pairs);
         g_autofree float *all_seen = g_new(float, pairs->n), *all_dealt = g_new(float, pairs->n);
-        Groups g = { pairs, n_out,    of,        size,          seen,
+        Groups g = { pairs, n_out,    of,        size,        seen,
                      dealt, all_seen, all_dealt, PROCESS_OWN, PROCESS_OTHER };
 
         for (guint start = 0; start < PROCESS_STARTS; start++)
                 if (!find_groups(&g))
-                        return FALSE;
+                        return;
         take_groups(&g, t, p);
-        return p->n >= 2;
 }
 
 void processes_find(Processes *p, const ConnectionPairs *pairs)
@@ -285,9 +288,7 @@ void processes_find(Processes *p, const ConnectionPairs *pairs)
         p->n = 0;
         fill(p->of, 0xff, pairs->n * sizeof *p->of);
         find_telling(&telling, pairs);
-        if (telling.pairs.n - telling.pairs.n_in < 2 || !find_by(&telling, p)) {
-                p->n = 0;
-                fill(p->of, 0xff, pairs->n * sizeof *p->of);
-        }
+        if (telling.pairs.n - telling.pairs.n_in >= 2)
+                find_by(&telling, p);
         telling_clear(&telling);
 }

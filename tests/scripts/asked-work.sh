@@ -123,29 +123,22 @@ sure = [ok for r, ok in zip(rows, right) if float(r[11]) >= 0.9]
 print(len(rows), round(100 * sum(right) / len(rows)), round(100 * len(sure) / len(rows)), round(100 * sum(sure) / max(len(sure), 1)))
 PYTHON
 
-of() # HOW RATE: sets n, right, sure and sure_right
+holds() # HOW RATE CONDITION NAME: of n calls, right, sure and sure_right
 {
+	local n=0 right=0 sure=0 sure_right=0 said
 	python3 jobs.py "$1" "$2" >trace 2>truth && "$ravel" nesting -n 1 --calls calls trace >text 2>err &&
 		read -r n right sure sure_right <<<"$(python3 right.py truth calls)"
 	said="$1, $2 a second: of $n calls $right % right; given 0.9 or more $sure %, of these $sure_right % right"
 	echo "# $said"
+	((n >= 1200 && $3))
+	result $? "$4, $2 jobs a second" "$said"
 }
 
 for rate in 60 250; do
-	of own $rate
-	[ "$n" -ge 1200 ] && [ "$right" -ge 95 ] && [ "$sure_right" -ge 97 ]
-	result $? "workers with a connection each, $rate jobs a second" "$said"
+	holds own $rate 'right >= 95 && sure_right >= 97' 'workers with a connection each'
 done
-of shared 60
-[ "$n" -ge 1200 ] && [ "$right" -ge 75 ] && [ "$sure_right" -ge 85 ]
-result $? 'threads that share connections' "$said"
-of shared 250
-[ "$n" -ge 1200 ] && [ "$sure" -le 10 ]
-result $? 'threads that share connections, where jobs wait' "$said"
-of handed 60
-[ "$n" -ge 6000 ] && [ "$right" -ge 85 ] && [ "$sure_right" -ge 95 ]
-result $? 'a process that hands jobs on' "$said"
-of handed 250
-[ "$n" -ge 6000 ] && [ "$sure_right" -ge 85 ]
-result $? 'a process that hands jobs on, where they wait in it' "$said"
+holds shared 60 'right >= 75 && sure_right >= 85' 'threads that share connections'
+holds shared 250 'sure <= 10' 'threads that share connections, where jobs wait'
+holds handed 60 'n >= 6000 && right >= 85 && sure_right >= 95' 'a process that hands jobs on'
+holds handed 250 'n >= 6000 && sure_right >= 85' 'a process that hands jobs on, where they wait in it'
 finish

@@ -445,7 +445,6 @@ static guint right_with_labels(guint seed, gboolean any, guint *n)
         return count_right(p);
 }
 
-/* Labels that mean nothing take nothing away. */
 /* A crowd of so many parents at a time that delays tell hardly any. Each call has one of three
  * labels, its parent's; or any of these; or none. */
 typedef enum { NO_LABELS, OF_PARENT, ANY_LABEL } Labelled;
@@ -485,6 +484,7 @@ static void test_labels_of_candidates(void)
         g_assert_cmpuint(right[ANY_LABEL], ==, right[NO_LABELS]);
 }
 
+/* Labels that mean nothing take nothing away. */
 static void test_labels(void)
 {
         guint right[2] = { 0 }, n = 0;
@@ -498,26 +498,24 @@ static void test_labels(void)
 
 /* --- sizes --------------------------------------------------------------------- */
 
-/* Three operations: those of parents, which their children share; or each call has one at random.
- */
-static void add_sizes(Problem *p, GRand *rand, gboolean shared)
+/* Three operations: those of parents, which their children share. */
+static void add_sizes(Problem *p, GRand *rand)
 {
         guint8 size[PARENTS];
 
         for (guint32 i = 0; i < p->node.n_in; i++)
                 p->in[i].size[0] = size[i] = 20 + g_rand_int_range(rand, 0, 3);
         for (guint32 i = 0; i < p->node.n_out; i++)
-                p->out[i].size[0] = shared ? size[p->made_by[p->out[i].call - PARENTS]]
-                                           : 20 + g_rand_int_range(rand, 0, 3);
+                p->out[i].size[0] = size[p->made_by[p->out[i].call - PARENTS]];
 }
 
-/* Returns have sizes at random. */
-static void add_random_returns(Problem *p, GRand *rand)
+/* Each call (0), or return (1), has one at random. */
+static void add_random_sizes(Problem *p, GRand *rand, guint which)
 {
         for (guint32 i = 0; i < p->node.n_in; i++)
-                p->in[i].size[1] = 20 + g_rand_int_range(rand, 0, 3);
+                p->in[i].size[which] = 20 + g_rand_int_range(rand, 0, 3);
         for (guint32 i = 0; i < p->node.n_out; i++)
-                p->out[i].size[1] = 20 + g_rand_int_range(rand, 0, 3);
+                p->out[i].size[which] = 20 + g_rand_int_range(rand, 0, 3);
 }
 
 /* All calls of an edge have the same label. */
@@ -541,10 +539,12 @@ static guint right_with_sizes(guint seed, guint sizes, guint *n, GBytes **answer
         make_crowd(p, rand, 0, 4 * MS / 5);
         for (guint32 i = 0; i < p->node.n_in; i++)
                 p->in[i].caller = p->in[i].label = 0;
-        if (sizes != NO_SIZES)
-                add_sizes(p, rand, sizes != RANDOM_SIZES);
+        if (sizes == RANDOM_SIZES)
+                add_random_sizes(p, rand, 0);
+        else if (sizes != NO_SIZES)
+                add_sizes(p, rand);
         if (sizes == SIZES_AND_RANDOM_RETURNS)
-                add_random_returns(p, rand);
+                add_random_sizes(p, rand, 1);
         if (sizes == SIZES_AND_ONE_LABEL)
                 add_one_label(p);
         *n = p->node.n_out;
@@ -678,7 +678,7 @@ static void test_model(void)
 
                 make_problem(&p[0], rand, (1000 + 2000 * step) * MS);
                 add_identifiers(&p[0], rand, OWN);
-                add_sizes(&p[0], rand, TRUE);
+                add_sizes(&p[0], rand);
                 memcpy(&p[1], &p[0], sizeof *p);
                 p[1].node.in = p[1].in;
                 p[1].node.out = p[1].out;
