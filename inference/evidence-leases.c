@@ -103,6 +103,18 @@ static void learn_truth(Evidence *of, Joint *j)
         learn_round(of, j);
 }
 
+static gboolean doubt(Evidence *of, gboolean doubted)
+{
+        Leases *l = &((EvidenceLeases *)of)->leases;
+        gboolean known = FALSE;
+
+        for (guint32 k = 0; k < l->n_tables; k++) {
+                lease_table_doubt(&l->table[k], doubted);
+                known |= l->table[k].leased != LEASED_NO;
+        }
+        return known;
+}
+
 /* --- to bytes -------------------------------------------------------------------- */
 
 /* The callee of each table. */
@@ -298,4 +310,5 @@ const EvidenceKind evidence_leases = {
         .back = back,
         .refine = refine,
         .block = block,
+        .doubt = doubt,
 };

@@ -336,9 +336,15 @@ gboolean evidence_blocks(const EvidenceSet *s)
 
 void evidence_refute_blocks(EvidenceSet *s, gboolean refuted)
 {
-        for (guint i = 0; i < s->n; i++)
-                if (s->of[i]->kind->block)
-                        s->of[i]->refuted = refuted;
+        for (guint i = 0; i < s->n; i++) {
+                Evidence *e = s->of[i];
+
+                if (!e->kind->block)
+                        continue;
+                e->refuted = refuted;
+                if (e->kind->doubt && e->kind->doubt(e, refuted))
+                        e->refuted = FALSE;
+        }
 }
 
 gboolean evidence_ties(const EvidenceSet *s)

@@ -147,6 +147,9 @@ struct EvidenceKind {
          * whoever made one of them made the others, too. The same calls whichever of the two has
          * which of them. Writes up to 2 * MOST_CHILDREN calls, in order; returns their number. */
         guint32 (*block)(Evidence *e, guint32 call, guint32 parent, guint32 other, guint32 *calls);
+        /* What was learned of such calls counts no more, or again. Returns whether any are known to
+         * hang together, which count in any case. */
+        gboolean (*doubt)(Evidence *e, gboolean doubted);
 };
 
 enum { EVIDENCE_MOST = 16 }; /* rows that there is room for */
@@ -220,7 +223,7 @@ gboolean evidence_refines(const EvidenceSet *s);
 gboolean evidence_by_chain(const EvidenceSet *s);
 
 /* Whether any kind that counts knows calls that hang together; and says of all kinds that do whether
- * they are refuted. */
+ * they are refuted, but for what is known of them. */
 gboolean evidence_blocks(const EvidenceSet *s);
 void evidence_refute_blocks(EvidenceSet *s, gboolean refuted);
 

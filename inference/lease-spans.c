@@ -93,6 +93,19 @@ gboolean lease_spans_tell(SpanCount seen, SpanCount dealt)
                -exact_log(chance) * seen.spanned > LEASE_GAIN;
 }
 
+gboolean lease_spans_tell_transactions(const NodeProblem *node, SpanCount seen, SpanCount dealt)
+{
+        double chance = (dealt.spanned + 1.0) / (dealt.n + 2.0);
+        guint32 astray = seen.n - seen.spanned;
+        gboolean passes_on = MAX(node->n_in, node->n_out) - MIN(node->n_in, node->n_out) <=
+                             PASSED_ON * node->n_in;
+
+        return !passes_on && astray <= LEASE_ASTRAY * seen.n &&
+               seen.spanned * exact_log((1 - TRANSACTION_ASTRAY) / chance) +
+                               astray * exact_log(TRANSACTION_ASTRAY / (1 - chance)) >
+                       TRANSACTION_GAIN;
+}
+
 /* Leaves parents out that entered after the connection was opened for its first call, as far as
  * stamps tell, if that leaves any. */
 static void keep_before_opening(const Problem *p, const LeaseSequence *s, guint32 first,

@@ -105,15 +105,18 @@ static gboolean is_supposed(const LeaseTable *t, guint i)
 static void find_ratios(LeaseTable *t)
 {
         for (guint i = 0; i < N_SITUATIONS; i++) {
+                gboolean counts = !t->only_known || is_known(t, i);
+
                 if (i % 2)
-                        t->ties[i / 2] = t->seen[i][HOLDS] > LEASE_TIED * sum_of(t->seen[i]);
+                        t->ties[i / 2] =
+                                counts && t->seen[i][HOLDS] > LEASE_TIED * sum_of(t->seen[i]);
                 for (guint k = 0; k < N_STANDINGS; k++) {
-                        t->ratio[i][k] = ratio_of(t->seen[i], t->dealt[i], k);
+                        t->ratio[i][k] = counts ? ratio_of(t->seen[i], t->dealt[i], k) : 1;
                         t->log[i][k] = fixed_log(t->ratio[i][k]);
                 }
-                t->other[i] = i % 2 ? ratio_of_others(t->seen[i], t->dealt[i]) : 1;
+                t->other[i] = counts && i % 2 ? ratio_of_others(t->seen[i], t->dealt[i]) : 1;
         }
-        t->run = mean_run(t);
+        t->run = t->only_known ? 1 : mean_run(t);
 }
 
 void lease_table_learn(LeaseTable *t, LeaseCounts *more, gboolean supposes)
@@ -133,7 +136,15 @@ void lease_table_learn(LeaseTable *t, LeaseCounts *more, gboolean supposes)
         }
         find_ratios(t);
         t->in_use = t->leased != LEASED_NO ||
-                    gain > LEASE_GAIN + LEASE_TIMES * MAX(by_chance, 0);
+                    (!t->only_known && gain > LEASE_GAIN + LEASE_TIMES * MAX(by_chance, 0));
+}
+
+void lease_table_doubt(LeaseTable *t, gboolean doubt)
+{
+        if (t->only_known == doubt)
+                return;
+        t->only_known = doubt;
+        find_ratios(t);
 }
 
 static void counts_bytes(LeaseCounts counts, Bytes *b)
@@ -152,6 +163,7 @@ void lease_table_bytes(LeaseTable *t, Bytes *b)
         guint8 leased = t->leased;
 
         bytes_bool(b, &t->in_use);
+        bytes_bool(b, &t->only_known);
         bytes_u8(b, &leased);
         t->leased = bytes_expect(b, leased < N_LEASED, "what connections are leased for")
                             ? (Leased)leased

@@ -55,6 +55,7 @@ typedef struct {
         double other[N_SITUATIONS]; /* the ratio for a parent that did not make the call before */
         guint8 ties[N_BEFORE];      /* calls that follow each other hang together */
         Leased leased;
+        gboolean only_known; /* what was learned counts no more, but what is known */
         gboolean in_use;
 } LeaseTable;
 
@@ -67,8 +68,11 @@ static inline guint situation(Before before, gboolean open)
  * supposes: whether a parent that may hold a connection is supposed to, where leases are likely. */
 void lease_table_learn(LeaseTable *t, LeaseCounts *more, gboolean supposes);
 
+/* What was learned counts no more, or again; what is known does. */
+void lease_table_doubt(LeaseTable *t, gboolean doubt);
+
 /* To bytes, of this number; or back. */
-enum { LEASE_TABLE_BYTES = 2 + 2 * 8 * N_SITUATIONS * N_STANDINGS };
+enum { LEASE_TABLE_BYTES = 3 + 2 * 8 * N_SITUATIONS * N_STANDINGS };
 
 void lease_table_bytes(LeaseTable *t, Bytes *b);
 

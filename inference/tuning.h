@@ -107,6 +107,13 @@
  * and where that is so is likelier by LEASE_GAIN than at random. In w3, u8, u24, p8, pt24, j2, j24
  * and n24 every lease has one. */
 #define LEASE_ASTRAY         0.01
+/* Of transactions it is enough that this is likelier by so many nats where only this part of them
+ * is astray, by faults of clocks or of the capture; but not at a node that makes as many calls as it
+ * gets, to this part, as a pooler does, which passes on the calls of a transaction one by one. Chosen
+ * on services under load (a full CPU), and poolers at three loads. */
+#define TRANSACTION_ASTRAY   0.001
+#define TRANSACTION_GAIN     2
+#define PASSED_ON            0.02
 /* The least chance that a call leaves a candidate by itself. */
 #define LEASE_LEAST_CHANCE   1e-4
 
@@ -137,6 +144,9 @@
 #define PROCESS_APART     1.05
 #define PROCESS_STARTS    4
 #define PROCESS_SWEEPS    10
+/* Connections to a callee are kept by processes where groups foretell so many nats of the pairs of
+ * other parents; those of a pool have less than none (the pools of gunicorn, Go, Node and Erlang). */
+#define PROCESS_KEPT      10
 /* Processes count if the uses of connections gain so many nats, and so many times the gain of one
  * more random deal. As for leases. */
 #define PROCESS_GAIN      20

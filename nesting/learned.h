@@ -15,7 +15,7 @@
 #include "nesting/scoreboard.h"
 #include "nesting/slice.h"
 
-enum { STATE_VERSION = 3, MOST_LONE = 100000 }; /* of each kind, in a slice */
+enum { STATE_VERSION = 4, MOST_LONE = 100000 }; /* of each kind, in a slice */
 
 /* What a state is of. */
 typedef enum { STATE_LEARNED, STATE_DECIDED, STATE_MODELS } StateKind;

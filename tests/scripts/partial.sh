@@ -182,9 +182,9 @@ refused $? 'another trace' 'not the calls that were learned from'
 "$ravel" nesting --method paper --partial learn --slice "${times[1]}/" -w o3 other.trace 2>err
 "$ravel" merge-state l1 l2 o3 >out 2>err
 refused $? 'slices of two traces' 'of another trace'
-printf 'ravel state\4\0' | cat - <(tail -c +14 l1) >new
+printf 'ravel state\5\0' | cat - <(tail -c +14 l1) >new
 "$ravel" merge-state new >out 2>err
-refused $? 'a state of another version' 'new: byte 13: expected a state of version 3, not of 4'
+refused $? 'a state of another version' 'new: byte 13: expected a state of version 4, not of 5'
 head -c 3000 l1 >short
 "$ravel" merge-state short >out 2>err
 refused $? 'half a state' 'short: byte [0-9]*: expected'

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ *
+ * What is known of leases of connections, and what is learned of them.
+ */
+#include "inference/lease-spans.h"
+#include "inference/lease-table.h"
+
+/* That a server says that a transaction is open is enough where about all are spanned by chance,
+ * too, but for a node that passes on each call of them. The counts are those of real ones. */
+static void test_transactions(void)
+{
+        NodeProblem app = { .n_in = 3086, .n_out = 9792 }, pooler = { .n_in = 9020, .n_out = 9020 };
+        SpanCount all = { 432, 432 }, astray = { 432, 425 }, by_chance = { 2628, 2590 },
+                  none = { 0 };
+
+        g_assert_false(lease_spans_tell(all, by_chance));
+        g_assert_true(lease_spans_tell_transactions(&app, all, by_chance));
+        g_assert_false(lease_spans_tell_transactions(&app, astray, by_chance));
+        g_assert_false(lease_spans_tell_transactions(&app, none, none));
+        g_assert_false(lease_spans_tell_transactions(&pooler, (SpanCount){ 878, 878 },
+                                                     (SpanCount){ 3653, 2660 }));
+}
+
+/* What is known counts where what was learned does not. */
+static void test_doubt(void)
+{
+        LeaseTable t = { .leased = LEASED_TRANSACTION };
+        LeaseCounts more = { { 0 } };
+
+        for (guint before = IDLE; before <= TRANSACTION; before++) {
+                t.seen[situation(before, TRUE)][HOLDS] = 90;
+                t.seen[situation(before, TRUE)][FRESH] = 10;
+                t.dealt[situation(before, TRUE)][HOLDS] = 10;
+                t.dealt[situation(before, TRUE)][FRESH] = 90;
+        }
+        lease_table_learn(&t, &more, FALSE);
+        g_assert_true(t.in_use && t.ties[IDLE] && t.ties[TRANSACTION]);
+        lease_table_doubt(&t, TRUE);
+        g_assert_true(!t.ties[IDLE] && t.ties[TRANSACTION]);
+        g_assert_cmpfloat(t.ratio[situation(IDLE, TRUE)][HOLDS], ==, 1);
+        g_assert_cmpfloat(t.ratio[situation(TRANSACTION, TRUE)][HOLDS], >, 2);
+        lease_table_learn(&t, &more, FALSE);
+        g_assert_true(t.in_use && !t.ties[IDLE]);
+        t.leased = LEASED_NO;
+        lease_table_learn(&t, &more, FALSE);
+        g_assert_false(t.in_use);
+        lease_table_doubt(&t, FALSE);
+        lease_table_learn(&t, &more, FALSE);
+        g_assert_true(t.in_use && t.ties[IDLE]);
+}
+
+int main(int argc, char **argv)
+{
+        g_test_init(&argc, &argv, NULL);
+        g_test_add_func("/leases/transactions", test_transactions);
+        g_test_add_func("/leases/doubt", test_doubt);
+        return g_test_run();
+}
