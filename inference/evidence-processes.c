@@ -46,9 +46,10 @@ typedef struct {
         guint32 n_callees;
 
         /* Connections are numbered, first those into the node. Those seldom used have no number. */
-        guint32 *in;    /* by parent: its connection's number, or NO_PARENT */
-        guint32 *out;   /* by connection of the sequence: its number, or NO_PARENT */
+        guint32 *in;     /* by parent: its connection's number, or NO_PARENT */
+        guint32 *out;    /* by connection of the sequence: its number, or NO_PARENT */
         guint32 n_in, n; /* those into the node; all */
+        guint32 *end;    /* by connection: the number of its callee + 1; 0 into the node */
 
         Processes processes[FOLDS];
         gboolean learned; /* in this problem */
@@ -114,6 +115,7 @@ static void end(Evidence *of)
         g_clear_pointer(&e->callee, g_free);
         g_clear_pointer(&e->in, g_free);
         g_clear_pointer(&e->out, g_free);
+        g_clear_pointer(&e->end, g_free);
         g_clear_pointer(&e->seated, g_free);
         g_clear_pointer(&e->room, room_free);
         for (guint i = 0; i < FOLDS; i++) {
@@ -168,6 +170,7 @@ static void number_connections_out(OfProcesses *e)
 
         e->n = e->n_in;
         e->out = g_new(guint32, n);
+        e->end = g_new0(guint32, e->n_in + n);
         fill(e->out, 0xff, n * sizeof *e->out);
         for (guint32 i = 0; i < node->n_out; i++)
                 if (e->sequence.connection[i] != NO_PARENT)
@@ -176,8 +179,10 @@ static void number_connections_out(OfProcesses *e)
                 guint32 connection = e->sequence.connection[i];
 
                 if (connection != NO_PARENT && e->out[connection] == NO_PARENT &&
-                    uses[connection] >= PROCESS_USES)
+                    uses[connection] >= PROCESS_USES) {
+                        e->end[e->n] = e->callee[i] + 1;
                         e->out[connection] = e->n++;
+                }
         }
 }
 
@@ -303,9 +308,11 @@ static void find_processes(OfProcesses *e, const float *seen, const float *dealt
 {
         gsize n = n_pairs(e);
         g_autofree float *seen_of = g_new(float, n), *dealt_of = g_new(float, n);
+        g_autofree float *kept_dealt = g_new(float, n);
 
         for (guint32 fold = 0; fold < FOLDS; fold++) {
-                ConnectionPairs pairs = { e->n_in, e->n, seen_of, dealt_of };
+                ConnectionPairs pairs = { e->n_in, e->n,     e->n_callees + 1, e->end,
+                                          seen_of, dealt_of, seen + fold * n,  kept_dealt };
 
                 fill(seen_of, 0, n * sizeof *seen_of);
                 fill(dealt_of, 0, n * sizeof *dealt_of);
@@ -314,6 +321,8 @@ static void find_processes(OfProcesses *e, const float *seen, const float *dealt
                                 seen_of[i] += seen[other * n + i];
                                 dealt_of[i] += dealt[other * n + i] / PROCESS_DEALS;
                         }
+                for (gsize i = 0; i < n; i++)
+                        kept_dealt[i] = dealt[fold * n + i] / PROCESS_DEALS;
                 processes_find(&e->processes[fold], &pairs);
         }
 }
@@ -349,8 +358,7 @@ static double gain_of_uses(const OfProcesses *e, const GArray *uses, const Lease
 
                 begin_parent(e->room);
                 for (; i < uses->len && g_array_index(uses, Use, i).parent == parent; i++) {
-                        guint32 connection =
-                                number_out(e, s, g_array_index(uses, Use, i).call);
+                        guint32 connection = number_out(e, s, g_array_index(uses, Use, i).call);
 
                         if (connection != NO_PARENT)
                                 mark(e->room, connection);
@@ -493,8 +501,7 @@ static void weigh(const OfProcesses *e, guint32 parent)
                         r->weight[k] *= process_ratio(p, k, e->in[parent], supposed(p));
                 for (guint32 i = 0; i < r->n_used; i++)
                         r->weight[k] *= ratio_of_share(
-                                r->share[r->used[i]],
-                                process_ratio(p, k, r->used[i], supposed(p)));
+                                r->share[r->used[i]], process_ratio(p, k, r->used[i], supposed(p)));
         }
         r->parent = parent;
 }

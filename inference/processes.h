@@ -17,8 +17,11 @@
 typedef struct {
         guint32 n_in;       /* those into the node: 0 to n_in - 1 */
         guint32 n;          /* all of them; the others lead out of it */
+        guint32 n_ends;     /* numbers of where they lead to */
+        const guint32 *end; /* by connection: where it leads to, 0: into the node; n */
         const float *seen;  /* pairs, by connection and connection out: n rows of n - n_in */
         const float *dealt; /* likewise, where connections are dealt at random */
+        const float *kept_seen, *kept_dealt; /* likewise, of other parents, to try groups by */
 } ConnectionPairs;
 
 typedef struct {

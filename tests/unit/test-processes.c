@@ -57,22 +57,48 @@ static void use(const System *s, GRand *rand, guint parents, gboolean dealt, flo
         }
 }
 
-/* Finds processes of 2,000 parents, or of parents whose connections are dealt. */
+/* Pairs of 2,000 parents and of 700 others, and of as many whose connections are dealt. */
+typedef struct {
+        float *seen[2], *dealt[2];
+} Pairs;
+
+static Pairs pairs_new(gsize n)
+{
+        return (Pairs){ { g_new0(float, n), g_new0(float, n) },
+                        { g_new0(float, n), g_new0(float, n) } };
+}
+
+static void pairs_free(Pairs *p)
+{
+        for (guint i = 0; i < 2; i++) {
+                g_free(p->seen[i]);
+                g_free(p->dealt[i]);
+        }
+}
+
+static const guint parents[] = { 2000, 700 };
+
+/* Finds processes, or none where connections are dealt. */
 static void find(const System *s, gboolean dealt, Processes *p)
 {
         g_autoptr(GRand) rand = g_rand_new_with_seed(7);
-        guint32 n = s->in + n_out(s);
+        guint32 n = s->in + n_out(s), end[MOST];
         gsize n_pairs = (gsize)n * n_out(s);
-        g_autofree float *seen = g_new0(float, n_pairs), *by_chance = g_new0(float, n_pairs);
-        ConnectionPairs pairs = { s->in, n, seen, by_chance };
+        Pairs of = pairs_new(n_pairs);
 
         g_assert_cmpuint(n, <=, MOST);
-        use(s, rand, 2000, dealt, seen);
-        count(s, seen, s->in, n - 1);
-        use(s, rand, 8000, TRUE, by_chance);
-        for (gsize i = 0; i < n_pairs; i++)
-                by_chance[i] /= 4;
-        processes_find(p, &pairs);
+        for (guint i = 0; i < 2; i++) {
+                use(s, rand, parents[i], dealt, of.seen[i]);
+                use(s, rand, 4 * parents[i], TRUE, of.dealt[i]);
+                for (gsize k = 0; k < n_pairs; k++)
+                        of.dealt[i][k] /= 4;
+        }
+        count(s, of.seen[0], s->in, n - 1);
+        for (guint32 i = 0; i < n; i++)
+                end[i] = i >= s->in;
+        processes_find(p, &(ConnectionPairs){ s->in, n, 2, end, of.seen[0], of.dealt[0], of.seen[1],
+                                              of.dealt[1] });
+        pairs_free(&of);
 }
 
 static void check(const System *s, const Processes *p)
@@ -98,8 +124,11 @@ static void check(const System *s, const Processes *p)
 
 static void test_found(void)
 {
-        static const System systems[] = { { 2, 12, 24, 0 },   { 2, 0, 24, 0.2 }, { 4, 16, 24, 0.4 },
-                                          { 24, 0, 72, 0.2 }, { 3, 9, 9, 0.3 } };
+        static const System systems[] = { { 2, 12, 24, 0 },
+                                          { 2, 0, 24, 0.2 },
+                                          { 4, 16, 24, 0.4 },
+                                          { 24, 0, 72, 0.2 },
+                                          { 3, 9, 9, 0.3 } };
 
         for (guint i = 0; i < G_N_ELEMENTS(systems); i++) {
                 guint32 of[MOST];
@@ -129,10 +158,60 @@ static void test_dealt(void)
         }
 }
 
+enum { THREADS = 8, POOL = 6 };
+
+/* Parents of threads, each with a connection to one node and to another, that take one to a third
+ * out of a pool, mostly its first ones. */
+static void use_threads(GRand *rand, guint n, gboolean dealt, float *pairs)
+{
+        const System s = { 1, 0, 2 * THREADS + POOL - 1, 0 };
+
+        for (guint i = 0; i < n; i++) {
+                guint32 thread = (guint32)g_rand_int_range(rand, 0, THREADS);
+                guint32 other = dealt ? (guint32)g_rand_int_range(rand, 0, THREADS) : thread;
+                guint32 pooled = (guint32)(POOL * g_rand_double(rand) * g_rand_double(rand));
+
+                count(&s, pairs, thread, THREADS + other);
+                count(&s, pairs, thread, 2 * THREADS + pooled);
+                count(&s, pairs, THREADS + other, 2 * THREADS + pooled);
+        }
+}
+
+/* Connections that threads keep are told, and those of a pool are nobody's. */
+static void test_threads_and_pool(void)
+{
+        g_autoptr(GRand) rand = g_rand_new_with_seed(7);
+        enum { N = 2 * THREADS + POOL };
+        guint32 end[N], of[N];
+        float share[N];
+        Processes p = { .of = of, .share = share };
+        Pairs pairs = pairs_new(N * N);
+
+        for (guint i = 0; i < 2; i++) {
+                use_threads(rand, parents[i], FALSE, pairs.seen[i]);
+                use_threads(rand, 4 * parents[i], TRUE, pairs.dealt[i]);
+                for (gsize k = 0; k < N * N; k++)
+                        pairs.dealt[i][k] /= 4;
+        }
+        for (guint32 i = 0; i < N; i++)
+                end[i] = 1 + i / THREADS;
+        processes_find(&p, &(ConnectionPairs){ 0, N, 4, end, pairs.seen[0], pairs.dealt[0],
+                                               pairs.seen[1], pairs.dealt[1] });
+        pairs_free(&pairs);
+        g_assert_cmpuint(p.n, ==, THREADS);
+        for (guint32 i = 0; i < THREADS; i++) {
+                g_assert_cmpuint(of[i], <, THREADS);
+                g_assert_cmpuint(of[i], ==, of[THREADS + i]);
+        }
+        for (guint32 i = 2 * THREADS; i < N; i++)
+                g_assert_cmpuint(of[i], ==, NO_PARENT);
+}
+
 int main(int argc, char **argv)
 {
         g_test_init(&argc, &argv, NULL);
         g_test_add_func("/processes/found", test_found);
         g_test_add_func("/processes/dealt", test_dealt);
+        g_test_add_func("/processes/threads and a pool", test_threads_and_pool);
         return g_test_run();
 }
