@@ -37,6 +37,7 @@ void call_links_clear(CallLinks *l)
         g_free(l->fetch);
         g_free(l->way);
         g_free(l->until);
+        g_free(l->since);
 }
 
 const char *call_links_token(const Message *message, gsize *length, gboolean *relay)

@@ -42,6 +42,8 @@ typedef struct {
         guint8 *fetch;      /* FETCH flags, of one that asks for work */
         gint64 *until; /* when its receiver was done with it, by the order of its work, where its
                           return says that too late; else G_MAXINT64. NULL: of none */
+        gint64 *since; /* when it may have begun with it, where that is later; else G_MININT64.
+                          NULL: of none */
         guint32 size;  /* length of these */
         guint64 lost;  /* messages of which it is known what they continue, but too late */
         LinkTables *tables;
@@ -136,6 +138,8 @@ static inline Span call_links_stay(const CallLinks *links, const CallPairs *call
 
         if (links->until)
                 stay.to = MIN(stay.to, links->until[call]);
+        if (links->since)
+                stay.from = MAX(stay.from, links->since[call]);
         return stay;
 }
 

@@ -22,6 +22,11 @@ enum {
         LEAST_OVERLAPS = 20,
         MOST_EMPTY = 3,
         LONGEST = 3, /* then one lasts so many times as long as they do in the mean, at most */
+
+        /* Work may begin so many times as long before it is acknowledged as the soonest one in so
+         * many are acknowledged after they came. */
+        BEGUN_TIMES = 10,
+        BEGUN_SOON = 100,
 };
 
 /* What a node has to do with messages that nobody answers. */
@@ -44,12 +49,19 @@ typedef struct {
         CallPairs *calls;
         const CallLabels *labels;
         const LinkEdge *edges;
-        Part *parts;  /* by NodeId */
-        gint64 *next; /* by call: when the connection that a message came by asks again;
-                         G_MAXINT64: never; NOT_ASKED: for no message that a worker asked for */
+        Part *parts;   /* by NodeId */
+        gint64 *next;  /* by call: when the connection that a message came by asks again;
+                          G_MAXINT64: never; NOT_ASKED: for no message that a worker asked for */
+        gint64 *begun; /* by call: when it was acknowledged, a message that was worked on later,
+                          else G_MININT64. NULL: there are none */
 } Search;
 
 #define NOT_ASKED G_MININT64
+
+static int compare_times(const void *a, const void *b)
+{
+        return COMPARE(*(const gint64 *)a, *(const gint64 *)b);
+}
 
 static const LinkEdge *edge_of(const Search *s, guint32 call)
 {
@@ -180,6 +192,12 @@ static guint32 count_empty(const Search *s, const Event *events, guint n)
         return empty;
 }
 
+/* When the worker acknowledged a message, or NOT_ASKED. */
+static gint64 acknowledged_at(const Search *s, guint32 call)
+{
+        return call_is_message(s->calls, call) ? NOT_ASKED : s->calls->at_callee[call].to;
+}
+
 static void count_stay(Asked *a, gint64 from, gint64 to, const gint64 *before)
 {
         if (to == G_MAXINT64)
@@ -190,16 +208,19 @@ static void count_stay(Asked *a, gint64 from, gint64 to, const gint64 *before)
         a->nested += before && to < *before;
 }
 
-static Asked count_asked(const Search *s, const Event *events, guint n)
+/* acknowledged: of the messages that were acknowledged, instead, each until then. */
+static Asked count_asked(const Search *s, const Event *events, guint n, gboolean acknowledged)
 {
         g_autofree gint64 *open = g_new(gint64, n + 1); /* ends; what came last is last */
-        Asked a = { .empty = count_empty(s, events, n) };
+        Asked a = { .empty = acknowledged ? 0 : count_empty(s, events, n) };
         gint64 latest = G_MININT64;
         guint n_open = 0;
 
         for (guint i = 0; i < n; i++) {
                 const Event *e = &events[i];
-                gint64 to = e->comes ? s->next[e->call] : NOT_ASKED;
+                gint64 to = !e->comes      ? NOT_ASKED
+                            : acknowledged ? acknowledged_at(s, e->call)
+                                           : s->next[e->call];
 
                 if (is_call(s, e))
                         *(e->to <= latest ? &a.within : &a.outside) += 1;
@@ -219,6 +240,46 @@ static gboolean works_elsewhere(const Asked *a)
 {
         return a->outside >= LEAST_OUTSIDE &&
                (guint64)a->outside * MOST_OUTSIDE > (guint64)a->outside + a->within;
+}
+
+/* How long before it is acknowledged a message's work begins, at most: what comes to an idle worker
+ * is begun at once, and is acknowledged the soonest. */
+static gint64 longest_before(const Search *s, const Event *events, guint n)
+{
+        g_autofree gint64 *waits = g_new(gint64, n + 1);
+        guint n_waits = 0;
+
+        for (guint i = 0; i < n; i++)
+                if (events[i].comes && !call_is_message(s->calls, events[i].call))
+                        waits[n_waits++] =
+                                acknowledged_at(s, events[i].call) - came(s, events[i].call);
+        qsort(waits, n_waits, sizeof *waits, compare_times);
+        return n_waits ? BEGUN_TIMES * waits[n_waits / BEGUN_SOON] : 0;
+}
+
+/* An acknowledgement says that work was begun, or is about to be, and not where it ends. */
+static void go_on_after_acknowledgements(Search *s, const Event *events, guint n)
+{
+        gint64 before = longest_before(s, events, n);
+        CallLinks *l = s->links;
+
+        if (!s->begun) {
+                s->begun = g_new(gint64, s->calls->n);
+                l->since = g_new(gint64, s->calls->n);
+                for (guint32 i = 0; i < s->calls->n; i++)
+                        s->begun[i] = l->since[i] = G_MININT64;
+        }
+        for (guint i = 0; i < n; i++) {
+                guint32 call = events[i].call;
+                guint8 *stamps = &s->calls->stamps[call];
+
+                if (!events[i].comes || call_is_message(s->calls, call))
+                        continue;
+                s->begun[call] = acknowledged_at(s, call);
+                l->since[call] = s->begun[call] - before;
+                *stamps = (guint8)((*stamps >> CALL_SENT & 1) << MSG_SENT |
+                                   (*stamps >> CALL_RECV & 1) << MSG_RECV);
+        }
 }
 
 /* Threads share connections: who is done takes the one that was given back last, by which the
@@ -254,11 +315,6 @@ static int compare_events(const void *a, const void *b)
         return x->from != y->from ? COMPARE(x->from, y->from) : COMPARE(x->call, y->call);
 }
 
-static int compare_times(const void *a, const void *b)
-{
-        return COMPARE(*(const gint64 *)a, *(const gint64 *)b);
-}
-
 /* The longest that the node does nothing while it is at work: the pauses before its calls. */
 static gint64 find_pause(const Event *events, guint n)
 {
@@ -275,14 +331,27 @@ static gint64 find_pause(const Event *events, guint n)
         return n_pauses ? pauses[(n_pauses - 1) * THINKS / 100] : 0;
 }
 
-/* bounded: a message lasts at most until so many have come after it, and no longer than longest. */
+/* When each message came, in order. */
+static gint64 *list_coming(const Event *events, guint n, guint *n_coming)
+{
+        gint64 *coming = g_new(gint64, n + 1);
+
+        *n_coming = 0;
+        for (guint i = 0; i < n; i++)
+                if (events[i].comes)
+                        coming[(*n_coming)++] = events[i].from;
+        return coming;
+}
+
+/* bounded: a message lasts at most until so many have come after it, or after it was acknowledged,
+ * and no longer than longest. */
 static void end_stays(Search *s, const Event *events, guint n, gboolean bounded, gint64 longest)
 {
         gint64 pause = find_pause(events, n) * (bounded ? 1 : SURELY);
         g_autofree gint64 *idle = g_new(gint64, n + 1); /* since when, before an event; or MAX */
-        gint64 busy = G_MININT64;
-        guint32 ahead[MOST_AHEAD] = { 0 }, n_ahead = 0; /* the events of messages that came last */
-        gint64 end;
+        guint n_coming, at, later;
+        g_autofree gint64 *coming = list_coming(events, n, &n_coming);
+        gint64 busy = G_MININT64, end;
 
         for (guint i = 0; i < n; i++) {
                 gboolean idles =
@@ -292,23 +361,26 @@ static void end_stays(Search *s, const Event *events, guint n, gboolean bounded,
                 busy = MAX(busy, events[i].to);
         }
         end = busy + pause;
+        at = n_coming;
         for (guint i = n; i-- > 0;) {
-                guint32 far = ahead[n_ahead % MOST_AHEAD];
+                guint32 call = events[i].call;
 
                 if (!events[i].comes)
                         continue;
-                if (may_start(s, events[i].call) &&
-                    s->links->starts[events[i].call] == STARTS_WORK) {
-                        gint64 most =
-                                bounded && n_ahead >= MOST_AHEAD ? events[far].from : G_MAXINT64;
+                at--;
+                if (may_start(s, call) && s->links->starts[call] == STARTS_WORK) {
+                        gint64 begun = s->begun ? s->begun[call] : G_MININT64, most = G_MAXINT64;
 
+                        for (later = at; later + 1 < n_coming && coming[later + 1] <= begun;)
+                                later++;
+                        if (bounded && later + MOST_AHEAD < n_coming)
+                                most = coming[later + MOST_AHEAD];
                         if (bounded && longest < most - events[i].from)
                                 most = events[i].from + longest;
-                        set_end(s, events[i].call, MAX(MIN(end, most), events[i].from));
+                        set_end(s, call, MAX(MIN(end, most), MAX(events[i].from, begun)));
                 }
                 if (idle[i] != G_MAXINT64)
                         end = events[i].from;
-                ahead[n_ahead++ % MOST_AHEAD] = i;
         }
 }
 
@@ -393,9 +465,12 @@ static int compare_indices(const void *a, const void *b)
 /* What ends when, of all that happens at a worker. */
 static void find_ends(Search *s, const Event *events, guint n)
 {
-        Asked asked = count_asked(s, events, n);
+        Asked asked = count_asked(s, events, n, TRUE);
         gint64 longest = G_MAXINT64;
 
+        if (works_elsewhere(&asked))
+                go_on_after_acknowledgements(s, events, n);
+        asked = count_asked(s, events, n, FALSE);
         if (shares_connections(&asked))
                 longest = asked.stays / MAX(asked.n_stays, 1) * LONGEST;
         else if (!works_elsewhere(&asked))
@@ -442,7 +517,7 @@ gint64 open_stays_find(CallLinks *l, CallPairs *c, const CallLabels *labels, con
                        guint n_nodes)
 {
         g_autofree Part *parts = g_new0(Part, n_nodes);
-        Search s = { l, c, labels, edges, parts, NULL };
+        Search s = { l, c, labels, edges, parts, NULL, NULL };
         gint64 longest = 0;
 
         if (!l->parent)
@@ -451,6 +526,7 @@ gint64 open_stays_find(CallLinks *l, CallPairs *c, const CallLabels *labels, con
         find_next(&s);
         find_open(&s);
         g_free(s.next);
+        g_free(s.begun);
         for (guint32 i = 0; i < c->n; i++) {
                 if (l->fetch[i] && is_worker(&s, edge_of(&s, i)->caller))
                         l->fetch[i] |= FETCH_OF_WORKER;

@@ -168,11 +168,13 @@ static void gather_node(const NodesSearch *n, const CallsByNode *by, NodeId id, 
         const guint32 *in = by->in + by->first_in[id], *out = by->out + by->first_out[id];
 
         for (guint32 i = 0; i < node->n_in; i++) {
+                Span stay = call_links_stay(&n->calls->links, c, in[i]);
+
                 known_calls_pass(n->calls, i);
                 node_problem_pass(node, i);
                 node->in[i] = (CallIn){
-                        .enter = c->at_callee[in[i]].from,
-                        .reply = call_links_stay(&n->calls->links, c, in[i]).to,
+                        .enter = stay.from,
+                        .reply = stay.to,
                         .call = in[i],
                         .caller = node_of(
                                 n, n->calls->roles.fold[known_calls_edge(n->calls, in[i])->caller]),
@@ -183,6 +185,8 @@ static void gather_node(const NodesSearch *n, const CallsByNode *by, NodeId id, 
                 };
                 get_sizes(n, in[i], node->in[i].size);
         }
+        if (n->calls->links.since)
+                qsort(node->in, node->n_in, sizeof *node->in, compare_in);
         for (guint32 i = 0; i < node->n_out; i++) {
                 CallConnection way = connection_of(n, out[i]);
 

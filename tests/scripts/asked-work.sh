@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
-# Jobs that workers take from a list of Redis, of which the packets say only where they begin: processes
-# with a connection each, threads that share connections, and a process that hands jobs on. TAP.
+# Jobs of which the packets say only where they begin. Workers take them from a list of Redis: processes
+# with a connection each, threads that share connections, and a process that hands jobs on. Or a broker
+# delivers them, and they are acknowledged when a process has begun them. TAP.
 set -u
 # shellcheck source=tests/scripts/tap.sh
 . "${srcdir:-$(dirname "$0")/../..}/tests/scripts/tap.sh"
@@ -75,6 +76,21 @@ def deliver(time, job):
             free.append(connection)
 
 
+def deliver_ahead(time, job):
+    """To a process that hands jobs on to its own, and acknowledges each when one of these has begun it."""
+    number = next_id("d")
+    message(time, "CALL_SENT", "redis", "worker", number, "label=deliver%20jobs link=" + job[0])
+    backlog.append((number, job[1]))
+    if idle:
+        take(time, idle.pop(0))
+
+
+def take(time, worker):
+    job = backlog.pop(0)
+    begin(time + 0.0003, worker, job)
+    message(time + 0.001 + random_of.expovariate(2000), "RET_SENT", "worker", "redis", job[0])
+
+
 def begin(time, worker, job):
     heapq.heappush(events, (work(time, worker, job), next(order), "done", worker))
 
@@ -85,7 +101,7 @@ time = 0
 for i in range(600):
     time += random_of.expovariate(rate)
     heapq.heappush(events, (time, next(order), "job", (f"a.{i}", random_of.choice(["mail", "bill", "bill"]))))
-for connection in ["1"] if how == "handed" else "123456":
+for connection in {"handed": ["1"], "acknowledged": []}.get(how, "123456"):
     ask(0, "r" + connection if how != "own" else connection)
 while events:
     time, _, what, of = heapq.heappop(events)
@@ -93,6 +109,12 @@ while events:
         message(time, "CALL_SENT", "client", "redis", of[0], f"label=LPUSH link={of[0]}")
         message(time + 1e-4, "RET_SENT", "redis", "client", of[0])
         queue.append(of)
+        if how == "acknowledged":
+            deliver_ahead(time + 2e-4, queue.pop())
+    elif how == "acknowledged":
+        idle.append(of)
+        if backlog:
+            take(time, idle.pop(0))
     elif what == "ask" or how == "own":
         ask(time, of)
     elif how == "shared":  # the connection that was given back last
@@ -141,4 +163,6 @@ holds shared 60 'right >= 75 && sure_right >= 85' 'threads that share connection
 holds shared 250 'sure <= 10' 'threads that share connections, where jobs wait'
 holds handed 60 'n >= 6000 && right >= 85 && sure_right >= 95' 'a process that hands jobs on'
 holds handed 250 'n >= 6000 && sure_right >= 85' 'a process that hands jobs on, where they wait in it'
+holds acknowledged 60 'right >= 75 && sure_right >= 85' 'jobs acknowledged when they are begun'
+holds acknowledged 250 'sure <= 10' 'jobs acknowledged when they are begun, where they wait'
 finish
