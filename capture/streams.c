@@ -418,6 +418,8 @@ void streams_part_begin(Pairing *p, guint side, MessageKind kind, guint part, gu
         Stream *s = find(p, side ^ (kind == KIND_RETURN), key);
         if (kind != KIND_RETURN && !s && (part & PART_BEGINS)) {
                 call_begin(p, side, kind, part, key, seq, first, context);
+        } else if (kind != KIND_RETURN && (part & PART_BEGINS) && (part & PART_BY_PLACE)) {
+                account_add(context->account, ACCOUNT_REPEATED_CALLS); /* its key is in use */
         } else if (kind == KIND_CALL && s && !s->written && !s->label && context->label &&
                    context->label->len > 0) {
                 s->label = g_strndup(context->label->str, context->label->len);

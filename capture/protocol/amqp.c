@@ -26,16 +26,21 @@ enum {
         FRAME_END = 0xce,
         FRAME = FRAME_HEADER + 1, /* bytes around a payload */
 
-        MAX_FRAME = 16 << 20,  /* of a payload; brokers and clients agree on 128 KiB */
-        MAX_METHOD = 1024,     /* bytes of a method that are looked at: three short names fit */
-        MAX_HEADER = 4096,     /* of a content header, */
-        MAX_BODY = 4096,       /* and of a body */
-        MAX_CHANNELS = 4096,   /* that are known; RabbitMQ has 2,047 by default */
+        MAX_FRAME = 16 << 20, /* of a payload; brokers and clients agree on 128 KiB */
+        MAX_METHOD = 1024,    /* bytes of a method that are looked at: three short names fit */
+        MAX_HEADER = 4096,    /* of a content header, */
+        MAX_BODY = 4096,      /* and of a body */
+        MAX_CHANNELS = 4096,  /* that are known; RabbitMQ has 2,047 by default */
+        /* Of deliveries on a channel, where its consumers began before the capture: after so many
+         * of which none is settled nobody settles any. More than clients take in advance: Celery
+         * 4 a process, Spring 250, the broker's shovels 1,000. */
+        MAX_UNSETTLED = 1024,
         CONTENT = 60,          /* the class of all contents */
         OWN_GROUP = 0xffff,    /* of the keys of calls that have no tag */
         NO_CHANNEL = OWN_GROUP /* whose group it would be */
 };
-#define TAGS ((G_GUINT64_CONSTANT(1) << KEY_GROUP_BITS) - 1)
+#define REPLY_TO "amq.rabbitmq.reply-to"
+#define TAGS     ((G_GUINT64_CONSTANT(1) << KEY_GROUP_BITS) - 1)
 
 /* Class and method. */
 #define ID(class_id, method_id) ((class_id) << 16 | (method_id))
@@ -157,7 +162,8 @@ typedef struct {
         guint64 published;  /* since it confirms */
         guint64 waits;      /* key of the request that waits for its response, or 0 */
         Content content[2]; /* the client's, the server's */
-        guint8 confirms;
+        guint32 unsettled;  /* deliveries before the first that the client has settled */
+        guint8 confirms, settles;
         guint8 acknowledged, automatic; /* there are consumers that acknowledge, or do not */
         guint8 getting_automatic;       /* and so does who waits for a message */
 } Channel;
@@ -275,11 +281,20 @@ static gboolean tag_read(Cursor *c, guint64 *tag)
         return p != NULL;
 }
 
+/* RabbitMQ's queue that is none: where a client consumes from it, and that is without
+ * acknowledgement only, replies are published to its name and one more, and delivered by that. */
+static gboolean is_reply_to(const Cursor *name)
+{
+        static const char reply[] = REPLY_TO;
+        gsize n = sizeof reply - 1;
+        return cursor_left(name) >= n && memcmp(name->at, reply, n) == 0;
+}
+
 /* A queue or an exchange, and what it is that the message does there. Names that the broker has
  * made up say nothing. */
 static void label_append(GString *label, guint32 id, const Cursor *name)
 {
-        static const char made_up[] = "amq.gen", reply[] = "amq.rabbitmq.reply-to";
+        static const char made_up[] = "amq.gen";
         if (!label)
                 return;
         g_string_append(label, methods[method_find(id)].label);
@@ -289,8 +304,8 @@ static void label_append(GString *label, guint32 id, const Cursor *name)
         g_string_append_c(label, ' ');
         if (n >= sizeof made_up - 1 && memcmp(name->at, made_up, sizeof made_up - 1) == 0)
                 n = sizeof made_up - 1;
-        else if (n >= sizeof reply - 1 && memcmp(name->at, reply, sizeof reply - 1) == 0)
-                n = sizeof reply - 1;
+        else if (is_reply_to(name))
+                n = sizeof REPLY_TO - 1;
         g_string_append_len(label, (const char *)name->at, (gssize)n);
 }
 
@@ -406,17 +421,16 @@ static void content_begin(Content *content, MessageKind kind, guint64 key, Curso
 }
 
 /* Of a delivery or what is published: exchange and routing key. */
-static gboolean names_read(Cursor *c, guint32 id, GString *label, Cursor *key)
+static gboolean names_read(Cursor *c, guint32 id, GString *label, Cursor *exchange, Cursor *key)
 {
-        Cursor exchange;
-        if (!name_read(c, &exchange) || !name_read(c, key))
+        if (!name_read(c, exchange) || !name_read(c, key))
                 return FALSE;
-        label_append(label, id, cursor_left(&exchange) ? &exchange : key);
+        label_append(label, id, cursor_left(exchange) ? exchange : key);
         return TRUE;
 }
 
 /* Calls with tags are settled. */
-static gboolean settle_read(const Channel *channel, const AmqpState *s, guint16 number, guint32 id,
+static gboolean settle_read(Channel *channel, const AmqpState *s, guint16 number, guint32 id,
                             Cursor c, Parsed *parsed)
 {
         guint64 tag;
@@ -425,6 +439,7 @@ static gboolean settle_read(const Channel *channel, const AmqpState *s, guint16 
                 return FALSE;
         if (s->sender == SENDER_SERVER && !channel->confirms)
                 return TRUE; /* of messages published before the capture */
+        channel->settles |= s->sender != SENDER_SERVER;
         gboolean multiple = id != REJECT && (flags & 1);
         parsed->kind = KIND_RETURN;
         parsed->keyed = TRUE;
@@ -484,9 +499,9 @@ static gboolean request_read(Amqp *amqp, Channel *channel, guint method, Cursor 
 static gboolean publish_read(Amqp *amqp, Channel *channel, guint16 number, Cursor c, GString *label,
                              Parsed *parsed)
 {
-        Cursor key;
+        Cursor exchange, key;
         gboolean confirms = channel->confirms;
-        if (!cursor_skip(&c, 2) || !names_read(&c, PUBLISH, label, &key))
+        if (!cursor_skip(&c, 2) || !names_read(&c, PUBLISH, label, &exchange, &key))
                 return FALSE;
         content_begin(&channel->content[0], confirms ? KIND_CALL : KIND_ONE_WAY,
                       confirms ? tag_key(number, ++channel->published) : own_key(amqp), key, FALSE,
@@ -494,15 +509,26 @@ static gboolean publish_read(Amqp *amqp, Channel *channel, guint16 number, Curso
         return TRUE;
 }
 
+/* Whether nobody on the channel acknowledges: its consumers said so, or nobody has for so long. */
+static gboolean is_automatic(const Channel *channel)
+{
+        return !channel->acknowledged &&
+               (channel->automatic || (!channel->settles && channel->unsettled >= MAX_UNSETTLED));
+}
+
 static gboolean deliver_read(Amqp *amqp, Channel *channel, guint16 number, Cursor c, GString *label,
                              Parsed *parsed)
 {
-        Cursor consumer, key;
+        Cursor consumer, exchange, key;
         guint64 tag;
-        gboolean one_way = channel->automatic && !channel->acknowledged;
         if (!name_read(&c, &consumer) || !tag_read(&c, &tag) || !cursor_skip(&c, 1) ||
-            !names_read(&c, DELIVER, label, &key))
+            !names_read(&c, DELIVER, label, &exchange, &key))
                 return FALSE;
+        /* Replies all have tag 1. */
+        gboolean reply = cursor_left(&exchange) == 0 && is_reply_to(&key);
+        gboolean one_way = reply || is_automatic(channel);
+        if (!one_way)
+                channel->unsettled++;
         content_begin(&channel->content[1], one_way ? KIND_ONE_WAY : KIND_CALL,
                       one_way ? own_key(amqp) : tag_key(number, tag), key, FALSE, parsed);
         return TRUE;
@@ -511,9 +537,10 @@ static gboolean deliver_read(Amqp *amqp, Channel *channel, guint16 number, Curso
 /* Where the message is not to be acknowledged it is the return to its last byte. */
 static gboolean got_read(Channel *channel, guint16 number, Cursor c, Parsed *parsed)
 {
-        Cursor key;
+        Cursor exchange, key;
         guint64 tag;
-        if (!tag_read(&c, &tag) || !cursor_skip(&c, 1) || !names_read(&c, GET_OK, NULL, &key))
+        if (!tag_read(&c, &tag) || !cursor_skip(&c, 1) ||
+            !names_read(&c, GET_OK, NULL, &exchange, &key))
                 return FALSE;
         if (!channel->getting_automatic) {
                 response_set(channel, parsed);
@@ -530,7 +557,7 @@ static gboolean got_read(Channel *channel, guint16 number, Cursor c, Parsed *par
 static gboolean other_read(Amqp *amqp, Channel *channel, const AmqpState *s, const Frame *f,
                            guint32 id, Cursor c, GString *label, Parsed *parsed)
 {
-        Cursor name, key;
+        Cursor name, exchange, key;
         guint8 flags;
         switch (id) {
         case PUBLISH:
@@ -541,7 +568,7 @@ static gboolean other_read(Amqp *amqp, Channel *channel, const AmqpState *s, con
                 return got_read(channel, f->channel, c, parsed);
         case RETURN:
                 if (!cursor_skip(&c, 2) || !name_read(&c, &name) ||
-                    !names_read(&c, RETURN, label, &key))
+                    !names_read(&c, RETURN, label, &exchange, &key))
                         return FALSE;
                 content_begin(&channel->content[1], KIND_ONE_WAY, own_key(amqp), key, FALSE,
                               parsed);

@@ -161,6 +161,30 @@ static void test_both_sides(void)
                  "C+2be (queue.declare q) R+2e C1:-1at .");
 }
 
+/* Of a consumer that began before the capture: a reply to a request without a queue is not
+ * acknowledged, nor is what comes after 1,024 of which none was. */
+static void test_unsettled(void)
+{
+        check("01 0001 00000028 003c 003c 01 't' 0000000000000001 00 00 17 "
+              "'amq.rabbitmq.reply-to.x' ce " HEADER("0001", "00"),
+              "m+1b m+1e#");
+        for (guint settled = 0; settled <= 1024; settled += 512) {
+                Talk t = { .out = g_string_new(NULL) };
+                for (guint i = 0; i < 1024; i++) {
+                        talk(&t, 1, DELIVER("0001", "05") HEADER("0001", "00"));
+                        if (i == settled)
+                                talk(&t, 0, ACK("05", "00"));
+                }
+                g_string_truncate(t.out, 0);
+                talk(&t, 1, DELIVER("0001", "06") HEADER("0001", "00"));
+                talk(&t, 0, ACK("06", "00"));
+                talk(&t, 1, DELIVER("0001", "07") HEADER("0001", "00"));
+                talk_end(&t, settled < 1024
+                                     ? "C1:6b C1:6e# (deliver q) R1:6e C1:7b C1:7e# (deliver q)"
+                                     : "m+1b m+1e# (deliver q) R1:6e C1:7b C1:7e# (deliver q)");
+        }
+}
+
 static guint64 content_of(const char *hex)
 {
         g_autoptr(GByteArray) bytes = hex_bytes(hex);
@@ -248,6 +272,7 @@ int main(int argc, char **argv)
         g_test_add_func("/amqp/requests", test_requests);
         g_test_add_func("/amqp/get", test_get);
         g_test_add_func("/amqp/both-sides", test_both_sides);
+        g_test_add_func("/amqp/unsettled", test_unsettled);
         g_test_add_func("/amqp/content", test_content);
         g_test_add_func("/amqp/not-amqp", test_not_amqp);
         g_test_add_func("/amqp/boundary", test_boundary);

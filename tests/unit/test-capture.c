@@ -991,8 +991,11 @@ static void test_ldap_lost(void)
 #define AMQP_CONTENT(text)                                                                         \
         "02 0001 0000000e 003c 0000 0000000000000001 0000 ce "                                     \
         "03 0001 00000001 '" text "' ce "
-#define AMQP_PUBLISH            "01 0001 0000000a 003c 0028 0000 00 01 'q' 00 ce "
-#define AMQP_DELIVER(tag)       "01 0001 00000012 003c 003c 01 't' 00000000000000" tag " 00 00 01 'q' ce "
+#define AMQP_PUBLISH      "01 0001 0000000a 003c 0028 0000 00 01 'q' 00 ce "
+#define AMQP_DELIVER(tag) "01 0001 00000012 003c 003c 01 't' 00000000000000" tag " 00 00 01 'q' ce "
+#define AMQP_REPLY                                                                                 \
+        "01 0001 00000028 003c 003c 01 't' 0000000000000001 00 00 17 'amq.rabbitmq.reply-to.x' "   \
+        "ce "
 #define AMQP_ACK(tag, multiple) "01 0001 0000000d 003c 0050 00000000000000" tag " " multiple " ce "
 #define AMQP_SELECT             "01 0001 00000005 0055 000a 00 ce "
 #define AMQP_HEARTBEAT          "08 0000 00000000 ce "
@@ -1053,6 +1056,24 @@ static void test_amqp_lost(void)
                      "101 RET_SENT a>b a028.500\n"
                      "102 RET_SENT a>b a028.582\n"
                      "103 MSG_SENT a>b 9c40.12a link=a028.582\n");
+}
+
+/* A delivery whose tag is that of one which waits is counted; replies that nobody acknowledges all
+ * have the same. */
+static void test_amqp_repeated(void)
+{
+        Scene *s = scene_new(two_nodes, NULL, FALSE);
+        say_hex(s, SERVER, 4, AMQP_DELIVER("01") AMQP_CONTENT("x"));
+        say_hex(s, SERVER, 5, AMQP_DELIVER("01") AMQP_CONTENT("y"));
+        say_hex(s, SERVER, 6, AMQP_REPLY AMQP_CONTENT("x"));
+        say_hex(s, SERVER, 7, AMQP_REPLY AMQP_CONTENT("y"));
+        say_hex(s, CLIENT, 8, AMQP_ACK("01", "00"));
+        capture_finish(s->capture);
+        check_count(s, ACCOUNT_REPEATED_CALLS, 1);
+        scene_end(s, "4 CALL_SENT b>a 50.500 link=50.500\n"
+                     "6 MSG_SENT b>a 50.572 link=50.572\n"
+                     "7 MSG_SENT b>a 50.5c1 link=50.5c1\n"
+                     "8 RET_SENT a>b 50.500\n");
 }
 
 /* --- responses without end -------------------------------------------------- */
@@ -2220,6 +2241,7 @@ int main(int argc, char **argv)
         g_test_add_func("/capture/raft", test_raft);
         g_test_add_func("/capture/amqp", test_amqp);
         g_test_add_func("/capture/amqp-lost", test_amqp_lost);
+        g_test_add_func("/capture/amqp-repeated", test_amqp_repeated);
         g_test_add_func("/capture/goodbyes", test_goodbyes);
         g_test_add_func("/capture/smtp", test_smtp);
         g_test_add_func("/capture/smtp-cut-short", test_smtp_cut_short);
