@@ -549,7 +549,8 @@ static void take_content(Exchange *x, guint side, const Parsed *parsed,
                          const CaptureContext *context)
 {
         if (x->protocol->keyed || x->pairing.streams)
-                streams_content(&x->pairing, side, parsed->key, parsed->content, context);
+                streams_content(&x->pairing, side, parsed->key, parsed->content,
+                                parsed->content_else, context);
         else
                 pairing_set_content(&x->pairing, side, parsed->content, context);
 }

@@ -53,6 +53,15 @@ static void make_room(LinkTable *t)
         t->newer = g_hash_table_new_full(hash_int64, g_int64_equal, g_free, NULL);
 }
 
+void link_table_set(LinkTable *t, guint64 content, NodeId by, Link link)
+{
+        Content entry = { (gint64)hash_word(t->seed, content), link, by };
+
+        if (!t->newer || g_hash_table_size(t->newer) >= MAX_CONTENTS)
+                make_room(t);
+        g_hash_table_add(t->newer, g_memdup2(&entry, sizeof entry));
+}
+
 Link link_table_add(LinkTable *t, guint64 content, NodeId by, guint16 port, guint32 number)
 {
         gint64 key = (gint64)hash_word(t->seed, content);

@@ -20,6 +20,9 @@ void link_table_free(LinkTable *table);
  * one where none is known. Of contents the last million or half a million are known. */
 Link link_table_add(LinkTable *table, guint64 content, NodeId by, guint16 port, guint32 number);
 
+/* Content is known as that of this link from now on, whatever was known of it. */
+void link_table_set(LinkTable *table, guint64 content, NodeId by, Link link);
+
 /* The first message that carried content, if another node than this one sent it; else none. */
 Link link_table_find(const LinkTable *table, guint64 content, NodeId not_by);
 

@@ -514,13 +514,26 @@ void streams_part_end(Pairing *p, guint side, MessageKind kind, guint part, guin
         }
 }
 
-void streams_content(Pairing *p, guint side, guint64 key, guint64 content,
+void streams_content(Pairing *p, guint side, guint64 key, guint64 content, guint64 content_else,
                      const CaptureContext *context)
 {
+        LinkTable *links = context->links;
+        NodeId node = p->node[side];
         Stream *s = find(p, side, key);
-        if (s && !s->written)
-                s->link = link_table_add(context->links, content, p->node[side], p->port[side],
-                                         (guint32)s->number);
+        if (!s || s->written)
+                return;
+        if (content_else && side != p->client && !link_table_find(links, content, node).some)
+                s->link = link_table_find(links, content_else, node);
+        if (s->link.some)
+                return;
+        if (content_else && side == p->client && !s->one_way) { /* it may be used again */
+                s->link = (Link){ (guint32)s->number, p->port[side], .some = TRUE };
+                link_table_set(links, content, node, s->link);
+        } else {
+                s->link = link_table_add(links, content, node, p->port[side], (guint32)s->number);
+        }
+        if (content_else && side == p->client)
+                link_table_set(links, content_else, node, s->link);
 }
 
 void streams_values(Pairing *p, guint side, guint64 key, gboolean whole,

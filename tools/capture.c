@@ -226,8 +226,8 @@ static gboolean parse_protocols(Run *run, GError **error)
                         return usage(
                                 error,
                                 "--proto %s: expected PORT=NAME, NAME one of amqp, fastcgi, http, "
-                                "http2, tls, dns, ldap, memcached, mqtt, mysql, postgres, redis, "
-                                "rpc, rpc-udp, smtp, websocket, zookeeper, generic",
+                                "http2, tls, dns, ldap, memcached, mqtt, mysql, nats, postgres, "
+                                "redis, rpc, rpc-udp, smtp, websocket, zookeeper, generic",
                                 *p);
                 run->ports[port] = protocol;
         }

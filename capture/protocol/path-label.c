@@ -3,9 +3,7 @@
 
 #include <string.h>
 
-/* A path segment that is a number or looks like an identifier names one thing,
- * not a kind of operation. */
-static gboolean segment_is_id(const guint8 *p, gsize n)
+gboolean path_segment_is_id(const guint8 *p, gsize n)
 {
         gsize digits = 0, hex = 0;
         for (gsize i = 0; i < n; i++) {
@@ -32,7 +30,7 @@ void path_label_append(GString *label, const guint8 *target, gsize n)
         while (at < end && label->len < MAX_PATH_LABEL) {
                 const guint8 *slash = memchr(at + 1, '/', (gsize)(end - at - 1));
                 const guint8 *stop = slash ? slash : end;
-                if (segment_is_id(at + 1, (gsize)(stop - at - 1)))
+                if (path_segment_is_id(at + 1, (gsize)(stop - at - 1)))
                         g_string_append(label, "/{id}");
                 else
                         g_string_append_len(label, (const char *)at, stop - at);

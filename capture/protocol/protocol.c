@@ -23,6 +23,7 @@ const Protocol *const protocols[] = {
         &protocol_smtp,
         &protocol_zookeeper,
         &protocol_mqtt,
+        &protocol_nats,
         &protocol_websocket,
         NULL,
 };

@@ -75,6 +75,8 @@ typedef struct {
         const Protocol *next; /* where it switches: to this; NULL: what is found out */
         guint64 content;      /* a hash of what the message of key carries, where others that carry
                                  the same continue it; else 0. See links.h */
+        guint64 content_else; /* another hash, by which it is known what this continues where no
+                                 message had content; else 0 */
         const guint64 *contents; /* with PARSE_MESSAGE, of one that is whole: several of them; of a
                                     return, what it brings out of a queue. Until the next parse() */
 
@@ -144,8 +146,8 @@ struct Protocol {
 
 extern const Protocol protocol_amqp, protocol_fastcgi, protocol_http, protocol_dns,
         protocol_dns_stream, protocol_http2, protocol_ldap, protocol_memcached, protocol_mqtt,
-        protocol_mysql, protocol_postgres, protocol_redis, protocol_rpc, protocol_rpc_udp,
-        protocol_smtp, protocol_tls, protocol_websocket, protocol_zookeeper;
+        protocol_mysql, protocol_nats, protocol_postgres, protocol_redis, protocol_rpc,
+        protocol_rpc_udp, protocol_smtp, protocol_tls, protocol_websocket, protocol_zookeeper;
 
 /* For what no protocol recognises: see exchange.h. Its functions are NULL. */
 extern const Protocol protocol_generic;

@@ -16,8 +16,8 @@ typedef enum {
         ASKS_REDIS,
         ASKS_SQL_OR_REDIS, /* SET */
         ASKS_MEMCACHED,
-        ASKS_PUBLISH, /* to a broker by AMQP or MQTT, or from one by MQTT */
-        ASKS_DELIVER, /* by AMQP */
+        ASKS_PUBLISH, /* to a broker by AMQP, MQTT or NATS, or from one by MQTT */
+        ASKS_DELIVER, /* by AMQP, or NATS */
         N_ASKS,
 } Asks;
 
@@ -140,7 +140,7 @@ static gboolean is_delivery(const Conventions *c, const ConventionCall *call, As
         return asks == ASKS_DELIVER || (asks == ASKS_PUBLISH && is_broker(c, call->caller));
 }
 
-/* AMQP 0-9-1 is RabbitMQ's; of MQTT there are many. */
+/* AMQP 0-9-1 is RabbitMQ's, and NATS's operations do not differ; of MQTT there are many. */
 static const char *messaging_system(const Conventions *c, const ConventionCall *call, Asks asks)
 {
         NodeId broker = is_delivery(c, call, asks) ? call->caller : call->callee;

@@ -5,7 +5,7 @@ src=${srcdir:-$(dirname "$0")/../..}/tests/fuzz
 n=0
 bad=0
 for target in amqp capture convolution dns dns-stream draw fastcgi header-labels http http2 jaeger json ldap learned-names \
-        mail maketrace memcached merge mqtt mysql node-files node-names otlp paths pcapng postgres processes redis rpc skewer smtp state store tcp tls tls-keys \
+        mail maketrace memcached merge mqtt mysql nats node-files node-names otlp paths pcapng postgres processes redis rpc skewer smtp state store tcp tls tls-keys \
         trace trend-condition tshark websocket zipkin zookeeper; do
         n=$((n + 1))
         if tests/fuzz/replay-$target "$src/corpus/$target"/* >/dev/null; then

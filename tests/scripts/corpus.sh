@@ -22,7 +22,8 @@ fact() { # KEY: of the trace, 0 where it has none
 # suri_vxlan the runs of ssh, 20 and 19, beside the 8 of DNS; simple queries and Syncs of
 # PostgreSQL, commands of MySQL but for the goodbye, calls of ONC RPC by their ids, requests of
 # HTTP/2. zeek_http_bro.org has one response that tshark does not put together. By hand: the
-# mails of SMTP, of which in zeek_smtp_smtp-bdat-gap a part is missing, and Redis's commands.
+# mails of SMTP, of which in zeek_smtp_smtp-bdat-gap a part is missing, Redis's commands, and
+# what is published and delivered by NATS.
 known() {
 	cat <<-'TABLE'
 		arkime_6-4-gre-ppp-udp-4-dns.pcap 1 1 0
@@ -33,6 +34,8 @@ known() {
 		df_geneve.pcap 0 0 0
 		df_http_grpc-service-name.pcap 1 1 0
 		df_http_istio-tcp-frag.pcap 1 0 0
+		df_nats_nats-headers.pcap 2 0 7
+		df_nats_nats-nrpc1.pcap 2 2 0
 		df_vmware-gre-teb.pcap 0 0 2
 		pb_dns_mx.pcap 1 1 0
 		pb_gap_in_stream.pcap 1 1 0

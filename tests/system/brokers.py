@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """brokers.py RAVEL
 
-The system test of brokers: Mosquitto, RabbitMQ, Redis and ZooKeeper of the distribution, each under a load
+The system test of brokers: Mosquitto, NATS, RabbitMQ, Redis and ZooKeeper of the distribution, each under a load
 that is known, captured live on the loopback of a network namespace. Every message must be in the
 trace, each delivery linked to what was published, and each request paired. TAP; what is not
 installed is skipped. Run it by brokers.sh.
@@ -245,6 +245,158 @@ def test_mqtt_work():
     tap_unacknowledged('mosquitto', ((port, 'mosquitto'), (sql, 'sql')), receive, publish)
     server.terminate()
     server.wait()
+
+
+# --- NATS ------------------------------------------------------------------------
+
+class Nats:
+    """A client that reads what comes in a thread: handle(subject, reply, payload)."""
+
+    def __init__(self, address, port, handle=None):
+        self.sock = connect(address, port)
+        self.stream, self.handle, self.lock = self.sock.makefile('rb'), handle, threading.Lock()
+        self.stream.readline()
+        self.waits, self.n, self.inbox = {}, 0, '_INBOX.%s' % address.replace('.', '-')
+        self.say('CONNECT {"verbose":false,"headers":true,"no_responders":true}\r\nSUB %s.* 1\r\n' % self.inbox)
+        threading.Thread(target=self.read, daemon=True).start()
+
+    def say(self, text):
+        with self.lock:
+            self.sock.sendall(text.encode())
+
+    def publish(self, subject, payload, reply=''):
+        self.say('PUB %s %s %d\r\n%s\r\n' % (subject, reply, len(payload), payload))
+
+    def request(self, subject, payload):
+        """The reply; several at a time, by several threads."""
+        with self.lock:
+            self.n += 1
+            reply = '%s.%d' % (self.inbox, self.n)
+            wait = self.waits[reply] = [threading.Event(), None]
+        self.publish(subject, payload, reply)
+        return wait[1] if wait[0].wait(10) else None
+
+    def read(self):
+        try:
+            for line in self.stream:
+                words = line.split()
+                if words[0] == b'PING':
+                    self.say('PONG\r\n')
+                if words[0] not in (b'MSG', b'HMSG'):
+                    continue
+                payload = self.stream.read(int(words[-1]) + 2)[:-2].decode()
+                subject = words[1].decode()
+                wait = self.waits.pop(subject, None)
+                if wait:
+                    wait[1] = payload
+                    wait[0].set()
+                elif self.handle:
+                    reply = words[3].decode() if len(words) == (6 if words[0] == b'HMSG' else 5) else ''
+                    self.handle(subject, reply, payload)
+        except (OSError, ValueError):
+            pass
+
+
+def test_nats():
+    port, n = 18835, 60
+    server = subprocess.Popen([shutil.which('nats-server', path=PATH), '-a', '127.0.0.1', '-p', str(port), '-js',
+                               '-sd', os.path.join(WORK, 'nats')], stderr=subprocess.DEVNULL)
+    if not is_up(port, 30):
+        tap(False, 'nats: starts')
+        server.terminate()
+        return
+    setup = Nats('127.0.0.1', port)
+    setup.request('$JS.API.STREAM.CREATE.JOBS', '{"name":"JOBS","subjects":["jobs.>"]}')
+    setup.request('$JS.API.CONSUMER.DURABLE.CREATE.JOBS.work',
+                  '{"stream_name":"JOBS","config":{"durable_name":"work","ack_policy":"explicit"}}')
+    capture = Capture(port)
+    published, delivered = collections.defaultdict(list), collections.defaultdict(list)
+    asked, answered, heard, done, threads = {}, {}, collections.Counter(), [], []
+
+    def responder(address):
+        """Answers later, so that replies come in another order."""
+        def answer(subject, reply, payload):
+            answered[payload] = address
+            threading.Timer(random.random() / 50, client.publish, (reply, 're ' + payload)).start()
+        client = Nats(address, port, answer)
+        client.say('SUB echo.* workers 2\r\n')
+
+    def listener(address):
+        def hear(subject, reply, payload):
+            heard[address] += 1
+            delivered[address].append(payload)
+        Nats(address, port, hear).say('SUB event.> 2\r\n')
+
+    def worker(address):
+        def work(subject, reply, payload):
+            if not reply.startswith('$JS.ACK'): # a status
+                return
+            done.append(payload)
+            client.publish(reply, '+WPI')
+            time.sleep(0.001)
+            client.publish(reply, '-NAK' if done.count(payload) == 1 and payload.endswith('7') else '+ACK')
+            ask()
+        client = Nats(address, port, work)
+        ask = lambda: client.publish('$JS.API.CONSUMER.MSG.NEXT.JOBS.work', '', client.inbox + '.pull')
+        ask()
+
+    def requester(address):
+        client = Nats(address, port)
+        def ask(k):
+            for i in range(n):
+                text = '%s-%s-%d' % (address, k, i)
+                asked[text] = client.request('echo.' + k, text)
+        some = [threading.Thread(target=ask, args=(k,)) for k in 'abcd']
+        for thread in some:
+            thread.start()
+        for thread in some:
+            thread.join()
+        for i in range(n):
+            published[address].append('%s-event-%d' % (address, i))
+            client.publish('event.a', published[address][-1])
+        for i in range(n):
+            client.request('jobs.a', '%s-job-%d' % (address, i))
+        time.sleep(1)
+
+    for i in range(2):
+        responder('127.0.5.%d' % (i + 1))
+        listener('127.0.5.%d' % (i + 11))
+        worker('127.0.5.%d' % (i + 21))
+    time.sleep(0.3)
+    for i in range(4):
+        threads.append(threading.Thread(target=requester, args=('127.0.6.%d' % (i + 1),), daemon=True))
+        threads[-1].start()
+    for thread in threads:
+        thread.join(60)
+    rows = capture.lines('127.0.0.1:%d nats\n' % port)
+    server.terminate()
+    server.wait()
+    tap(len(asked) == 16 * n and all(asked[text] == 're ' + text for text in asked), 'nats: the load was done',
+        ': %d requests, %d jobs' % (len(asked), len(done)))
+    calls = {(r['sender'], r['receiver'], r['id']): r for r in rows if r['op'] == 'CALL_SENT'}
+    returns = collections.Counter((r['receiver'], r['sender'], r['id']) for r in rows if r['op'] == 'RET_SENT')
+    by_callee = collections.Counter((k[0] == 'nats', r.get('label', '').split('.')[0]) for k, r in calls.items())
+    tap(by_callee[False, 'publish%20echo'] == by_callee[True, 'deliver%20echo'] == 16 * n and
+        by_callee[False, 'publish%20jobs'] == 4 * n and by_callee[True, 'deliver%20jobs'] == len(done),
+        'nats: requests, deliveries and jobs are calls', ': %s' % dict(by_callee))
+    open_calls = [k for k in calls if not returns[k]]
+    tap(not open_calls and set(returns.values()) == {1}, 'nats: each has a return', ': %d have none' % len(open_calls))
+    # A request's responder is the one that its link leads to.
+    asks = collections.defaultdict(list)
+    for (sender, receiver, _), r in calls.items():
+        if receiver == 'nats' and r['label'].startswith('publish%20echo'):
+            asks[sender, r['label']].append(r['link'])
+    to = {r['link']: receiver for (sender, receiver, _), r in calls.items() if sender == 'nats'}
+    wrong = sum(to.get(link) != answered['%s-%s-%d' % (sender, label[-1], i)]
+                for (sender, label), links in asks.items() for i, link in enumerate(links))
+    tap(wrong == 0 and len(asks) == 16, 'nats: requests are linked with their deliveries', ': %d are not' % wrong)
+    events = [r for r in rows if r['op'] == 'MSG_SENT' and 'event' in r.get('label', '')]
+    problem, linked = links_of(events, published, delivered)
+    tap(not problem and linked == 8 * n, 'nats: events are linked', ': %d %s' % (linked, problem))
+    stored = collections.Counter(r['link'] for k, r in calls.items() if 'publish%20jobs' in r['label'])
+    brought = collections.Counter(r['link'] for k, r in calls.items() if 'deliver%20jobs' in r['label'])
+    tap(set(stored) == set(brought) and len(stored) == 4 * n, 'nats: jobs are linked, also again',
+        ': %d of %d' % (len(set(stored) & set(brought)), 4 * n))
 
 
 # --- AMQP ------------------------------------------------------------------------
@@ -779,6 +931,7 @@ def test_zookeeper():
 PATH = os.environ['PATH'] + ':/usr/sbin:/sbin'
 TESTS = (('mosquitto', test_mqtt, lambda: shutil.which('mosquitto', path=PATH)),
          ('mosquitto', test_mqtt_work, lambda: shutil.which('mosquitto', path=PATH)),
+         ('nats', test_nats, lambda: shutil.which('nats-server', path=PATH)),
          ('rabbitmq', test_amqp, lambda: shutil.which('rabbitmq-server', path=PATH)),
          ('redis', test_redis, lambda: shutil.which('redis-server', path=PATH)),
          ('zookeeper', test_zookeeper, lambda: shutil.which('java') and os.path.exists('/usr/share/java/zookeeper.jar')))

@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# The system test of brokers: Mosquitto, RabbitMQ, Redis and ZooKeeper under load, in namespaces of
-# their own; see brokers.py. TAP. RAVEL names the program, arguments name servers. Takes about
-# three minutes; needs root.
+# The system test of brokers: Mosquitto, NATS, RabbitMQ, Redis and ZooKeeper under load, in
+# namespaces of their own; see brokers.py. TAP. RAVEL names the program, arguments name servers.
+# Takes about three minutes; needs root.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 ravel=$(realpath "${RAVEL:-$here/../../build/ravel}")

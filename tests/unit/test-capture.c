@@ -1076,6 +1076,68 @@ static void test_amqp_repeated(void)
                      "8 RET_SENT a>b 50.500\n");
 }
 
+/* --- NATS ------------------------------------------------------------------ */
+
+/* Requests of which the second is answered first, and how they are delivered: what they carry is
+ * alike, yet each has its own link, as has one that names a reply subject again; what is published
+ * to all. */
+static void test_nats(void)
+{
+        Scene *s = scene_new(two_nodes, NULL, TRUE);
+        handshake(s);
+        say(s, SERVER, 5, "INFO {\"server_id\":\"N\",\"tls_available\":true} \r\n");
+        say(s, CLIENT, 6, "CONNECT {\"verbose\":false}\r\nPING\r\n");
+        say(s, SERVER, 7, "PONG\r\n");
+        say(s, CLIENT, 8, "SUB _INBOX.x.* 1\r\nPUB a.b _INBOX.x.1 1\r\nq\r\n");
+        say(s, CLIENT, 9, "PUB a.b _INBOX.x.2 1\r\n");
+        say(s, CLIENT, 10, "q\r\nPUB ev 3\r\nabc\r\n");
+        say(s, SERVER, 11, "MSG _INBOX.x.2 1 2\r\nok\r\nMSG ev 2 3\r\n");
+        say(s, SERVER, 12, "abc\r\n");
+        say(s, SERVER, 13, "MSG a.b 3 _INBOX.x.2 1\r\nq\r\nMSG a.b 3 _INBOX.x.1 1\r\nq\r\n");
+        say(s, CLIENT, 14, "PUB _INBOX.x.1 2\r\nok\r\n");
+        say(s, SERVER, 15, "MSG _INBOX.x.1 1 2\r\nok\r\n");
+        say(s, CLIENT, 16, "PUB a.b _INBOX.x.1 1\r\nq\r\n");
+        say(s, SERVER, 17, "MSG a.b 3 _INBOX.x.1 1\r\nq\r\nMSG _INBOX.x.1 1 2\r\nok\r\n");
+        capture_finish(s->capture);
+        check_count(s, ACCOUNT_SESSION, 3);
+        check_count(s, ACCOUNT_UNANSWERED, 2);
+        scene_end(s, "8 CALL_SENT a>b 1000.134 label=publish%20a.b link=1000.134\n"
+                     "9 CALL_SENT a>b 1000.14d dur=1000000 label=publish%20a.b link=1000.14d\n"
+                     "10 MSG_SENT a>b 1000.166 label=publish%20ev link=1000.166\n"
+                     "11 RET_SENT b>a 1000.14d\n"
+                     "11 MSG_SENT b>a 50.54d dur=1000000 label=deliver%20ev link=1000.166\n"
+                     "13 CALL_SENT b>a 50.55e label=deliver%20a.b link=1000.14d\n"
+                     "13 CALL_SENT b>a 50.579 label=deliver%20a.b link=1000.134\n"
+                     "14 RET_SENT a>b 50.579\n"
+                     "15 RET_SENT b>a 1000.134\n"
+                     "16 CALL_SENT a>b 1000.18b label=publish%20a.b link=1000.18b\n"
+                     "17 CALL_SENT b>a 50.5ac label=deliver%20a.b link=1000.18b\n"
+                     "17 RET_SENT b>a 1000.18b\n");
+}
+
+/* Pings on a connection that was open before, and what is stored by JetStream; after a hole the
+ * next line is found. */
+static void test_nats_lost(void)
+{
+        Scene *s = scene_new(two_nodes, NULL, FALSE);
+        s->port[CLIENT] = 40000;
+        s->port[SERVER] = 41000;
+        say(s, SERVER, 4, "PING\r\n");
+        say(s, CLIENT, 5, "PONG\r\n");
+        say(s, CLIENT, 6, "PUB jobs _INBOX.x.1 1\r\nq\r\n");
+        say(s, SERVER, 7,
+            "MSG _INBOX.x.1 1 2\r\n{}\r\nMSG jobs 3 $JS.ACK.s.c.1.1.1.1.0 1\r\nq\r\n");
+        say(s, CLIENT, 8, "PUB $JS.ACK.s.c.1.1.1.1.0 4\r\n+ACK\r\nPUB jobs 100\r\n");
+        lose(s, CLIENT, 100);
+        say(s, CLIENT, 9, "xyz\r\nPUB jobs 1\r\nz\r\n");
+        capture_finish(s->capture);
+        scene_end(s, "6 CALL_SENT a>b 9c40.106 link=9c40.106\n"
+                     "7 RET_SENT b>a 9c40.106\n"
+                     "7 CALL_SENT b>a a028.51e link=9c40.106\n"
+                     "8 RET_SENT a>b a028.51e\n"
+                     "9 MSG_SENT a>b 9c40.1ba link=9c40.1ba\n");
+}
+
 /* --- responses without end -------------------------------------------------- */
 
 #define CHUNKED "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
@@ -2242,6 +2304,8 @@ int main(int argc, char **argv)
         g_test_add_func("/capture/amqp", test_amqp);
         g_test_add_func("/capture/amqp-lost", test_amqp_lost);
         g_test_add_func("/capture/amqp-repeated", test_amqp_repeated);
+        g_test_add_func("/capture/nats", test_nats);
+        g_test_add_func("/capture/nats-lost", test_nats_lost);
         g_test_add_func("/capture/goodbyes", test_goodbyes);
         g_test_add_func("/capture/smtp", test_smtp);
         g_test_add_func("/capture/smtp-cut-short", test_smtp_cut_short);
