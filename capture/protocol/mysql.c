@@ -78,6 +78,7 @@ typedef struct {
         guint8 continues;   /* the last packet goes on in the next */
         guint8 last_packet; /* and that is all of the message */
         guint8 transaction; /* is open, by the last status that was sent */
+        guint8 prepared;    /* the answer in progress is that of a statement that was prepared */
 } MysqlState;
 
 G_STATIC_ASSERT(sizeof(MysqlState) <= PROTOCOL_STATE_SIZE);
@@ -344,6 +345,7 @@ static gboolean prepared_begin(MysqlState *s, const MysqlPacket *p)
 {
         if (p->length < 12 || p->payload[0] != BYTE_OK)
                 return FALSE;
+        s->prepared = TRUE;
         s->definitions = (guint32)read_u16_le(p->payload + 5) + read_u16_le(p->payload + 7);
         s->last_packet = s->definitions == 0;
         s->phase = s->last_packet ? START : COLUMNS;
@@ -476,7 +478,9 @@ static ParseStatus mysql_parse(gpointer state, guint8 call, const guint8 *bytes,
                 parsed->length = (guint64)at + HEADER + p.length;
                 s->open = s->continues || !s->last_packet;
                 if (!s->open) {
-                        parsed->transaction = s->kind == KIND_RETURN && s->transaction;
+                        parsed->transaction =
+                                s->kind == KIND_RETURN && (s->transaction || s->prepared);
+                        s->prepared = FALSE;
                         parsed->switches |=
                                 s->kind == KIND_RETURN && s->call == CALL_LOGIN_COMPRESSED;
                         return PARSE_MESSAGE;

@@ -37,6 +37,7 @@ typedef struct {
         guint8 kind;    /* of the message in progress */
         guint8 copied;  /* client: CopyDone or CopyFail came last */
         guint8 streams; /* server: replication */
+        guint8 parsed;  /* server: a statement was parsed, and nothing was bound */
 } PostgresState;
 
 G_STATIC_ASSERT(sizeof(PostgresState) <= PROTOCOL_STATE_SIZE);
@@ -314,9 +315,12 @@ static ParseStatus postgres_parse(gpointer state, guint8 call, const guint8 *byt
                         break; /* its status comes */
                 parsed->kind = (MessageKind)s->kind;
                 parsed->length = (guint64)at + 1 + length;
+                if (s->kind == KIND_RETURN)
+                        s->parsed = type == '1' || (s->parsed && !is_type("2CE", type));
                 if (is_last(s, type)) {
-                        parsed->transaction =
-                                type == 'Z' && length > 4 && bytes[at + HEADER] != 'I';
+                        parsed->transaction = type == 'Z' && length > 4 &&
+                                              (bytes[at + HEADER] != 'I' || s->parsed);
+                        s->parsed = FALSE;
                         s->open = FALSE;
                         s->streams = type == 'W' || (s->streams && type != 'Z');
                         return PARSE_MESSAGE;

@@ -98,7 +98,8 @@ typedef struct {
         guint8 endless;     /* the message says that it has no end: see pieces.h */
         guint8 keyed;       /* paired by key, not in order */
         guint8 session;     /* of a call: it is a login, and with its return as KIND_SESSION */
-        guint8 transaction; /* of a return that ends: one is open on the connection after it */
+        guint8 transaction; /* of a return that ends: one is open on the connection after it, or a
+                               statement that was prepared is still to be executed */
         guint8 switches;    /* after this message the connection speaks something else */
         guint8 fetch;       /* with PARSE_MESSAGE, of a call: FetchKind */
         guint8 was_waited;  /* with contents, of a return: its call is one that waits */

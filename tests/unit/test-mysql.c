@@ -93,17 +93,18 @@ static void test_results(void)
 static void test_prepared(void)
 {
         guint8 prepare = CALL_OF(MYSQL, PREPARE), execute = CALL_OF(MYSQL, EXECUTE);
-        CHECK(MYSQL, PREPARED("\0", "\0") OK_("\1"), prepare, "R16 !");
-        CHECK(MYSQL, PREPARED("\1", "\1") COLUMN("\2") COLUMN("\3"), prepare, "R32");
+        CHECK(MYSQL, PREPARED("\0", "\0") OK_("\1"), prepare, "R16t !");
+        CHECK(MYSQL, PREPARED("\1", "\1") COLUMN("\2") COLUMN("\3"), prepare, "R32t");
         CHECK(MYSQL, PREPARED("\1", "\1") COLUMN("\2") EOF_("\3") COLUMN("\4") EOF_("\5"), prepare,
-              "R41 .50");
+              "R41t .50");
         CHECK(MYSQL, COUNT("\1") COLUMN("\2") ROW("\3") END("\4"), execute, "R30");
 }
 
 #define IN_TRANSACTION(seq) "\7\0\0" seq "\0\0\0\3\0\0\0"
 #define ERROR               "\3\0\0\1\xff\1\2"
 
-/* A return says whether a transaction is open after it; an error leaves it as it was. */
+/* A return says whether a transaction is open after it; an error leaves it as it was. So does that
+ * of a statement that was prepared, as if one were. */
 static void test_transactions(void)
 {
         guint8 results = CALL_OF(MYSQL, QUERY), prepare = CALL_OF(MYSQL, PREPARE);
@@ -113,7 +114,8 @@ static void test_transactions(void)
               "R30t");
         CHECK(MYSQL, COUNT("\1") COLUMN("\2") EOF_("\3") "\5\0\0\4\xfe\0\0\1\0" OK_("\1"), results,
               "R31t R42");
-        CHECK(MYSQL, PREPARED("\0", "\0"), prepare, "R16");
+        CHECK(MYSQL, PREPARED("\0", "\0"), prepare, "R16t");
+        CHECK(MYSQL, ERROR, prepare, "R7");
 }
 
 static void test_labels(void)

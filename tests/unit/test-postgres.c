@@ -76,6 +76,10 @@ static void test_transactions(void)
 {
         CHECK(PG, TAG "Z\0\0\0\5T" TAG "Z\0\0\0\5T" TAG "Z\0\0\0\5E" TAG READY, PLAIN,
               "R20t R40t R60t R80");
+        /* Of a statement that was parsed, as if one were, but not where it was bound, or in vain.
+         */
+        CHECK(PG, "1\0\0\0\4n\0\0\0\4" READY "2\0\0\0\4" TAG READY, PLAIN, "R16t R41");
+        CHECK(PG, "1\0\0\0\4" ERROR READY, PLAIN, "R23");
 }
 
 static void test_copy(void)
