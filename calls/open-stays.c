@@ -161,7 +161,8 @@ static void find_next(Search *s)
 /* What a worker does if each message that it asked for lasts until the same connection asks again.
  */
 typedef struct {
-        guint32 within, outside; /* calls, of any message */
+        guint32 within, outside; /* calls, of any message; not those before the first */
+        guint32 pauses, used;    /* times when none is open, and those in which calls go on */
         guint32 empty;           /* messages in which no call begins and ends */
         guint32 overlaps;        /* messages that come while another is open, */
         guint32 nested;          /* and end before the latest of these */
@@ -208,12 +209,24 @@ static void count_stay(Asked *a, gint64 from, gint64 to, const gint64 *before)
         a->nested += before && to < *before;
 }
 
+/* A message comes, or nothing any more, when none has been open since then: long enough for a call,
+ * if they last longer than that. */
+static void count_pause(Asked *a, gint64 since, gint64 to, gboolean used)
+{
+        if (since == G_MININT64 || to <= since)
+                return;
+        if (used || to - since > a->stays / MAX(a->n_stays, 1))
+                a->pauses++;
+        a->used += used;
+}
+
 /* acknowledged: of the messages that were acknowledged, instead, each until then. */
 static Asked count_asked(const Search *s, const Event *events, guint n, gboolean acknowledged)
 {
         g_autofree gint64 *open = g_new(gint64, n + 1); /* ends; what came last is last */
         Asked a = { .empty = acknowledged ? 0 : count_empty(s, events, n) };
         gint64 latest = G_MININT64;
+        gboolean used = FALSE;
         guint n_open = 0;
 
         for (guint i = 0; i < n; i++) {
@@ -222,24 +235,34 @@ static Asked count_asked(const Search *s, const Event *events, guint n, gboolean
                             : acknowledged ? acknowledged_at(s, e->call)
                                            : s->next[e->call];
 
-                if (is_call(s, e))
+                if (is_call(s, e) && latest != G_MININT64) {
                         *(e->to <= latest ? &a.within : &a.outside) += 1;
+                        used |= e->to > latest && e->from - latest < a.stays / MAX(a.n_stays, 1);
+                }
                 if (to == NOT_ASKED)
                         continue;
+                if (e->from > latest) {
+                        count_pause(&a, latest, e->from, used);
+                        used = FALSE;
+                }
                 while (n_open > 0 && open[n_open - 1] <= e->from)
                         n_open--;
                 count_stay(&a, e->from, to, n_open > 0 ? &open[n_open - 1] : NULL);
                 latest = MAX(latest, to);
                 open[n_open++] = to;
         }
+        count_pause(&a, latest, n > 0 ? events[n - 1].from : latest, used);
         return a;
 }
 
-/* A process that takes what others work on asks again at once, and calls are made later. */
+/* A process that takes what others work on asks again at once, and calls are made later. Where jobs
+ * wait, each call lies in some message all the same; but when none is open any more, calls go on.
+ */
 static gboolean works_elsewhere(const Asked *a)
 {
         return a->outside >= LEAST_OUTSIDE &&
-               (guint64)a->outside * MOST_OUTSIDE > (guint64)a->outside + a->within;
+               ((guint64)a->outside * MOST_OUTSIDE > (guint64)a->outside + a->within ||
+                2 * a->used > a->pauses);
 }
 
 /* How long before it is acknowledged a message's work begins, at most: what comes to an idle worker
