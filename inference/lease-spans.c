@@ -85,25 +85,25 @@ void lease_spans_count(const Joint *j, const LeaseSequence *s, const guint32 *ca
         }
 }
 
-gboolean lease_spans_tell(SpanCount seen, SpanCount dealt)
+/* Whether a node makes as many calls as it gets. */
+static gboolean passes_on(const NodeProblem *node)
 {
-        double chance = (dealt.spanned + 1.0) / (dealt.n + 1.0);
-
-        return seen.n - seen.spanned <= LEASE_ASTRAY * seen.n &&
-               -exact_log(chance) * seen.spanned > LEASE_GAIN;
+        return MAX(node->n_in, node->n_out) - MIN(node->n_in, node->n_out) <=
+               PASSED_ON * node->n_in;
 }
 
-gboolean lease_spans_tell_transactions(const NodeProblem *node, SpanCount seen, SpanCount dealt)
+gboolean lease_spans_tell(const NodeProblem *node, Leased leased, SpanCount seen, SpanCount dealt)
 {
         double chance = (dealt.spanned + 1.0) / (dealt.n + 2.0);
         guint32 astray = seen.n - seen.spanned;
-        gboolean passes_on = MAX(node->n_in, node->n_out) - MIN(node->n_in, node->n_out) <=
-                             PASSED_ON * node->n_in;
 
-        return !passes_on && astray <= LEASE_ASTRAY * seen.n &&
-               seen.spanned * exact_log((1 - TRANSACTION_ASTRAY) / chance) +
-                               astray * exact_log(TRANSACTION_ASTRAY / (1 - chance)) >
-                       TRANSACTION_GAIN;
+        if (astray > LEASE_ASTRAY * seen.n || (leased == LEASED_TRANSACTION && passes_on(node)))
+                return FALSE;
+        return -exact_log(chance) * seen.spanned > LEASE_GAIN ||
+               (leased == LEASED_TRANSACTION &&
+                seen.spanned * exact_log((1 - TRANSACTION_ASTRAY) / chance) +
+                                astray * exact_log(TRANSACTION_ASTRAY / (1 - chance)) >
+                        TRANSACTION_GAIN);
 }
 
 /* Leaves parents out that entered after the connection was opened for its first call, as far as

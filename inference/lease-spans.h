@@ -27,12 +27,9 @@ void lease_spans_count(const Joint *j, const LeaseSequence *s, const guint32 *ca
                        SpanCount *count);
 
 /* Whether connections to a callee are leased so, given the counts as captured and of connections
- * dealt at random. */
-gboolean lease_spans_tell(SpanCount seen, SpanCount dealt);
-
-/* The same of transactions, which servers tell of: it is hardly in doubt that one parent makes
- * their calls, unless the node passes on each call that it gets, one by one. */
-gboolean lease_spans_tell_transactions(const NodeProblem *node, SpanCount seen, SpanCount dealt);
+ * dealt at random. Of transactions, which servers tell of, it is hardly in doubt that one parent makes
+ * their calls, and less is asked for, unless the node passes on each call that it gets, one by one. */
+gboolean lease_spans_tell(const NodeProblem *node, Leased leased, SpanCount seen, SpanCount dealt);
 
 /* By candidate: whether it spans the lease of its call, or nothing is known. Of a lease that nobody
  * spans all candidates do. A parent that entered after a connection was opened does not span its

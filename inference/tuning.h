@@ -108,9 +108,9 @@
  * and n24 every lease has one. */
 #define LEASE_ASTRAY         0.01
 /* Of transactions it is enough that this is likelier by so many nats where only this part of them
- * is astray, by faults of clocks or of the capture; but not at a node that makes as many calls as it
- * gets, to this part, as a pooler does, which passes on the calls of a transaction one by one. Chosen
- * on services under load (a full CPU), and poolers at three loads. */
+ * is astray, by faults of clocks or of the capture; but nothing is at a node that makes as many calls
+ * as it gets, to this part, as a pooler does, which passes on the calls of a transaction one by one.
+ * Chosen on services under load (a full CPU), and poolers at three loads. */
 #define TRANSACTION_ASTRAY   0.001
 #define TRANSACTION_GAIN     2
 #define PASSED_ON            0.02

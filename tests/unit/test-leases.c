@@ -10,15 +10,16 @@
 static void test_transactions(void)
 {
         NodeProblem app = { .n_in = 3086, .n_out = 9792 }, pooler = { .n_in = 9020, .n_out = 9020 };
-        SpanCount all = { 432, 432 }, astray = { 432, 425 }, by_chance = { 2628, 2590 },
-                  none = { 0 };
+        SpanCount all = { 432, 432 }, astray = { 432, 425 }, by_chance = { 2628, 2590 };
+        SpanCount few = { 3653, 2660 }, none = { 0 };
 
-        g_assert_false(lease_spans_tell(all, by_chance));
-        g_assert_true(lease_spans_tell_transactions(&app, all, by_chance));
-        g_assert_false(lease_spans_tell_transactions(&app, astray, by_chance));
-        g_assert_false(lease_spans_tell_transactions(&app, none, none));
-        g_assert_false(lease_spans_tell_transactions(&pooler, (SpanCount){ 878, 878 },
-                                                     (SpanCount){ 3653, 2660 }));
+        g_assert_false(lease_spans_tell(&app, LEASED_WHOLE, all, by_chance));
+        g_assert_true(lease_spans_tell(&app, LEASED_TRANSACTION, all, by_chance));
+        g_assert_false(lease_spans_tell(&app, LEASED_TRANSACTION, astray, by_chance));
+        g_assert_false(lease_spans_tell(&app, LEASED_TRANSACTION, none, none));
+        g_assert_true(lease_spans_tell(&app, LEASED_WHOLE, all, few));
+        g_assert_true(lease_spans_tell(&pooler, LEASED_WHOLE, all, few));
+        g_assert_false(lease_spans_tell(&pooler, LEASED_TRANSACTION, all, few));
 }
 
 /* What is known counts where what was learned does not. */
