@@ -333,8 +333,8 @@ static double find_kept(const Groups *g, gboolean *kept)
         return sum;
 }
 
-/* Takes over the groups of two connections or more that processes keep, if there are two. */
-static void take_groups(const Groups *g, const gboolean *kept, const Telling *t, Processes *p)
+/* Takes over the groups of two connections or more that processes keep. FALSE: there are no two. */
+static gboolean take_groups(const Groups *g, const gboolean *kept, const Telling *t, Processes *p)
 {
         const ConnectionPairs *pairs = g->pairs;
         g_autofree guint32 *number = g_new(guint32, g->n_out);
@@ -348,7 +348,7 @@ static void take_groups(const Groups *g, const gboolean *kept, const Telling *t,
         for (guint32 k = 0; k < g->n_out; k++)
                 number[k] = size[k] >= 2 ? n++ : NO_PARENT;
         if (n < 2)
-                return;
+                return FALSE;
         p->n = n;
         for (guint32 i = 0; i < pairs->n; i++) {
                 guint32 of = kept[pairs->end[i]] ? number[g->of[i]] : NO_PARENT;
@@ -375,6 +375,7 @@ static void take_groups(const Groups *g, const gboolean *kept, const Telling *t,
         for (guint32 k = 0; k < p->n; k++)
                 p->share[k] = (float)(p->share[k] / sum);
         p->strange = (float)((seen + PROCESS_BACKOFF) / (dealt + PROCESS_BACKOFF));
+        return TRUE;
 }
 
 /* A process may have threads that keep connections, too: groups are sought as if pairs of one were
@@ -401,10 +402,8 @@ static void find_by(const Telling *t, Processes *p)
                 for (guint start = 0; found && start < PROCESS_STARTS; start++)
                         found = find_groups(&g);
                 foretold = found ? find_kept(&g, kept) : 0;
-                if (foretold > most) {
+                if (foretold > most && take_groups(&g, kept, t, p))
                         most = foretold;
-                        take_groups(&g, kept, t, p);
-                }
         }
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "tests/unit/parse-frames.h"
+#include "tests/unit/parse-talk.h"
 
 #define GREETING              "'AMQP' 00 00 09 01 "
 /* A method of class and number, with what it says, all in hex; n bytes of it. */
@@ -43,6 +43,11 @@ static void say(GString *out, const Parsed *f)
                                f->part & PART_ENDS ? "e" : "", f->part & PART_ABORTS ? "a" : "",
                                f->part & PART_THROUGH ? "t" : "", f->content ? "#" : "");
 }
+
+#define TALK                                                                                       \
+        {                                                                                          \
+                &protocol_amqp, say, g_string_new(NULL), { { 0 } }, NULL                           \
+        }
 
 static void check(const char *hex, const char *expected)
 {
@@ -101,39 +106,9 @@ static void test_requests(void)
         check(GET_EMPTY DECLARE_OK, ". .");
 }
 
-/* What both sides say of a connection, one frame at a time. */
-typedef struct {
-        guint64 state[2][PROTOCOL_STATE_SIZE / 8];
-        gpointer memory;
-        GString *out;
-} Talk;
-
-static void talk(Talk *t, guint side, const char *hex)
-{
-        g_autoptr(GByteArray) bytes = hex_bytes(hex);
-        g_autoptr(GString) label = g_string_new(NULL);
-        for (gsize at = 0; at < bytes->len;) {
-                Parsed parsed = { .memory = &t->memory };
-                g_assert_cmpint(protocol_amqp.parse(t->state[side], CALL_NONE, bytes->data + at,
-                                                    bytes->len - at, FALSE, label, &parsed),
-                                ==, PARSE_MESSAGE);
-                say(t->out, &parsed);
-                at += parsed.length;
-        }
-        if (label->len > 0)
-                g_string_append_printf(t->out, "(%s) ", label->str);
-}
-
-static void talk_end(Talk *t, const char *expected)
-{
-        g_assert_cmpstr(g_strchomp(t->out->str), ==, expected);
-        protocol_amqp.forget(t->memory);
-        g_string_free(t->out, TRUE);
-}
-
 static void test_get(void)
 {
-        Talk t = { .out = g_string_new(NULL) };
+        Talk t = TALK;
         talk(&t, 0, GET);
         talk(&t, 1, GET_EMPTY);
         talk(&t, 0, GET);
@@ -147,7 +122,7 @@ static void test_get(void)
 /* Consumers that do not acknowledge; a request that comes to nothing; confirmations. */
 static void test_both_sides(void)
 {
-        Talk t = { .out = g_string_new(NULL) };
+        Talk t = TALK;
         talk(&t, 0, CONSUME("02"));
         talk(&t, 1, DELIVER("0001", "01") HEADER("0001", "00"));
         talk(&t, 0, CONSUME("00") SELECT PUBLISH);
@@ -169,7 +144,7 @@ static void test_unsettled(void)
               "'amq.rabbitmq.reply-to.x' ce " HEADER("0001", "00"),
               "m+1b m+1e#");
         for (guint settled = 0; settled <= 1024; settled += 512) {
-                Talk t = { .out = g_string_new(NULL) };
+                Talk t = TALK;
                 for (guint i = 0; i < 1024; i++) {
                         talk(&t, 1, DELIVER("0001", "05") HEADER("0001", "00"));
                         if (i == settled)

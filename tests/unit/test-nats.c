@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "tests/unit/parse-frames.h"
+#include "tests/unit/parse-talk.h"
 
 #define LINE(text) "'" text "' 0d0a "
 #define INFO       LINE("INFO {\"server_id\":\"N\",\"max_payload\":1048576} ")
@@ -30,6 +30,11 @@ static void say(GString *out, const Parsed *p)
                 g_string_append_printf(out, "%u", (guint)p->key);
         g_string_append_printf(out, "%s%s ", p->content ? "#" : "", p->content_else ? "+" : "");
 }
+
+#define TALK                                                                                       \
+        {                                                                                          \
+                &protocol_nats, say, g_string_new(NULL), { { 0 } }, NULL                           \
+        }
 
 static void check(const char *hex, const char *expected)
 {
@@ -78,41 +83,11 @@ static void test_lengths(void)
 
 /* --- both sides ------------------------------------------------------------ */
 
-/* What both sides say of a connection. */
-typedef struct {
-        guint64 state[2][PROTOCOL_STATE_SIZE / 8];
-        gpointer memory;
-        GString *out;
-} Talk;
-
-static void talk(Talk *t, guint side, const char *hex)
-{
-        g_autoptr(GByteArray) bytes = hex_bytes(hex);
-        g_autoptr(GString) label = g_string_new(NULL);
-        for (gsize at = 0; at < bytes->len;) {
-                Parsed parsed = { .memory = &t->memory };
-                g_assert_cmpint(protocol_nats.parse(t->state[side], CALL_NONE, bytes->data + at,
-                                                    bytes->len - at, FALSE, label, &parsed),
-                                ==, PARSE_MESSAGE);
-                say(t->out, &parsed);
-                at += parsed.length;
-        }
-        if (label->len > 0)
-                g_string_append_printf(t->out, "(%s) ", label->str);
-}
-
-static void talk_end(Talk *t, const char *expected)
-{
-        g_assert_cmpstr(g_strchomp(t->out->str), ==, expected);
-        protocol_nats.forget(t->memory);
-        g_string_free(t->out, TRUE);
-}
-
 /* Of several requests at a time each has its reply, whichever comes first; a second reply is none.
  */
 static void test_requests(void)
 {
-        Talk t = { .out = g_string_new(NULL) };
+        Talk t = TALK;
         talk(&t, 0, REQUEST);
         talk(&t, 0, REQUEST2);
         talk(&t, 1, REPLIED2 REPLIED);
@@ -126,7 +101,7 @@ static void test_requests(void)
 /* What is delivered, likewise; and where a client asks itself. */
 static void test_deliveries(void)
 {
-        Talk t = { .out = g_string_new(NULL) };
+        Talk t = TALK;
         talk(&t, 1, REQUESTED REQUESTED2);
         talk(&t, 0, REPLY2);
         talk(&t, 0, REQUEST);
@@ -141,7 +116,7 @@ static void test_deliveries(void)
  * have got say more than one call. */
 static void test_shared_replies(void)
 {
-        Talk t = { .out = g_string_new(NULL) };
+        Talk t = TALK;
         talk(&t, 0, LINE("PUB a r 1") LINE("x") LINE("PUB a r 1") LINE("y"));
         talk(&t, 1, LINE("MSG r 1 1") LINE("z"));
         talk(&t, 1, REQUESTED);
@@ -155,7 +130,7 @@ static void test_shared_replies(void)
  * what was delivered before. Asking for more brings no reply, but what there is, or a status. */
 static void test_stored(void)
 {
-        Talk t = { .out = g_string_new(NULL) };
+        Talk t = TALK;
         talk(&t, 1, STORED("1") STORED("2") STORED("3"));
         talk(&t, 0, ACK("2", "+WPI", "4") ACK("2", "-NAK", "4") ACK("1", "", "0"));
         talk(&t, 0, LINE("PUB $JS.ACK.s.c.1.1.3.7.0 _INBOX.y 4") LINE("+ACK"));
@@ -173,7 +148,7 @@ static void test_stored(void)
 static void test_unanswered(void)
 {
         for (guint answered = 0; answered < 2; answered++) {
-                Talk t = { .out = g_string_new(NULL) };
+                Talk t = TALK;
                 for (guint i = 0; i < 1024; i++) {
                         g_autofree char *both =
                                 g_strdup_printf(LINE("MSG a 7 r.%u 1") LINE("x"), i);
@@ -197,7 +172,7 @@ static void test_unanswered(void)
 /* However many wait, memory does not grow; those that were dropped are not answered. */
 static void test_many(void)
 {
-        Talk t = { .out = g_string_new(NULL) };
+        Talk t = TALK;
         talk(&t, 0, REQUEST);
         talk(&t, 1, REPLIED);
         talk(&t, 0, REQUEST);
@@ -212,7 +187,7 @@ static void test_many(void)
 
 static void test_labels(void)
 {
-        Talk t = { .out = g_string_new(NULL) };
+        Talk t = TALK;
         talk(&t, 0, LINE("PUB shop.42.item.0123456789abcdef 0") LINE(""));
         talk(&t, 1, LINE("MSG _GR_.x._INBOX.y.z 1 0") LINE(""));
         talk_end(&t, "m1# (publish shop.{id}.item.{id}) m2# (deliver _GR_.x._INBOX)");
