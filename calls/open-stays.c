@@ -5,6 +5,7 @@
 
 #include "base/compare.h"
 #include "base/hash.h"
+#include "base/time-search.h"
 #include "calls/work-in-turn.h"
 
 enum {
@@ -42,6 +43,8 @@ typedef struct {
         gint64 from, to;
         guint32 call;
         gboolean comes; /* a message, that may start work */
+        gint64 begun; /* then work was begun: when it was acknowledged, if before it was done; else
+                         when it came */
 } Event;
 
 typedef struct {
@@ -49,11 +52,9 @@ typedef struct {
         CallPairs *calls;
         const CallLabels *labels;
         const LinkEdge *edges;
-        Part *parts;   /* by NodeId */
-        gint64 *next;  /* by call: when the connection that a message came by asks again;
-                          G_MAXINT64: never; NOT_ASKED: for no message that a worker asked for */
-        gint64 *begun; /* by call: when it was acknowledged, a message that was worked on later,
-                          else G_MININT64. NULL: there are none */
+        Part *parts;  /* by NodeId */
+        gint64 *next; /* by call: when the connection that a message came by asks again;
+                         G_MAXINT64: never; NOT_ASKED: for no message that a worker asked for */
 } Search;
 
 #define NOT_ASKED G_MININT64
@@ -61,6 +62,16 @@ typedef struct {
 static int compare_times(const void *a, const void *b)
 {
         return COMPARE(*(const gint64 *)a, *(const gint64 *)b);
+}
+
+/* A time for each call, at first all this one. */
+static gint64 *times_of_calls(const Search *s, gint64 time)
+{
+        gint64 *times = g_new(gint64, s->calls->n);
+
+        for (guint32 i = 0; i < s->calls->n; i++)
+                times[i] = time;
+        return times;
 }
 
 static const LinkEdge *edge_of(const Search *s, guint32 call)
@@ -209,13 +220,18 @@ static void count_stay(Asked *a, gint64 from, gint64 to, const gint64 *before)
         a->nested += before && to < *before;
 }
 
+static gint64 mean_stay(const Asked *a)
+{
+        return a->stays / MAX(a->n_stays, 1);
+}
+
 /* A message comes, or nothing any more, when none has been open since then: long enough for a call,
  * if they last longer than that. */
 static void count_pause(Asked *a, gint64 since, gint64 to, gboolean used)
 {
         if (since == G_MININT64 || to <= since)
                 return;
-        if (used || to - since > a->stays / MAX(a->n_stays, 1))
+        if (used || to - since > mean_stay(a))
                 a->pauses++;
         a->used += used;
 }
@@ -237,7 +253,7 @@ static Asked count_asked(const Search *s, const Event *events, guint n, gboolean
 
                 if (is_call(s, e) && latest != G_MININT64) {
                         *(e->to <= latest ? &a.within : &a.outside) += 1;
-                        used |= e->to > latest && e->from - latest < a.stays / MAX(a.n_stays, 1);
+                        used |= e->to > latest && e->from - latest < mean_stay(&a);
                 }
                 if (to == NOT_ASKED)
                         continue;
@@ -281,25 +297,21 @@ static gint64 longest_before(const Search *s, const Event *events, guint n)
 }
 
 /* An acknowledgement says that work was begun, or is about to be, and not where it ends. */
-static void go_on_after_acknowledgements(Search *s, const Event *events, guint n)
+static void go_on_after_acknowledgements(Search *s, Event *events, guint n)
 {
         gint64 before = longest_before(s, events, n);
         CallLinks *l = s->links;
 
-        if (!s->begun) {
-                s->begun = g_new(gint64, s->calls->n);
-                l->since = g_new(gint64, s->calls->n);
-                for (guint32 i = 0; i < s->calls->n; i++)
-                        s->begun[i] = l->since[i] = G_MININT64;
-        }
+        if (!l->since)
+                l->since = times_of_calls(s, G_MININT64);
         for (guint i = 0; i < n; i++) {
                 guint32 call = events[i].call;
                 guint8 *stamps = &s->calls->stamps[call];
 
                 if (!events[i].comes || call_is_message(s->calls, call))
                         continue;
-                s->begun[call] = acknowledged_at(s, call);
-                l->since[call] = s->begun[call] - before;
+                events[i].begun = acknowledged_at(s, call);
+                l->since[call] = events[i].begun - before;
                 *stamps = (guint8)((*stamps >> CALL_SENT & 1) << MSG_SENT |
                                    (*stamps >> CALL_RECV & 1) << MSG_RECV);
         }
@@ -372,7 +384,7 @@ static void end_stays(Search *s, const Event *events, guint n, gboolean bounded,
 {
         gint64 pause = find_pause(events, n) * (bounded ? 1 : SURELY);
         g_autofree gint64 *idle = g_new(gint64, n + 1); /* since when, before an event; or MAX */
-        guint n_coming, at, later;
+        guint n_coming;
         g_autofree gint64 *coming = list_coming(events, n, &n_coming);
         gint64 busy = G_MININT64, end;
 
@@ -384,26 +396,26 @@ static void end_stays(Search *s, const Event *events, guint n, gboolean bounded,
                 busy = MAX(busy, events[i].to);
         }
         end = busy + pause;
-        at = n_coming;
-        for (guint i = n; i-- > 0;) {
-                guint32 call = events[i].call;
+        for (guint i = n, at = n_coming; i-- > 0;) {
+                const Event *e = &events[i];
 
-                if (!events[i].comes)
+                if (!e->comes)
                         continue;
                 at--;
-                if (may_start(s, call) && s->links->starts[call] == STARTS_WORK) {
-                        gint64 begun = s->begun ? s->begun[call] : G_MININT64, most = G_MAXINT64;
+                if (may_start(s, e->call) && s->links->starts[e->call] == STARTS_WORK) {
+                        gsize far = at + MOST_AHEAD;
+                        gint64 most = G_MAXINT64;
 
-                        for (later = at; later + 1 < n_coming && coming[later + 1] <= begun;)
-                                later++;
-                        if (bounded && later + MOST_AHEAD < n_coming)
-                                most = coming[later + MOST_AHEAD];
-                        if (bounded && longest < most - events[i].from)
-                                most = events[i].from + longest;
-                        set_end(s, call, MAX(MIN(end, most), MAX(events[i].from, begun)));
+                        if (e->begun > e->from)
+                                far = time_search(coming, n_coming, e->begun + 1) - 1 + MOST_AHEAD;
+                        if (bounded && far < n_coming)
+                                most = coming[far];
+                        if (bounded && longest < most - e->from)
+                                most = e->from + longest;
+                        set_end(s, e->call, MAX(MIN(end, most), e->begun));
                 }
                 if (idle[i] != G_MAXINT64)
-                        end = events[i].from;
+                        end = e->from;
         }
 }
 
@@ -442,11 +454,8 @@ static void set_until(Search *s, guint32 call, gint64 until)
                 set_end(s, call, until);
                 return;
         }
-        if (!l->until) {
-                l->until = g_new(gint64, s->calls->n);
-                for (guint32 i = 0; i < s->calls->n; i++)
-                        l->until[i] = G_MAXINT64;
-        }
+        if (!l->until)
+                l->until = times_of_calls(s, G_MAXINT64);
         l->until[call] = until;
 }
 
@@ -486,7 +495,7 @@ static int compare_indices(const void *a, const void *b)
 }
 
 /* What ends when, of all that happens at a worker. */
-static void find_ends(Search *s, const Event *events, guint n)
+static void find_ends(Search *s, Event *events, guint n)
 {
         Asked asked = count_asked(s, events, n, TRUE);
         gint64 longest = G_MAXINT64;
@@ -495,7 +504,7 @@ static void find_ends(Search *s, const Event *events, guint n)
                 go_on_after_acknowledgements(s, events, n);
         asked = count_asked(s, events, n, FALSE);
         if (shares_connections(&asked))
-                longest = asked.stays / MAX(asked.n_stays, 1) * LONGEST;
+                longest = mean_stay(&asked) * LONGEST;
         else if (!works_elsewhere(&asked))
                 end_asked(s, events, n);
         end_stays(s, events, n, FALSE, longest);
@@ -524,14 +533,14 @@ static void find_open(Search *s)
                 guint32 call = (guint32)it;
                 gboolean comes = edge_of(s, call)->callee == it >> 32;
                 Span span = comes ? s->calls->at_callee[call] : s->calls->at_caller[call];
-                Event event = { span.from, comes ? span.from : span.to, call, comes };
+                Event event = { span.from, comes ? span.from : span.to, call, comes, span.from };
 
                 g_array_append_val(events, event);
                 if (i + 1 < by_node->len &&
                     g_array_index(by_node, guint64, i + 1) >> 32 == it >> 32)
                         continue;
                 g_array_sort(events, compare_events);
-                find_ends(s, (const Event *)events->data, events->len);
+                find_ends(s, (Event *)events->data, events->len);
                 g_array_set_size(events, 0);
         }
 }
@@ -540,7 +549,7 @@ gint64 open_stays_find(CallLinks *l, CallPairs *c, const CallLabels *labels, con
                        guint n_nodes)
 {
         g_autofree Part *parts = g_new0(Part, n_nodes);
-        Search s = { l, c, labels, edges, parts, NULL, NULL };
+        Search s = { l, c, labels, edges, parts, NULL };
         gint64 longest = 0;
 
         if (!l->parent)
@@ -549,7 +558,6 @@ gint64 open_stays_find(CallLinks *l, CallPairs *c, const CallLabels *labels, con
         find_next(&s);
         find_open(&s);
         g_free(s.next);
-        g_free(s.begun);
         for (guint32 i = 0; i < c->n; i++) {
                 if (l->fetch[i] && is_worker(&s, edge_of(&s, i)->caller))
                         l->fetch[i] |= FETCH_OF_WORKER;

@@ -53,13 +53,16 @@ static void make_room(LinkTable *t)
         t->newer = g_hash_table_new_full(hash_int64, g_int64_equal, g_free, NULL);
 }
 
-void link_table_set(LinkTable *t, guint64 content, NodeId by, Link link)
+static void keep(LinkTable *t, const Content *entry)
 {
-        Content entry = { (gint64)hash_word(t->seed, content), link, by };
-
         if (!t->newer || g_hash_table_size(t->newer) >= MAX_CONTENTS)
                 make_room(t);
-        g_hash_table_add(t->newer, g_memdup2(&entry, sizeof entry));
+        g_hash_table_add(t->newer, g_memdup2(entry, sizeof *entry));
+}
+
+void link_table_set(LinkTable *t, guint64 content, NodeId by, Link link)
+{
+        keep(t, &(Content){ (gint64)hash_word(t->seed, content), link, by });
 }
 
 Link link_table_add(LinkTable *t, guint64 content, NodeId by, guint16 port, guint32 number)
@@ -72,8 +75,6 @@ Link link_table_add(LinkTable *t, guint64 content, NodeId by, guint16 port, guin
                 return known->link;
         if (known)
                 entry = *known; /* which is not the oldest any more */
-        if (!t->newer || g_hash_table_size(t->newer) >= MAX_CONTENTS)
-                make_room(t);
-        g_hash_table_add(t->newer, g_memdup2(&entry, sizeof entry));
+        keep(t, &entry);
         return entry.link;
 }

@@ -308,21 +308,18 @@ static void find_processes(OfProcesses *e, const float *seen, const float *dealt
 {
         gsize n = n_pairs(e);
         g_autofree float *seen_of = g_new(float, n), *dealt_of = g_new(float, n);
-        g_autofree float *kept_dealt = g_new(float, n);
 
         for (guint32 fold = 0; fold < FOLDS; fold++) {
                 ConnectionPairs pairs = { e->n_in, e->n,     e->n_callees + 1, e->end,
-                                          seen_of, dealt_of, seen + fold * n,  kept_dealt };
+                                          seen_of, dealt_of, seen + fold * n,  dealt + fold * n };
 
                 fill(seen_of, 0, n * sizeof *seen_of);
                 fill(dealt_of, 0, n * sizeof *dealt_of);
                 for (guint32 other = 0; other < FOLDS; other++)
                         for (gsize i = 0; other != fold && i < n; i++) {
                                 seen_of[i] += seen[other * n + i];
-                                dealt_of[i] += dealt[other * n + i] / PROCESS_DEALS;
+                                dealt_of[i] += dealt[other * n + i];
                         }
-                for (gsize i = 0; i < n; i++)
-                        kept_dealt[i] = dealt[fold * n + i] / PROCESS_DEALS;
                 processes_find(&e->processes[fold], &pairs);
         }
 }
@@ -384,6 +381,8 @@ static void learn_from_assignment(OfProcesses *e)
                 lease_sequence_deal(&dealt, node, e->callee, e->n_callees, &random);
                 count_pairs(e, uses, &dealt, deals);
         }
+        for (gsize i = 0; i < FOLDS * n_pairs(e); i++)
+                deals[i] /= PROCESS_DEALS;
         find_processes(e, seen, deals);
         lease_sequence_deal(&dealt, node, e->callee, e->n_callees, &random);
         gain = gain_of_uses(e, uses, &e->sequence);

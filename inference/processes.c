@@ -155,18 +155,22 @@ typedef struct {
         double seen[2], dealt[2];
 } Sums;
 
-static void add_pairs(const Groups *g, guint32 connection, Sums *by_ends)
+/* By end and end, of which those that differ stand twice. To be freed with g_free(). */
+static Sums *sum_pairs(const Groups *g, const float *seen, const float *dealt)
 {
         const ConnectionPairs *pairs = g->pairs;
+        Sums *by_ends = g_new0(Sums, (gsize)pairs->n_ends * pairs->n_ends);
 
-        for (guint32 i = pairs->n_in; i < pairs->n; i++) {
-                gsize at = pair_of(pairs, connection, i);
-                Sums *s = &by_ends[two_ends(pairs, connection, i)];
-                guint own = g->of[i] == g->of[connection];
+        for (guint32 i = 0; i < pairs->n; i++)
+                for (guint32 k = pairs->n_in; k < pairs->n; k++) {
+                        gsize at = pair_of(pairs, i, k);
+                        Sums *s = &by_ends[two_ends(pairs, i, k)];
+                        guint own = g->of[k] == g->of[i];
 
-                s->seen[own] += pairs->seen[at];
-                s->dealt[own] += pairs->dealt[at];
-        }
+                        s->seen[own] += seen[at];
+                        s->dealt[own] += dealt[at];
+                }
+        return by_ends;
 }
 
 /* FALSE: pairs of one group are hardly more frequent than those of two, whatever their ends. */
@@ -174,11 +178,9 @@ static gboolean find_ratios(Groups *g)
 {
         const ConnectionPairs *pairs = g->pairs;
         guint32 n = pairs->n_ends;
-        g_autofree Sums *sums = g_new0(Sums, (gsize)n * n);
+        g_autofree Sums *sums = sum_pairs(g, pairs->seen, pairs->dealt);
         gboolean apart = FALSE;
 
-        for (guint32 i = 0; i < pairs->n; i++)
-                add_pairs(g, i, sums);
         for (guint32 a = 0; a < n; a++)
                 for (guint32 b = a; b < n; b++) {
                         gsize at[] = { (gsize)a * n + b, (gsize)b * n + a };
@@ -265,7 +267,7 @@ static double count_pairs(const ConnectionPairs *all, guint32 connection)
         double n = 0;
 
         for (guint32 k = 0; k < n_out; k++)
-                n += all->seen[(gsize)connection * n_out + k];
+                n += all->seen[pair_of(all, connection, all->n_in + k)];
         return n;
 }
 
@@ -276,9 +278,8 @@ static float *take_pairs(const ConnectionPairs *all, const Telling *t, const flo
 
         for (guint32 i = 0; i < n; i++)
                 for (guint32 k = 0; k < n_out; k++)
-                        taken[(gsize)i * n_out + k] =
-                                pairs[(gsize)t->connection[i] * (all->n - all->n_in) +
-                                      t->connection[t->pairs.n_in + k] - all->n_in];
+                        taken[(gsize)i * n_out + k] = pairs[pair_of(
+                                all, t->connection[i], t->connection[t->pairs.n_in + k])];
         return taken;
 }
 
@@ -308,27 +309,22 @@ static double find_kept(const Groups *g, gboolean *kept)
 {
         const ConnectionPairs *pairs = g->pairs;
         guint32 n = pairs->n_ends;
-        g_autofree double *gain = g_new0(double, (gsize)n *n);
+        g_autofree Sums *sums = sum_pairs(g, pairs->kept_seen, pairs->kept_dealt);
         double sum = 0;
 
-        for (guint32 i = 0; i < pairs->n; i++)
-                for (guint32 k = MAX(i + 1, pairs->n_in); k < pairs->n; k++) {
-                        gsize at = pair_of(pairs, i, k);
-                        guint32 a = pairs->end[i], b = pairs->end[k];
-                        const Ratios *r = &g->ratios[(gsize)a * n + b];
-                        double ratio = g->of[i] == g->of[k] ? r->own : r->other;
-
-                        gain[(gsize)MIN(a, b) * n + MAX(a, b)] +=
-                                (double)pairs->kept_seen[at] * exact_log(ratio) -
-                                (double)pairs->kept_dealt[at] * (ratio - 1);
-                }
         fill(kept, 0, n * sizeof *kept);
         for (guint32 a = 0; a < n; a++)
                 for (guint32 b = a; b < n; b++) {
-                        if (gain[(gsize)a * n + b] <= PROCESS_KEPT)
+                        const Ratios *r = &g->ratios[(gsize)a * n + b];
+                        const Sums *s = &sums[(gsize)a * n + b];
+                        double gain = s->seen[1] * exact_log(r->own) - s->dealt[1] * (r->own - 1) +
+                                      s->seen[0] * exact_log(r->other) -
+                                      s->dealt[0] * (r->other - 1);
+
+                        if (gain <= PROCESS_KEPT)
                                 continue;
                         kept[a] = kept[b] = TRUE;
-                        sum += gain[(gsize)a * n + b];
+                        sum += gain;
                 }
         return sum;
 }

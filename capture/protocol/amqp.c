@@ -285,9 +285,7 @@ static gboolean tag_read(Cursor *c, guint64 *tag)
  * acknowledgement only, replies are published to its name and one more, and delivered by that. */
 static gboolean is_reply_to(const Cursor *name)
 {
-        static const char reply[] = REPLY_TO;
-        gsize n = sizeof reply - 1;
-        return cursor_left(name) >= n && memcmp(name->at, reply, n) == 0;
+        return cursor_begins(name, REPLY_TO);
 }
 
 /* A queue or an exchange, and what it is that the message does there. Names that the broker has
@@ -302,7 +300,7 @@ static void label_append(GString *label, guint32 id, const Cursor *name)
         if (n == 0)
                 return;
         g_string_append_c(label, ' ');
-        if (n >= sizeof made_up - 1 && memcmp(name->at, made_up, sizeof made_up - 1) == 0)
+        if (cursor_begins(name, made_up))
                 n = sizeof made_up - 1;
         else if (is_reply_to(name))
                 n = sizeof REPLY_TO - 1;

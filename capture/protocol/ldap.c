@@ -312,7 +312,7 @@ static gboolean is_start_tls(Cursor c)
         static const char oid[] = "1.3.6.1.4.1.1466.20037";
         guint32 n;
         return tag_read(&c, NAME, 0, MAX_NAME, &n) == PARSE_MESSAGE && n == sizeof oid - 1 &&
-               cursor_left(&c) >= n && memcmp(c.at, oid, n) == 0;
+               cursor_begins(&c, oid);
 }
 
 /* Operations of which the table does not tell everything; c: their contents. */

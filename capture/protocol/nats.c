@@ -283,12 +283,6 @@ static ParseStatus recognise(const guint8 *bytes, gsize n, gboolean cut)
 
 /* --- subjects ---------------------------------------------------------------- */
 
-static gboolean begins(Cursor subject, const char *with)
-{
-        gsize n = strlen(with);
-        return cursor_left(&subject) >= n && memcmp(subject.at, with, n) == 0;
-}
-
 static const char inbox[] = "_INBOX.";
 
 /* From where it is one of those that clients make up for one reply; servers may put something
@@ -301,7 +295,7 @@ static const guint8 *inbox_find(Cursor subject)
 
 static gboolean is_ack(Cursor subject)
 {
-        return begins(subject, "$JS.ACK.");
+        return cursor_begins(&subject, "$JS.ACK.");
 }
 
 /* A consumer asks for its next messages, which do not come by the subject of the reply. Between the
@@ -309,7 +303,7 @@ static gboolean is_ack(Cursor subject)
 static gboolean is_pull(Cursor subject)
 {
         static const char next[] = ".API.CONSUMER.MSG.NEXT.";
-        return begins(subject, "$JS.") &&
+        return cursor_begins(&subject, "$JS.") &&
                memmem(subject.at, cursor_left(&subject), next, sizeof next - 1);
 }
 
@@ -504,13 +498,13 @@ static void publish_read(Nats *nats, const Line *line, Cursor payload, GString *
         Cursor subject = line->word[0];
         Cursor reply = line->n_words > 1 ? line->word[1] : cursor(subject.end, 0);
         if (is_ack(subject)) {
-                if (begins(payload, working))
+                if (cursor_begins(&payload, working))
                         return;
                 if (!answer(nats, SENDER_SERVER, subject, parsed))
                         part_set(KIND_RETURN, PART_ENDS, 0, parsed); /* of one not seen */
         } else if (is_pull(subject)) {
                 parsed->kind = KIND_SESSION;
-        } else if (begins(subject, "$JS.FC.")) { /* flow control */
+        } else if (cursor_begins(&subject, "$JS.FC.")) { /* flow control */
                 return;
         } else {
                 if (!answer(nats, SENDER_SERVER, subject, parsed))
@@ -528,7 +522,7 @@ static void delivery_read(Nats *nats, const Line *line, Cursor payload, GString 
         Cursor reply = line->n_words > 2 ? line->word[2] : cursor(line->word[0].end, 0);
         if (answer(nats, SENDER_CLIENT, line->word[0], parsed))
                 return;
-        if (line->verb == HMSG && begins(payload, version)) {
+        if (line->verb == HMSG && cursor_begins(&payload, version)) {
                 parsed->kind = KIND_SESSION;
                 return;
         }

@@ -15,6 +15,7 @@
 #define RAVEL_PACKET_H
 
 #include <glib.h>
+#include <string.h>
 
 /* When something was seen: the time, and the number of the packet, which puts
  * packets of equal time in the order in which they were captured. */
@@ -49,6 +50,12 @@ static inline Cursor cursor(const guint8 *bytes, gsize n)
 static inline gsize cursor_left(const Cursor *c)
 {
         return (gsize)(c->end - c->at);
+}
+
+static inline gboolean cursor_begins(const Cursor *c, const char *with)
+{
+        gsize n = strlen(with);
+        return cursor_left(c) >= n && memcmp(c->at, with, n) == 0;
 }
 
 static inline guint16 read_u16(const guint8 *p)

@@ -108,9 +108,10 @@ while events:
     if what == "job":
         message(time, "CALL_SENT", "client", "redis", of[0], f"label=LPUSH link={of[0]}")
         message(time + 1e-4, "RET_SENT", "redis", "client", of[0])
-        queue.append(of)
         if how == "acknowledged":
-            deliver_ahead(time + 2e-4, queue.pop())
+            deliver_ahead(time + 2e-4, of)
+        else:
+            queue.append(of)
     elif how == "acknowledged":
         idle.append(of)
         if backlog:
