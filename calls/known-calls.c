@@ -216,7 +216,7 @@ gint64 known_calls_find_links(KnownCalls *k)
         for (guint i = 0; i < k->roles.n_edges; i++)
                 edges[i] = (LinkEdge){ k->roles.edge[i].caller, k->roles.edge[i].callee };
         call_links_find(&k->links, c, edges, node_table_size(k->nodes));
-        longest = open_stays_find(&k->links, c, &k->labels, edges, node_table_size(k->nodes));
+        longest = open_stays_find(&k->links, c, &k->labels, &k->connections, edges, node_table_size(k->nodes));
         for (guint32 i = 0; k->links.parent && c->cause && i < c->n; i++)
                 if (k->links.parent[i] != NO_PARENT) {
                         call_pairs_set_cause(

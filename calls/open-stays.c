@@ -6,6 +6,7 @@
 #include "base/compare.h"
 #include "base/hash.h"
 #include "base/time-search.h"
+#include "calls/work-in-lanes.h"
 #include "calls/work-in-turn.h"
 
 enum {
@@ -51,6 +52,7 @@ typedef struct {
         CallLinks *links;
         CallPairs *calls;
         const CallLabels *labels;
+        const CallConnections *connections;
         const LinkEdge *edges;
         Part *parts;  /* by NodeId */
         gint64 *next; /* by call: when the connection that a message came by asks again;
@@ -77,6 +79,12 @@ static gint64 *times_of_calls(const Search *s, gint64 time)
 static const LinkEdge *edge_of(const Search *s, guint32 call)
 {
         return &s->edges[s->calls->edge[call] - 1];
+}
+
+/* Its callee and operation. */
+static guint64 kind_of(const Search *s, guint32 call)
+{
+        return hash_word(s->calls->edge[call], call_labels_get(s->labels, call));
 }
 
 static gboolean may_start(const Search *s, guint32 call)
@@ -138,12 +146,27 @@ static gint64 came(const Search *s, guint32 call)
         return s->calls->at_callee[call].from;
 }
 
+/* Those of one connection, where it asks at all: what it brings unasked, as to a subscriber, may
+ * come at any time. */
+static void find_next_of(Search *s, const Turn *turns, guint n)
+{
+        gint64 next = G_MAXINT64;
+        gboolean asks = FALSE;
+
+        for (guint i = 0; i < n; i++)
+                asks |= turns[i].asks;
+        for (guint i = n; asks && i-- > 0;)
+                if (turns[i].asks)
+                        next = turns[i].time;
+                else
+                        s->next[turns[i].call] = next;
+}
+
 /* Fills next. */
 static void find_next(Search *s)
 {
         g_autoptr(GArray) turns = g_array_new(FALSE, FALSE, sizeof(Turn));
-        gint64 next = G_MAXINT64;
-        guint64 way = 0;
+        const Turn *of;
 
         s->next = g_new(gint64, s->calls->n);
         for (guint32 i = 0; i < s->calls->n; i++) {
@@ -156,17 +179,12 @@ static void find_next(Search *s)
                         g_array_append_val(turns, turn);
         }
         g_array_sort(turns, compare_turns);
-        for (guint i = turns->len; i-- > 0;) {
-                const Turn *turn = &g_array_index(turns, Turn, i);
-
-                if (turn->way != way)
-                        next = G_MAXINT64;
-                way = turn->way;
-                if (turn->asks)
-                        next = turn->time;
-                else
-                        s->next[turn->call] = next;
-        }
+        of = (const Turn *)turns->data;
+        for (guint first = 0, i = 1; i <= turns->len; i++)
+                if (i == turns->len || of[i].way != of[first].way) {
+                        find_next_of(s, of + first, i - first);
+                        first = i;
+                }
 }
 
 /* What a worker does if each message that it asked for lasts until the same connection asks again.
@@ -474,10 +492,7 @@ static gboolean find_turns(Search *s, const Event *events, guint n)
                         messages[n_messages++] =
                                 (TurnMessage){ e->from, s->calls->at_callee[e->call].to, 0 };
                 else
-                        calls[n_calls++] =
-                                (TurnCall){ e->from, e->to,
-                                            hash_word(s->calls->edge[e->call],
-                                                      call_labels_get(s->labels, e->call)) };
+                        calls[n_calls++] = (TurnCall){ e->from, e->to, kind_of(s, e->call) };
         }
         if (!are_ends_unknown(s, events, n, messages, n_messages) ||
             !work_in_turn_find(messages, n_messages, calls, n_calls, find_pause(events, n)))
@@ -486,6 +501,60 @@ static gboolean find_turns(Search *s, const Event *events, guint n)
         for (guint i = 0; i < n; i++)
                 if (events[i].comes)
                         set_until(s, events[i].call, messages[n_messages++].until);
+        return TRUE;
+}
+
+static int compare_begun(const void *a, const void *b, void *events)
+{
+        const Event *x = (const Event *)events + *(const guint32 *)a;
+        const Event *y = (const Event *)events + *(const guint32 *)b;
+
+        return x->begun != y->begun ? COMPARE(x->begun, y->begun) : COMPARE(x->call, y->call);
+}
+
+/* The messages that a worker's processes begin, in order, and which event each is. */
+static LaneMessage *list_begun(const Search *s, const Event *events, guint n, guint32 *which,
+                               guint *n_messages)
+{
+        LaneMessage *messages = g_new(LaneMessage, n + 1);
+        gint64 enter = G_MININT64;
+
+        *n_messages = 0;
+        for (guint32 i = 0; i < n; i++)
+                if (events[i].comes)
+                        which[(*n_messages)++] = i;
+        g_qsort_with_data(which, (gint)*n_messages, sizeof *which, compare_begun, (void *)events);
+        for (guint i = 0; i < *n_messages; i++) {
+                const Event *e = &events[which[i]];
+
+                enter = MAX(enter, MAX(e->from, s->links->since[e->call]));
+                messages[i] = (LaneMessage){ enter, e->begun, 0 };
+        }
+        return messages;
+}
+
+/* Of processes that have connections of their own, where it is known when each message was begun.
+ */
+static gboolean find_in_lanes(Search *s, const Event *events, guint n)
+{
+        g_autofree LaneCall *calls = g_new(LaneCall, n + 1);
+        g_autofree guint32 *which = g_new(guint32, n + 1);
+        guint n_messages, n_calls = 0;
+        g_autofree LaneMessage *messages = list_begun(s, events, n, which, &n_messages);
+
+        for (guint32 i = 0; i < n; i++) {
+                const Event *e = &events[i];
+
+                if (!e->comes)
+                        calls[n_calls++] = (LaneCall){
+                                e->from, e->to, kind_of(s, e->call),
+                                call_connections_get(s->connections, e->call).connection
+                        };
+        }
+        if (!work_in_lanes_find(messages, n_messages, calls, n_calls))
+                return FALSE;
+        for (guint i = 0; i < n_messages; i++)
+                set_end(s, events[which[i]].call, messages[i].until);
         return TRUE;
 }
 
@@ -498,9 +567,10 @@ static int compare_indices(const void *a, const void *b)
 static void find_ends(Search *s, Event *events, guint n)
 {
         Asked asked = count_asked(s, events, n, TRUE);
+        gboolean elsewhere = works_elsewhere(&asked);
         gint64 longest = G_MAXINT64;
 
-        if (works_elsewhere(&asked))
+        if (elsewhere)
                 go_on_after_acknowledgements(s, events, n);
         asked = count_asked(s, events, n, FALSE);
         if (shares_connections(&asked))
@@ -508,6 +578,8 @@ static void find_ends(Search *s, Event *events, guint n)
         else if (!works_elsewhere(&asked))
                 end_asked(s, events, n);
         end_stays(s, events, n, FALSE, longest);
+        if (elsewhere && find_in_lanes(s, events, n))
+                return;
         if (!find_turns(s, events, n))
                 end_stays(s, events, n, TRUE, longest);
 }
@@ -545,11 +617,11 @@ static void find_open(Search *s)
         }
 }
 
-gint64 open_stays_find(CallLinks *l, CallPairs *c, const CallLabels *labels, const LinkEdge *edges,
-                       guint n_nodes)
+gint64 open_stays_find(CallLinks *l, CallPairs *c, const CallLabels *labels,
+                       const CallConnections *connections, const LinkEdge *edges, guint n_nodes)
 {
         g_autofree Part *parts = g_new0(Part, n_nodes);
-        Search s = { l, c, labels, edges, parts, NULL };
+        Search s = { l, c, labels, connections, edges, parts, NULL };
         gint64 longest = 0;
 
         if (!l->parent)

@@ -21,6 +21,6 @@
  * which calls ask for work, and are none themselves. Returns the longest stay, ns.
  * O(calls * log(calls)). */
 gint64 open_stays_find(CallLinks *links, CallPairs *calls, const CallLabels *labels,
-                       const LinkEdge *edges, guint n_nodes);
+                       const CallConnections *connections, const LinkEdge *edges, guint n_nodes);
 
 #endif

@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "calls/work-in-lanes.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/compare.h"
+
+enum { MESSAGES = 800, PROCESSES = 3, MOST_CALLS = 3 * MESSAGES, MS = 1000000 };
+
+/* A worker and what it really did. */
+typedef struct {
+        LaneMessage message[MESSAGES];
+        gint64 done[MESSAGES]; /* by message, at first: when its last call was over */
+        gint64 ends[MESSAGES]; /* these, once messages are in order */
+        LaneCall call[MOST_CALLS];
+        guint n_calls;
+} Worker;
+
+static int compare_calls(const void *a, const void *b)
+{
+        const LaneCall *x = a, *y = b;
+
+        return COMPARE(x->start, y->start);
+}
+
+static int compare_messages(const void *a, const void *b)
+{
+        const LaneMessage *x = a, *y = b;
+
+        return COMPARE(x->begun, y->begun);
+}
+
+static gint64 between(GRand *random, gint64 least, gint64 most)
+{
+        return least + (gint64)(g_rand_double(random) * (double)(most - least));
+}
+
+/* The process that has been idle for longest. */
+static guint take_process(const gint64 *free)
+{
+        guint process = 0;
+
+        for (guint i = 1; i < PROCESSES; i++)
+                if (free[i] < free[process])
+                        process = i;
+        return process;
+}
+
+/* A message's calls, from now on; those of the third kind are on connections of their own. Returns
+ * when the last is over. */
+static gint64 do_job(Worker *w, GRand *random, guint process, gint64 now)
+{
+        static const guint8 jobs[3][3] = { { 1, 2, 0 }, { 1, 2, 3 }, { 2, 1, 2 } };
+        const guint8 *job = jobs[g_rand_int_range(random, 0, 3)];
+
+        for (guint i = 0; i < 3 && job[i]; i++) {
+                gint64 start = between(random, now, now + MS);
+                guint32 connection = job[i] == 3 ? 0 : 1 + process * 2 + (job[i] == 1);
+
+                now = between(random, start + MS, start + 5 * MS);
+                w->call[w->n_calls++] = (LaneCall){ start, now, job[i], connection };
+        }
+        return now;
+}
+
+/* Messages come every gap ns in the mean, and are acknowledged somewhat after they were begun. */
+static void work(Worker *w, GRand *random, gint64 gap)
+{
+        gint64 come = 0, free[PROCESSES] = { 0 };
+
+        w->n_calls = 0;
+        for (guint m = 0; m < MESSAGES; m++) {
+                guint process = take_process(free);
+                gint64 now;
+
+                come += (gint64)(-log(1 - g_rand_double(random)) * (double)gap);
+                now = MAX(come, free[process]);
+                w->message[m] = (LaneMessage){ come, now + between(random, 0, MS), m };
+                w->done[m] = do_job(w, random, process, now);
+                free[process] = between(random, w->done[m], w->done[m] + MS);
+        }
+        qsort(w->call, w->n_calls, sizeof *w->call, compare_calls);
+        qsort(w->message, MESSAGES, sizeof *w->message, compare_messages);
+        for (guint m = 0; m < MESSAGES; m++)
+                w->ends[m] = w->done[w->message[m].until];
+}
+
+/* How many of the messages last until they were done with. */
+static guint run(guint32 seed, gint64 gap)
+{
+        g_autoptr(GRand) random = g_rand_new_with_seed(seed);
+        Worker *w = g_new(Worker, 1);
+        guint right = 0;
+
+        work(w, random, gap);
+        g_assert_true(work_in_lanes_find(w->message, MESSAGES, w->call, w->n_calls));
+        for (guint m = 0; m < MESSAGES; m++) {
+                g_assert_cmpint(w->message[m].until, >=, w->message[m].enter);
+                right += w->message[m].until == w->ends[m];
+        }
+        g_free(w);
+        return right;
+}
+
+static guint32 seeds(void)
+{
+        return g_getenv("RAVEL_LONG") ? 5 : 1;
+}
+
+static void test_leisure(void)
+{
+        for (guint32 seed = 1; seed <= seeds(); seed++)
+                g_assert_cmpuint(run(seed, 12 * MS), >=, MESSAGES * 17 / 20);
+}
+
+/* Work waits, and all processes are mostly busy. */
+static void test_hurry(void)
+{
+        for (guint32 seed = 1; seed <= seeds(); seed++)
+                g_assert_cmpuint(run(seed, 4 * MS), >=, MESSAGES / 2);
+}
+
+/* What cannot be told apart: all on one connection, or on none that is known. */
+static void test_no_lanes(void)
+{
+        g_autoptr(GRand) random = g_rand_new_with_seed(1);
+        Worker *w = g_new(Worker, 1);
+
+        work(w, random, 8 * MS);
+        for (guint i = 0; i < w->n_calls; i++)
+                w->call[i].connection = 0;
+        g_assert_false(work_in_lanes_find(w->message, MESSAGES, w->call, w->n_calls));
+        for (guint i = 0; i < w->n_calls; i++)
+                w->call[i].connection = 1;
+        g_assert_false(work_in_lanes_find(w->message, MESSAGES, w->call, w->n_calls));
+        g_assert_false(work_in_lanes_find(w->message, 0, w->call, w->n_calls));
+        g_assert_false(work_in_lanes_find(w->message, MESSAGES, w->call, 0));
+        g_free(w);
+}
+
+/* Whose a connection is, by what it never meets. */
+static void test_lanes(void)
+{
+        g_autoptr(GRand) random = g_rand_new_with_seed(2);
+        guint8 lane[MOST_CALLS], of[2 * PROCESSES + 1];
+        Worker *w = g_new(Worker, 1);
+
+        work(w, random, 4 * MS);
+        g_assert_cmpuint(find_lanes(w->call, w->n_calls, lane), ==, PROCESSES);
+        for (guint i = 0; i < w->n_calls; i++)
+                of[w->call[i].connection] = lane[i];
+        g_assert_cmpuint(of[0], ==, NO_LANE);
+        for (guint i = 0; i < PROCESSES; i++) {
+                g_assert_cmpuint(of[1 + 2 * i], ==, of[2 + 2 * i]);
+                g_assert_cmpuint(of[1 + 2 * i], !=, of[1 + 2 * ((i + 1) % PROCESSES)]);
+        }
+        g_free(w);
+}
+
+int main(int argc, char **argv)
+{
+        g_test_init(&argc, &argv, NULL);
+        g_test_add_func("/work-in-lanes/leisure", test_leisure);
+        g_test_add_func("/work-in-lanes/hurry", test_hurry);
+        g_test_add_func("/work-in-lanes/no-lanes", test_no_lanes);
+        g_test_add_func("/work-in-lanes/lanes", test_lanes);
+        return g_test_run();
+}
