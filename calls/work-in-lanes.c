@@ -37,6 +37,7 @@ enum {
 #define STRAY    -34.0
 #define OVERLAP  -14.0
 #define NO_CALLS -8.0
+#define FAR      12.0 /* what is so much less likely than another is not followed */
 
 #define ALIKE   20.0 /* calls that what follows at any place in a part counts for, at each */
 #define DOUBTED 0.05 /* what a part counts for that may be two */
@@ -97,6 +98,7 @@ typedef struct {
         gsize state_size;
         guint8 *now, *then; /* STATES; and those after a call, which are more: */
         guint n_now, n_then, room;
+        double best;       /* of those after a call */
         State **by_log;    /* these, in order */
         GHashTable *alike; /* of them, by like: the index + 1 */
         GArray *history;
@@ -383,12 +385,16 @@ static guint64 waiting_hash(guint32 message)
 }
 
 /* The state that is like this one after a call, or a new one; NULL where that one is likelier, or
- * there is no room. */
+ * another by far, or there is no room. */
 static State *find_alike(Lanes *t, guint64 like, double log)
 {
-        gpointer found = g_hash_table_lookup(t->alike, &like);
+        gpointer found;
         State *to;
 
+        if (log < t->best - FAR)
+                return NULL;
+        t->best = MAX(t->best, log);
+        found = g_hash_table_lookup(t->alike, &like);
         if (found) {
                 to = state_then(t, GPOINTER_TO_UINT(found) - 1);
                 return log > to->log ? to : NULL;
@@ -571,6 +577,7 @@ static void prune(Lanes *t)
         for (guint i = 0; i < t->n_now; i++)
                 memcpy(state_now(t, i), t->by_log[i], t->state_size);
         t->n_then = 0;
+        t->best = -G_MAXDOUBLE;
         g_hash_table_remove_all(t->alike);
 }
 
@@ -609,6 +616,7 @@ static void cut(Lanes *t, guint n_calls)
         guint32 entered = 0;
 
         memset(s, 0, t->state_size);
+        t->best = -G_MAXDOUBLE;
         for (guint i = 0; i < t->n_lanes; i++)
                 s->lane[i] = no_part;
         for (guint from = 0; from < n_calls; from += STRETCH) {
