@@ -114,6 +114,22 @@ static guint32 choose(WorkersEvidence *w, Joint *j, const GArray *guesses)
         return best.k;
 }
 
+/* The numbers that there may be, but for those up to one that was refuted; NULL if there is none.
+ */
+static GArray *find_guesses(const Joint *j)
+{
+        GArray *guesses = workers_find(j);
+        guint n = 0;
+
+        while (guesses && n < guesses->len &&
+               g_array_index(guesses, WorkersGuess, n).k <= j->learning->refuted_k)
+                n++;
+        if (!guesses || n < guesses->len)
+                return guesses ? g_array_remove_range(guesses, 0, n) : NULL;
+        g_array_free(guesses, TRUE);
+        return NULL;
+}
+
 static void try_workers(Evidence *e, Joint *j)
 {
         WorkersEvidence *w = (WorkersEvidence *)e;
@@ -121,9 +137,8 @@ static void try_workers(Evidence *e, Joint *j)
         g_autofree gint64 *before = NULL, *log = NULL;
         g_autoptr(GArray) guesses = NULL;
 
-        e->refuted = j->learning->no_queue;
-        if (!e->refuted)
-                guesses = workers_find(j);
+        guesses = find_guesses(j);
+        e->refuted = j->learning->refuted_k > 0 && !guesses;
         if (!guesses)
                 return;
         before = g_new(gint64, n);
@@ -165,8 +180,8 @@ static void note_first_delay(Joint *j, guint32 parent, FirstDelays *first)
         first->in[MIN((guint)(below * FIRST_DELAYS), FIRST_DELAYS - 1)]++;
 }
 
-/* The largest difference of the shares of shorter delays; 0 where there are few on either side, as where
- * hardly a call finds an idle worker. */
+/* The largest difference of the shares of shorter delays; 0 where there are few on either side, as
+ * where hardly a call finds an idle worker. */
 static double difference(const FirstDelays *x, const FirstDelays *y)
 {
         double most = 0, below = 0;
@@ -209,9 +224,9 @@ static gboolean can_have_made_calls(const Problem *p)
 /* Few make calls out of turn, and a worker does with a call from the queue what it does with one
  * that found it idle. At a node without such a queue the two begin with different delays. That is
  * so, too, where idle workers are slow to wake; but there hardly any parents are as good as the
- * first ones. Where nearly all make calls out of turn, and evidence that ties families together says
- * so, that has found the parents, and not the queue. Whoever the parents are, one of those that do not
- * wait has made each call. */
+ * first ones. Where nearly all make calls out of turn, and evidence that ties families together
+ * says so, that has found the parents, and not the queue. Whoever the parents are, one of those
+ * that do not wait has made each call. */
 static gboolean borne_out(const Evidence *e G_GNUC_UNUSED, Joint *j, double excess)
 {
         FirstDelays first[2] = { 0 };

@@ -15,7 +15,7 @@ typedef struct Learning {
         gboolean given_away; /* the model is to decide on other problems */
         gboolean counts;     /* new parents are only counted; a later step learns from them */
         gboolean refuted;    /* the parents that were learned do not bear out what was supposed */
-        gboolean no_queue;   /* so it was when a queue was; none is supposed */
+        guint32 refuted_k;   /* so it was when so many workers were; only more are. 0: nothing was */
         double true_log;     /* the log likelihood of the true assignment, if it is told */
 } Learning;
 

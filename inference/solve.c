@@ -98,8 +98,8 @@ static void learn(Joint *j)
         joint_learn(j);
 }
 
-/* Learns the model and finds shares and scores, with all calls of the node at once; these not where what
- * was learned is refuted. */
+/* Learns the model and finds shares and scores, with all calls of the node at once; these not where
+ * what was learned is refuted. */
 static void find_beliefs(Joint *j)
 {
         gboolean truth = j->problem->node->truth != NULL;
@@ -600,8 +600,8 @@ static void abandon(Begun *b)
         candidates_clear(&b->open);
 }
 
-/* Where what was learned is refuted, begins again, to learn without the queue that was supposed, and
- * returns TRUE. */
+/* Where what was learned is refuted, begins again, to learn with more workers than were supposed,
+ * if there may be more, or else without a queue, and returns TRUE. */
 static gboolean begins_again(Begun *b, NodeAnswer *answer)
 {
         NodeProblem *problem = b->n.problem.node;
@@ -611,6 +611,7 @@ static gboolean begins_again(Begun *b, NodeAnswer *answer)
 
         if (!learning.refuted)
                 return FALSE;
+        learning.refuted_k = MAX(evidence_n_workers(&model->evidence), learning.refuted_k + 1);
         abandon(b);
         node_answer_clear(answer);
         evidence_end(&model->evidence);
@@ -618,7 +619,6 @@ static gboolean begins_again(Begun *b, NodeAnswer *answer)
         node_model_init(model);
         model->resolution = resolution;
         learning.refuted = FALSE;
-        learning.no_queue = TRUE;
         begin(b, problem, model, learning, answer);
         return TRUE;
 }
