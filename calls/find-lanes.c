@@ -22,7 +22,7 @@ typedef struct {
 } Way;
 
 /* way: set, the index of each call's, or NO_WAY. */
-static void find_ways(const LaneCall *calls, guint n, GArray *ways, guint16 *way)
+static void find_ways(const WorkerCall *calls, guint n, GArray *ways, guint16 *way)
 {
         g_autoptr(GHashTable) known = g_hash_table_new(NULL, NULL);
 
@@ -52,7 +52,7 @@ static void find_ways(const LaneCall *calls, guint n, GArray *ways, guint16 *way
 }
 
 /* How often calls of each two connections overlap. */
-static void count_overlaps(const LaneCall *calls, guint n, const guint16 *way, guint n_ways,
+static void count_overlaps(const WorkerCall *calls, guint n, const guint16 *way, guint n_ways,
                            guint32 *overlaps)
 {
         g_autoptr(GArray) open = g_array_new(FALSE, FALSE, sizeof(guint32));
@@ -68,8 +68,7 @@ static void count_overlaps(const LaneCall *calls, guint n, const guint16 *way, g
                                 continue;
                         }
                         overlaps[(gsize)way[i] * n_ways + way[other]]++;
-                        if (way[i] != way[other])
-                                overlaps[(gsize)way[other] * n_ways + way[i]]++;
+                        overlaps[(gsize)way[other] * n_ways + way[i]]++;
                         k++;
                 }
                 g_array_append_val(open, i);
@@ -165,7 +164,7 @@ static guint deal_lanes(GArray *ways, const guint32 *overlaps)
         return n_lanes;
 }
 
-guint find_lanes(const LaneCall *calls, guint n, guint8 *lane)
+guint find_lanes(const WorkerCall *calls, guint n, guint8 *lane)
 {
         g_autoptr(GArray) ways = g_array_new(FALSE, FALSE, sizeof(Way));
         g_autofree guint16 *way = g_new(guint16, n + 1);

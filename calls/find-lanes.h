@@ -8,20 +8,13 @@
 #ifndef RAVEL_FIND_LANES_H
 #define RAVEL_FIND_LANES_H
 
-#include <glib.h>
+#include "calls/worker-calls.h"
 
 enum { MOST_LANES = 64, NO_LANE = 0xff /* it is not known of which process a call is */ };
-
-/* A call that a node makes. */
-typedef struct {
-        gint64 start, end;  /* ns */
-        guint64 kind;       /* callee and operation, in one number */
-        guint32 connection; /* 0: unknown */
-} LaneCall;
 
 /* Calls by start. lane: set, for each. Returns how many there are; 0 where not half of the calls
  * are of processes that are known, or those of one overlap.
  * O(calls * calls at a time + connections^2 * lanes). */
-guint find_lanes(const LaneCall *calls, guint n_calls, guint8 *lane);
+guint find_lanes(const WorkerCall *calls, guint n_calls, guint8 *lane);
 
 #endif

@@ -129,7 +129,8 @@ static gboolean add_linked(KnownCalls *k, const Message *message, const Message 
 gboolean known_calls_add(KnownCalls *k, const Message *message, GError **error)
 {
         Message with_path;
-        const Message *matched = message; /* its id says the true path, which nothing else may see */
+        const Message *matched =
+                message; /* its id says the true path, which nothing else may see */
         const char *link = NULL;
         gsize link_length = 0;
         gboolean relay = FALSE;
@@ -204,19 +205,27 @@ void known_calls_close_up(KnownCalls *k)
         c->n = kept;
 }
 
+static LinkEdge *list_link_edges(const KnownCalls *k)
+{
+        LinkEdge *edges = g_new(LinkEdge, k->roles.n_edges);
+
+        for (guint i = 0; i < k->roles.n_edges; i++)
+                edges[i] = (LinkEdge){ k->roles.edge[i].caller, k->roles.edge[i].callee };
+        return edges;
+}
+
 gint64 known_calls_find_links(KnownCalls *k)
 {
-        g_autofree LinkEdge *edges = g_new(LinkEdge, k->roles.n_edges);
+        g_autofree LinkEdge *edges = list_link_edges(k);
         CallPairs *c = &k->pairs;
         gint64 longest;
 
         if (!(c->wanted & WANT_LINKS))
                 return 0;
         call_links_add_operations(&k->links, &k->labels, c->n);
-        for (guint i = 0; i < k->roles.n_edges; i++)
-                edges[i] = (LinkEdge){ k->roles.edge[i].caller, k->roles.edge[i].callee };
         call_links_find(&k->links, c, edges, node_table_size(k->nodes));
-        longest = open_stays_find(&k->links, c, &k->labels, &k->connections, edges, node_table_size(k->nodes));
+        longest = open_stays_find(&k->links, c, &k->labels, &k->connections, edges,
+                                  node_table_size(k->nodes));
         for (guint32 i = 0; k->links.parent && c->cause && i < c->n; i++)
                 if (k->links.parent[i] != NO_PARENT) {
                         call_pairs_set_cause(
@@ -225,15 +234,6 @@ gint64 known_calls_find_links(KnownCalls *k)
                                 c->candidates[i] = 1;
                 }
         return longest;
-}
-
-static LinkEdge *list_link_edges(const KnownCalls *k)
-{
-        LinkEdge *edges = g_new(LinkEdge, k->roles.n_edges);
-
-        for (guint i = 0; i < k->roles.n_edges; i++)
-                edges[i] = (LinkEdge){ k->roles.edge[i].caller, k->roles.edge[i].callee };
-        return edges;
 }
 
 void known_calls_step_links(KnownCalls *k, gint64 until, guint64 oldest)

@@ -81,12 +81,6 @@ static const LinkEdge *edge_of(const Search *s, guint32 call)
         return &s->edges[s->calls->edge[call] - 1];
 }
 
-/* Its callee and operation. */
-static guint64 kind_of(const Search *s, guint32 call)
-{
-        return hash_word(s->calls->edge[call], call_labels_get(s->labels, call));
-}
-
 static gboolean may_start(const Search *s, guint32 call)
 {
         return s->links->starts[call] && call_is_message(s->calls, call);
@@ -477,13 +471,33 @@ static void set_until(Search *s, guint32 call, gint64 until)
         l->until[call] = until;
 }
 
+/* The calls that the worker makes. */
+static WorkerCall *list_calls(const Search *s, const Event *events, guint n, guint *n_calls)
+{
+        WorkerCall *calls = g_new(WorkerCall, n + 1);
+
+        *n_calls = 0;
+        for (guint i = 0; i < n; i++) {
+                const Event *e = &events[i];
+
+                if (!e->comes)
+                        calls[(*n_calls)++] = (WorkerCall){
+                                e->from, e->to,
+                                hash_word(s->calls->edge[e->call],
+                                          call_labels_get(s->labels, e->call)),
+                                call_connections_get(s->connections, e->call).connection
+                        };
+        }
+        return calls;
+}
+
 /* Where the worker does one thing at a time, the order of its calls says whose they are. FALSE
  * where it does not, or all ends are known. */
 static gboolean find_turns(Search *s, const Event *events, guint n)
 {
         g_autofree TurnMessage *messages = g_new(TurnMessage, n);
-        g_autofree TurnCall *calls = g_new(TurnCall, n);
-        guint n_messages = 0, n_calls = 0;
+        guint n_messages = 0, n_calls;
+        g_autofree WorkerCall *calls = list_calls(s, events, n, &n_calls);
 
         for (guint i = 0; i < n; i++) {
                 const Event *e = &events[i];
@@ -491,8 +505,6 @@ static gboolean find_turns(Search *s, const Event *events, guint n)
                 if (e->comes)
                         messages[n_messages++] =
                                 (TurnMessage){ e->from, s->calls->at_callee[e->call].to, 0 };
-                else
-                        calls[n_calls++] = (TurnCall){ e->from, e->to, kind_of(s, e->call) };
         }
         if (!are_ends_unknown(s, events, n, messages, n_messages) ||
             !work_in_turn_find(messages, n_messages, calls, n_calls, find_pause(events, n)))
@@ -537,20 +549,11 @@ static LaneMessage *list_begun(const Search *s, const Event *events, guint n, gu
  */
 static gboolean find_in_lanes(Search *s, const Event *events, guint n)
 {
-        g_autofree LaneCall *calls = g_new(LaneCall, n + 1);
         g_autofree guint32 *which = g_new(guint32, n + 1);
-        guint n_messages, n_calls = 0;
+        guint n_messages, n_calls;
         g_autofree LaneMessage *messages = list_begun(s, events, n, which, &n_messages);
+        g_autofree WorkerCall *calls = list_calls(s, events, n, &n_calls);
 
-        for (guint32 i = 0; i < n; i++) {
-                const Event *e = &events[i];
-
-                if (!e->comes)
-                        calls[n_calls++] = (LaneCall){
-                                e->from, e->to, kind_of(s, e->call),
-                                call_connections_get(s->connections, e->call).connection
-                        };
-        }
         if (!work_in_lanes_find(messages, n_messages, calls, n_calls))
                 return FALSE;
         for (guint i = 0; i < n_messages; i++)

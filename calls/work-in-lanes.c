@@ -88,12 +88,13 @@ typedef struct {
 
 typedef struct {
         LaneMessage *messages;
-        const LaneCall *calls;
+        const WorkerCall *calls;
         guint n_messages, n_calls, n_lanes;
-        guint most_waiting; /* messages, that may be begun but are not */
-        gint64 *begun;      /* by message */
-        guint8 *kind;       /* by call */
-        guint8 *lane;       /* by call; NO_LANE: unknown */
+        guint most_waiting;   /* messages, that may be begun but are not */
+        gint64 *begun;        /* by message */
+        double firsts[TIMES]; /* delays of first calls, before any part is known */
+        guint8 *kind;         /* by call */
+        guint8 *lane;         /* by call; NO_LANE: unknown */
         Steps *steps;
         gsize state_size;
         guint8 *now, *then; /* STATES; and those after a call, which are more: */
@@ -106,22 +107,6 @@ typedef struct {
 } Lanes;
 
 /* --- what is likely ------------------------------------------------------------------ */
-
-static void number_kinds(Lanes *t)
-{
-        g_autoptr(GHashTable) numbers = g_hash_table_new(hash_int64, g_int64_equal);
-
-        for (guint i = 0; i < t->n_calls; i++) {
-                gpointer number = g_hash_table_lookup(numbers, &t->calls[i].kind);
-                guint n = g_hash_table_size(numbers);
-
-                if (!number) {
-                        number = GUINT_TO_POINTER(MIN(n, KINDS - 1) + 1);
-                        g_hash_table_insert(numbers, (gpointer)&t->calls[i].kind, number);
-                }
-                t->kind[i] = (guint8)(GPOINTER_TO_UINT(number) - 1);
-        }
-}
 
 static guint time_bin(gint64 time)
 {
@@ -243,8 +228,8 @@ static double rate_of_messages(const Lanes *t)
 }
 
 /* Around messages there are more calls than at other times: the first ones. Bins by size, until
- * there is one for each message. weight: how often each counts. Returns how many there are. */
-static double suppose_first(Lanes *t, double weight)
+ * there is one for each message. Returns how many there are. */
+static double find_firsts(Lanes *t)
 {
         double around[TIMES] = { 0 }, left = t->n_messages;
 
@@ -259,13 +244,19 @@ static double suppose_first(Lanes *t, double weight)
         for (guint k = 0; k < TIMES && left > 0; k++) {
                 guint bin = k % 2 ? DELAYS - 1 - k / 2 : DELAYS + k / 2;
                 double chance = delay_width(bin) * rate_of_messages(t) * t->n_calls;
-                double more = CLAMP(around[bin] - chance, 0, left);
 
-                left -= more;
-                for (guint kind = 0; kind < KINDS; kind++)
-                        t->steps->first[kind].count[bin] += weight * more / KINDS;
+                t->firsts[bin] = CLAMP(around[bin] - chance, 0, left);
+                left -= t->firsts[bin];
         }
         return t->n_messages - left;
+}
+
+/* weight: how often each counts. */
+static void count_firsts(Lanes *t, double weight)
+{
+        for (guint kind = 0; kind < KINDS; kind++)
+                for (guint bin = 0; bin < TIMES; bin++)
+                        t->steps->first[kind].count[bin] += weight * t->firsts[bin] / KINDS;
 }
 
 /* When a call may be the first for a message: so many ns from when that was begun on, and up to. */
@@ -275,7 +266,7 @@ static void find_window(const Lanes *t, double *from, double *to)
         for (guint bin = 0; bin < TIMES; bin++) {
                 double edge = delay_edge(delay_size(bin) + 1);
 
-                if (t->steps->first[0].count[bin] == 0)
+                if (t->firsts[bin] == 0)
                         continue;
                 if (bin < DELAYS)
                         *from = MIN(*from, -edge);
@@ -347,8 +338,9 @@ static void suppose(Lanes *t)
 {
         g_autofree guint32 *before = g_new(guint32, t->n_calls);
         guint32 last[MOST_LANES];
-        double found = suppose_first(t, 1);
+        double found = find_firsts(t);
 
+        count_firsts(t, 1);
         for (guint i = 0; i < t->n_lanes; i++)
                 last[i] = NOBODY;
         for (guint32 i = 0; i < t->n_calls; i++) {
@@ -719,7 +711,7 @@ static void learn(Lanes *t, guint n_calls)
         gint64 until = t->calls[n_calls - 1].start, busy[MOST_LANES];
 
         memset(t->steps, 0, sizeof *t->steps);
-        suppose_first(t, FIRST_WEIGHT);
+        count_firsts(t, FIRST_WEIGHT);
         for (guint i = 0; i < t->n_lanes; i++)
                 busy[i] = G_MAXINT64;
         for (guint32 m = 0; m < t->n_messages; m++)
@@ -831,7 +823,7 @@ static guint count_used(const Lanes *t)
         return t->n_messages - unused->len;
 }
 
-gboolean work_in_lanes_find(LaneMessage *messages, guint n_messages, const LaneCall *calls,
+gboolean work_in_lanes_find(LaneMessage *messages, guint n_messages, const WorkerCall *calls,
                             guint n_calls)
 {
         g_autofree guint8 *kind = g_new(guint8, n_calls + 1), *lane = g_new(guint8, n_calls + 1);
@@ -868,7 +860,7 @@ gboolean work_in_lanes_find(LaneMessage *messages, guint n_messages, const LaneC
         t.now = now = g_malloc(STATES * t.state_size);
         t.then = then = g_malloc(t.room * t.state_size);
         t.by_log = by_log = g_new(State *, t.room);
-        number_kinds(&t);
+        worker_calls_number_kinds(calls, n_calls, KINDS, kind);
         limit_early(&t);
         find_parts(&t);
         if (count_used(&t) * LEAST_USED < n_messages)

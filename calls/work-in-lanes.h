@@ -23,10 +23,10 @@ typedef struct {
         gint64 until; /* set: when its last call was over; enter where it has none */
 } LaneMessage;
 
-/* Messages by begun, and enter; calls by start. FALSE, with nothing set, where no two processes are
- * found. O((messages + calls) * processes), with a large factor where it is not known of which
- * process a call is. */
-gboolean work_in_lanes_find(LaneMessage *messages, guint n_messages, const LaneCall *calls,
+/* Messages by begun, and enter; calls by start. FALSE, with no until set, where no two processes
+ * are found, or nothing is by them. O((messages + calls) * processes), with a large factor where it
+ * is not known of which process a call is. */
+gboolean work_in_lanes_find(LaneMessage *messages, guint n_messages, const WorkerCall *calls,
                             guint n_calls);
 
 #endif

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "base/compare.h"
-#include "base/hash.h"
 
 enum {
         KINDS = 32,      /* of calls that are told apart, and all others as one */
@@ -41,7 +40,7 @@ typedef struct {
 
 typedef struct {
         TurnMessage *messages;
-        const TurnCall *calls;
+        const WorkerCall *calls;
         guint n_messages, n_calls;
         gint64 pause;
         guint8 *kind; /* by call */
@@ -50,22 +49,6 @@ typedef struct {
         GHashTable *ahead; /* those after a call: where, by what tells them apart */
         guint32 *part;     /* by call: its message; G_MAXUINT32: none */
 } Turns;
-
-static void number_kinds(Turns *t)
-{
-        g_autoptr(GHashTable) numbers = g_hash_table_new(hash_int64, g_int64_equal);
-
-        for (guint i = 0; i < t->n_calls; i++) {
-                gpointer number = g_hash_table_lookup(numbers, &t->calls[i].kind);
-                guint n = g_hash_table_size(numbers);
-
-                if (!number) {
-                        number = GUINT_TO_POINTER(MIN(n, KINDS - 1) + 1);
-                        g_hash_table_insert(numbers, (gpointer)&t->calls[i].kind, number);
-                }
-                t->kind[i] = (guint8)(GPOINTER_TO_UINT(number) - 1);
-        }
-}
 
 /* --- before anything is learned ----------------------------------------------------- */
 
@@ -330,7 +313,7 @@ static void set_ends(Turns *t)
         }
 }
 
-static gboolean is_one_at_a_time(const TurnCall *calls, guint n)
+static gboolean is_one_at_a_time(const WorkerCall *calls, guint n)
 {
         gint64 busy = G_MININT64;
         guint overlaps = 0;
@@ -342,7 +325,7 @@ static gboolean is_one_at_a_time(const TurnCall *calls, guint n)
         return n > 0 && overlaps <= n / OVERLAPS;
 }
 
-gboolean work_in_turn_find(TurnMessage *messages, guint n_messages, const TurnCall *calls,
+gboolean work_in_turn_find(TurnMessage *messages, guint n_messages, const WorkerCall *calls,
                            guint n_calls, gint64 pause)
 {
         g_autofree guint8 *kind = g_new(guint8, n_calls + 1);
@@ -361,7 +344,7 @@ gboolean work_in_turn_find(TurnMessage *messages, guint n_messages, const TurnCa
                 return FALSE;
         t.states = g_array_new(FALSE, FALSE, sizeof(State));
         t.ahead = g_hash_table_new(NULL, NULL);
-        number_kinds(&t);
+        worker_calls_number_kinds(calls, n_calls, KINDS, kind);
         begin(&t);
         for (guint round = 0; round < ROUNDS; round++) {
                 find_logs(steps);

@@ -11,7 +11,7 @@
 #ifndef RAVEL_WORK_IN_TURN_H
 #define RAVEL_WORK_IN_TURN_H
 
-#include <glib.h>
+#include "calls/worker-calls.h"
 
 /* A message that came to the worker. */
 typedef struct {
@@ -19,16 +19,10 @@ typedef struct {
         gint64 until;       /* set: when its last call was over, or the worker came to it */
 } TurnMessage;
 
-/* A call of the worker's. */
-typedef struct {
-        gint64 start, end; /* ns */
-        guint64 kind;      /* callee and operation, in one number */
-} TurnCall;
-
 /* Messages by enter, calls by start. pause: longer than this, in ns, a worker that has something to
  * do does not pause. FALSE where calls overlap, so that it does not do one thing at
  * a time. O((messages + calls) * 256). */
-gboolean work_in_turn_find(TurnMessage *messages, guint n_messages, const TurnCall *calls,
+gboolean work_in_turn_find(TurnMessage *messages, guint n_messages, const WorkerCall *calls,
                            guint n_calls, gint64 pause);
 
 #endif

@@ -118,16 +118,16 @@ static guint32 choose(WorkersEvidence *w, Joint *j, const GArray *guesses)
  */
 static GArray *find_guesses(const Joint *j)
 {
-        GArray *guesses = workers_find(j);
+        g_autoptr(GArray) guesses = workers_find(j);
         guint n = 0;
 
-        while (guesses && n < guesses->len &&
+        if (!guesses)
+                return NULL;
+        while (n < guesses->len &&
                g_array_index(guesses, WorkersGuess, n).k <= j->learning->refuted_k)
                 n++;
-        if (!guesses || n < guesses->len)
-                return guesses ? g_array_remove_range(guesses, 0, n) : NULL;
-        g_array_free(guesses, TRUE);
-        return NULL;
+        g_array_remove_range(guesses, 0, n);
+        return guesses->len ? g_steal_pointer(&guesses) : NULL;
 }
 
 static void try_workers(Evidence *e, Joint *j)
@@ -135,9 +135,8 @@ static void try_workers(Evidence *e, Joint *j)
         WorkersEvidence *w = (WorkersEvidence *)e;
         guint32 n = j->problem->node->n_in;
         g_autofree gint64 *before = NULL, *log = NULL;
-        g_autoptr(GArray) guesses = NULL;
+        g_autoptr(GArray) guesses = find_guesses(j);
 
-        guesses = find_guesses(j);
         e->refuted = j->learning->refuted_k > 0 && !guesses;
         if (!guesses)
                 return;

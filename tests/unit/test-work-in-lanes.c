@@ -13,13 +13,13 @@ typedef struct {
         LaneMessage message[MESSAGES];
         gint64 done[MESSAGES]; /* by message, at first: when its last call was over */
         gint64 ends[MESSAGES]; /* these, once messages are in order */
-        LaneCall call[MOST_CALLS];
+        WorkerCall call[MOST_CALLS];
         guint n_calls;
 } Worker;
 
 static int compare_calls(const void *a, const void *b)
 {
-        const LaneCall *x = a, *y = b;
+        const WorkerCall *x = a, *y = b;
 
         return COMPARE(x->start, y->start);
 }
@@ -59,7 +59,7 @@ static gint64 do_job(Worker *w, GRand *random, guint process, gint64 now)
                 guint32 connection = job[i] == 3 ? 0 : 1 + process * 2 + (job[i] == 1);
 
                 now = between(random, start + MS, start + 5 * MS);
-                w->call[w->n_calls++] = (LaneCall){ start, now, job[i], connection };
+                w->call[w->n_calls++] = (WorkerCall){ start, now, job[i], connection };
         }
         return now;
 }

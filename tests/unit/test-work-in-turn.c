@@ -7,7 +7,7 @@ enum { MESSAGES = 400, MOST_CALLS = 3 * MESSAGES, MS = 1000000 };
 typedef struct {
         TurnMessage message[MESSAGES];
         gint64 done[MESSAGES]; /* when its last call was over; 0: it had none */
-        TurnCall call[MOST_CALLS];
+        WorkerCall call[MOST_CALLS];
         guint n_calls;
 } Worker;
 
@@ -30,7 +30,7 @@ static void work(Worker *w, GRand *random, guint burst, gint64 gap, gboolean kin
                         gint64 start = now + g_rand_int_range(random, 1, MS);
 
                         now = start + g_rand_int_range(random, MS, 3 * MS);
-                        w->call[w->n_calls++] = (TurnCall){ start, now, kinds ? job[i] : 1 };
+                        w->call[w->n_calls++] = (WorkerCall){ start, now, kinds ? job[i] : 1, 0 };
                 }
                 w->done[m] = now;
         }
@@ -78,8 +78,9 @@ static void test_hurry(void)
 static void test_together(void)
 {
         TurnMessage messages[] = { { 0, 40, 0 }, { 1, 40, 0 }, { 2, 60, 0 }, { 3, 100, 0 } };
-        TurnCall calls[] = { { 5, 10, 1 },  { 11, 15, 2 }, { 16, 20, 1 }, { 21, 25, 2 },
-                             { 45, 50, 1 }, { 51, 55, 2 }, { 70, 75, 1 }, { 76, 80, 2 } };
+        WorkerCall calls[] = { { 5, 10, 1, 0 },  { 11, 15, 2, 0 }, { 16, 20, 1, 0 },
+                               { 21, 25, 2, 0 }, { 45, 50, 1, 0 }, { 51, 55, 2, 0 },
+                               { 70, 75, 1, 0 }, { 76, 80, 2, 0 } };
 
         g_assert_true(work_in_turn_find(messages, 4, calls, 8, 100));
         g_assert_cmpint(messages[0].until, ==, 15);
@@ -91,7 +92,7 @@ static void test_together(void)
 static void test_overlap(void)
 {
         TurnMessage messages[] = { { 0, 100, 0 }, { 1, 100, 0 } };
-        TurnCall calls[] = { { 5, 20, 1 }, { 11, 30, 1 } };
+        WorkerCall calls[] = { { 5, 20, 1, 0 }, { 11, 30, 1, 0 } };
 
         g_assert_false(work_in_turn_find(messages, 2, calls, 2, 10));
         g_assert_false(work_in_turn_find(messages, 0, calls, 1, 10));

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "calls/worker-calls.h"
+
+#include "base/hash.h"
+
+void worker_calls_number_kinds(const WorkerCall *calls, guint n, guint8 most, guint8 *number)
+{
+        g_autoptr(GHashTable) numbers = g_hash_table_new(hash_int64, g_int64_equal);
+
+        for (guint i = 0; i < n; i++) {
+                gpointer found = g_hash_table_lookup(numbers, &calls[i].kind);
+                guint known = g_hash_table_size(numbers);
+
+                if (!found) {
+                        found = GUINT_TO_POINTER(MIN(known, most - 1u) + 1);
+                        g_hash_table_insert(numbers, (gpointer)&calls[i].kind, found);
+                }
+                number[i] = (guint8)(GPOINTER_TO_UINT(found) - 1);
+        }
+}
