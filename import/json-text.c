@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "import/json-reader.h"
+#include "base/json-reader.h"
 
 typedef struct {
         const char *at, *end;

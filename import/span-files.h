@@ -7,7 +7,7 @@
 #ifndef RAVEL_SPAN_FILES_H
 #define RAVEL_SPAN_FILES_H
 
-#include "import/json-reader.h"
+#include "base/json-reader.h"
 #include "import/span.h"
 
 /* Jaeger's answers, {"data": [trace, ...]}: the value of "data". A trace is held until its end. */

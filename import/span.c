@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "import/json-reader.h"
+#include "base/json-reader.h"
 
 enum {
         LONGEST_NAME = 256, /* bytes of a name that are used */

@@ -5,7 +5,7 @@
  */
 #include <string.h>
 
-#include "import/json-reader.h"
+#include "base/json-reader.h"
 
 int LLVMFuzzerTestOneInput(const guint8 *data, gsize n);
 

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "import/json-reader.h"
+#include "base/json-reader.h"
 
 typedef struct {
         const char *text;

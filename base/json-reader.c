@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "import/json-reader.h"
+#include "base/json-reader.h"
 
 #include <string.h>
 
