@@ -562,7 +562,7 @@ static void take_contents(Exchange *x, guint side, const Parsed *parsed,
 {
         if (x->pairing.message[side].kind == KIND_RETURN) {
                 pairing_deliver(&x->pairing, side, parsed->contents, parsed->n_contents,
-                                !parsed->was_waited, context);
+                                parsed->job, !parsed->was_waited, context);
                 return;
         }
         for (guint i = 0; i < parsed->n_contents; i++)

@@ -165,6 +165,48 @@ static void path_append(GString *out, const char *path)
                 g_string_append(out, " /...");
 }
 
+static void name_append(GString *out, const char *word, gsize n)
+{
+        g_string_append_printf(out, " %.*s", is_name(word, n) ? (int)n : 3,
+                               is_name(word, n) ? word : "...");
+}
+
+/* The parts of a job's name are divided as its language does it ("App\Jobs\Pay", "Shop::Pay",
+ * "com.shop.Pay$Card"), and are written with dots. */
+static void job_append(GString *out, const char *name)
+{
+        gsize from = out->len + 1;
+
+        g_string_append_c(out, ' ');
+        for (; *name; name++) {
+                gboolean divides = strchr("\\:$", *name) != NULL;
+
+                if (!divides)
+                        g_string_append_c(out, *name);
+                else if (out->len > from && out->str[out->len - 1] != '.')
+                        g_string_append_c(out, '.');
+        }
+        if (is_name(out->str + from, out->len - from))
+                return;
+        g_string_truncate(out, from);
+        g_string_append(out, "...");
+}
+
+static gboolean is_at_queue(const char *verb, gsize n)
+{
+        return n == 7 && (memcmp(verb, "publish", n) == 0 || memcmp(verb, "deliver", n) == 0);
+}
+
+/* A queue, or a job, or both. */
+static void queue_append(GString *out, const char *words)
+{
+        const char *blank = strchr(words, ' ');
+
+        if (blank)
+                name_append(out, words, blank - words);
+        job_append(out, blank ? blank + 1 : words);
+}
+
 /* VERB or METHOD, and what stands after the blank. */
 static void two_append(GString *out, const char *label, const char *blank)
 {
@@ -181,7 +223,10 @@ static void two_append(GString *out, const char *label, const char *blank)
                         path_append(out, rest);
         } else if (is_verb(label, n)) {
                 g_string_append_len(out, label, n);
-                g_string_append_printf(out, " %s", is_name(rest, strlen(rest)) ? rest : "...");
+                if (is_at_queue(label, n))
+                        queue_append(out, rest);
+                else
+                        name_append(out, rest, strlen(rest));
         }
 }
 

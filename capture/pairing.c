@@ -351,8 +351,8 @@ void pairing_link(Pairing *p, guint side, guint64 content, gboolean known,
                 m->link = link;
 }
 
-void pairing_deliver(Pairing *p, guint side, const guint64 *contents, guint n, gboolean known,
-                     const CaptureContext *context)
+void pairing_deliver(Pairing *p, guint side, const guint64 *contents, guint n, const char *job,
+                     gboolean known, const CaptureContext *context)
 {
         const MessageInProgress *m = &p->message[side];
         gint call = call_find(p, side, FALSE, 0);
@@ -372,6 +372,8 @@ void pairing_deliver(Pairing *p, guint side, const guint64 *contents, guint n, g
                                                   out.port, (guint32)out.number);
                 if (!out.link.some)
                         continue;
+                if (job && context->label)
+                        out.label = g_strconcat("deliver ", job, NULL);
                 sequencer_add(context->sequencer, &out);
                 account_add(context->account, ACCOUNT_ONE_WAY);
         }

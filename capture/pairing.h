@@ -149,10 +149,10 @@ void pairing_link(Pairing *p, guint side, guint64 content, gboolean known,
                   const CaptureContext *context);
 
 /* The open message of side, a return, brings a number of contents out of a queue: each is a message
- * of its own, with the id of the call and so much more. known: only those that somebody else had
- * put in. */
-void pairing_deliver(Pairing *p, guint side, const guint64 *contents, guint n, gboolean known,
-                     const CaptureContext *context);
+ * of its own, with the id of the call and so much more. job: NULL, or the name of what it brings.
+ * known: only those that somebody else had put in. */
+void pairing_deliver(Pairing *p, guint side, const guint64 *contents, guint n, const char *job,
+                     gboolean known, const CaptureContext *context);
 
 /* n bytes more of the open message, whether somebody saw them or not. */
 static inline void pairing_count(Pairing *p, guint side, guint64 n)

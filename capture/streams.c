@@ -410,6 +410,19 @@ static void call_begin(Pairing *p, guint side, MessageKind kind, guint part, gui
         sequencer_open(context->sequencer, &s->item, first.time);
 }
 
+/* A part after the first has a label. */
+static void label_part(Stream *s, guint part, const GString *label)
+{
+        if (!s->label) {
+                s->label = g_strndup(label->str, label->len);
+        } else if (part & PART_NAMES) {
+                char *first = s->label;
+
+                s->label = g_strconcat(first, " ", label->str, NULL);
+                g_free(first);
+        }
+}
+
 /* --- from outside ---------------------------------------------------------- */
 
 void streams_part_begin(Pairing *p, guint side, MessageKind kind, guint part, guint64 key,
@@ -420,9 +433,9 @@ void streams_part_begin(Pairing *p, guint side, MessageKind kind, guint part, gu
                 call_begin(p, side, kind, part, key, seq, first, context);
         } else if (kind != KIND_RETURN && (part & PART_BEGINS) && (part & PART_BY_PLACE)) {
                 account_add(context->account, ACCOUNT_REPEATED_CALLS); /* its key is in use */
-        } else if (kind == KIND_CALL && s && !s->written && !s->label && context->label &&
+        } else if (kind != KIND_RETURN && s && !s->written && context->label &&
                    context->label->len > 0) {
-                s->label = g_strndup(context->label->str, context->label->len);
+                label_part(s, part, context->label);
         } else if (kind == KIND_RETURN && s && !s->return_begun && !(part & PART_ABORTS)) {
                 s->return_begun = TRUE;
                 s->return_first = first;

@@ -10,6 +10,7 @@
  * A content is a method, a header and a body, each in frames of its own, and those of many channels
  * come in between each other; so what is under way is kept by channel.
  */
+#include "capture/protocol/job-name.h"
 #include "capture/protocol/path-label.h"
 #include "capture/protocol/protocol.h"
 
@@ -156,6 +157,7 @@ typedef struct {
                 part;  /* of its parts but for the last; kind is KIND_UNKNOWN where there is none */
         guint8 header; /* has come */
         guint8 begins; /* with its header */
+        guint8 named;  /* what it asks for is in its label, or is not looked for */
 } Content;
 
 typedef struct {
@@ -322,32 +324,115 @@ static guint64 hash_name(guint64 h, Cursor name)
         return hash_word(hash_more(h, name), cursor_left(&name));
 }
 
-/* The identifiers of a message that its publisher gave, of its content header. A broker leaves
- * them alone, while it may add headers and take away an expiration. */
+/* Properties of a message, of its content header. Each that is there stands in the order of its
+ * bit, from the highest. */
+enum { HEADERS = 13, DELIVERY_MODE = 12, PRIORITY = 11, CORRELATION = 10, MESSAGE = 7, TIME = 6,
+       TYPE = 5, LAST_PROPERTY = TYPE };
+
+/* The next property that is there, from bit *bit on, which becomes the one below it: its bit and
+ * bytes. -1: no more, or they are not all at hand. */
+static int property_read(Cursor *c, guint16 flags, int *bit, Cursor *value)
+{
+        guint32 n;
+        const guint8 *p;
+        while (*bit >= LAST_PROPERTY && !(flags & 1u << *bit))
+                --*bit;
+        int found = (*bit)--;
+        if (found < LAST_PROPERTY)
+                return -1;
+        switch (found) {
+        case HEADERS:
+                if (!cursor_u32(c, &n))
+                        return -1;
+                break;
+        case DELIVERY_MODE:
+        case PRIORITY:
+                n = 1;
+                break;
+        case TIME:
+                n = 8;
+                break;
+        default:
+                return name_read(c, value) ? found : -1;
+        }
+        *value = cursor(c->at, MIN(n, cursor_left(c)));
+        p = cursor_take(c, n);
+        if (!p)
+                c->at = c->end;
+        return p || found == HEADERS ? found : -1;
+}
+
+/* To the first property. */
+static gboolean properties_begin(Cursor *c, guint16 *flags)
+{
+        return cursor_skip(c, 12) && cursor_u16(c, flags);
+}
+
+/* The identifiers that the publisher of a message gave. A broker leaves them alone, while it may
+ * add headers and take away an expiration. */
 static guint64 hash_properties(guint64 h, Cursor c)
 {
-        enum { HEADERS = 13, DELIVERY_MODE = 12, PRIORITY = 11, CORRELATION = 10, MESSAGE = 7 };
         guint16 flags;
-        if (!cursor_skip(&c, 12) || !cursor_u16(&c, &flags))
+        Cursor value;
+        int found, bit = 15;
+        if (!properties_begin(&c, &flags))
                 return h;
-        for (int bit = 15; bit >= MESSAGE; bit--) {
-                Cursor name;
-                guint32 n;
-                if (!(flags & 1u << bit))
-                        continue;
-                if (bit == DELIVERY_MODE || bit == PRIORITY) {
-                        if (!cursor_skip(&c, 1))
-                                return h;
-                } else if (bit == HEADERS) {
-                        if (!cursor_u32(&c, &n) || !cursor_skip(&c, n))
-                                return h;
-                } else if (!name_read(&c, &name)) {
-                        return h;
-                } else if (bit == CORRELATION || bit == MESSAGE) {
-                        h = hash_name(hash_word(h, (guint64)bit), name);
-                }
-        }
+        while ((found = property_read(&c, flags, &bit, &value)) >= MESSAGE)
+                if (found == CORRELATION || found == MESSAGE)
+                        h = hash_name(hash_word(h, (guint64)found), value);
         return h;
+}
+
+/* --- what a message asks for ------------------------------------------------ */
+
+/* A value in a table of headers. FALSE: it is none, or not all there. */
+static gboolean field_skip(Cursor *c, guint8 type)
+{
+        static const char sizes[] = "t1b1B1s2u2U2I4i4f4D5L8l8d8T8V0";
+        guint32 n;
+        const char *size = type ? strchr(sizes, type) : NULL;
+        if (strchr("SAFx", type ? type : ' '))
+                return cursor_u32(c, &n) && cursor_skip(c, n);
+        return size && g_ascii_isalpha(*size) && cursor_skip(c, (gsize)(size[1] - '0'));
+}
+
+/* By a header that names it. */
+static gboolean name_from_headers(GString *label, Cursor c)
+{
+        Cursor name;
+        guint8 type;
+        while (cursor_left(&c) > 0 && name_read(&c, &name) && cursor_u8(&c, &type)) {
+                guint32 n;
+                const guint8 *value;
+                if (type != 'S' || !job_name_is_header((const char *)name.at, cursor_left(&name))) {
+                        if (!field_skip(&c, type))
+                                return FALSE;
+                        continue;
+                }
+                if (!cursor_u32(&c, &n) || !(value = cursor_take(&c, n)))
+                        return FALSE;
+                if (job_name_append(label, (const char *)value, n))
+                        return TRUE;
+        }
+        return FALSE;
+}
+
+/* By the property that names the type of a message, or by a header. */
+static gboolean name_from_properties(GString *label, Cursor c)
+{
+        guint16 flags;
+        Cursor value, headers = { NULL, NULL };
+        int found, bit = 15;
+        if (!properties_begin(&c, &flags))
+                return FALSE;
+        while ((found = property_read(&c, flags, &bit, &value)) >= 0) {
+                if (found == HEADERS)
+                        headers = value;
+                if (found == TYPE &&
+                    job_name_append(label, (const char *)value.at, cursor_left(&value)))
+                        return TRUE;
+        }
+        return headers.at && name_from_headers(label, headers);
 }
 
 /* --- contents -------------------------------------------------------------- */
@@ -355,7 +440,7 @@ static guint64 hash_properties(guint64 h, Cursor c)
 static void part_set(const Content *content, guint part, Parsed *parsed)
 {
         parsed->kind = (MessageKind)content->kind;
-        parsed->part = (guint16)(content->part | part);
+        parsed->part = (guint16)(content->part | part | PART_NAMES);
         parsed->keyed = TRUE;
         parsed->key = content->key;
 }
@@ -376,17 +461,21 @@ static void content_go_on(Content *content, Parsed *parsed)
         content->kind = KIND_UNKNOWN;
 }
 
-static void header_read(Content *content, Cursor c, Parsed *parsed)
+static void header_read(Content *content, Cursor c, GString *label, Parsed *parsed)
 {
         content->header = TRUE;
         content->left = read_u64(c.at + 4);
         content->hash = hash_word(hash_properties(content->hash, c), content->left);
+        content->named = !label || content->begins || name_from_properties(label, c);
         content_go_on(content, parsed);
 }
 
-static void body_read(Content *content, Cursor c, guint32 size, Parsed *parsed)
+static void body_read(Content *content, Cursor c, guint32 size, GString *label, Parsed *parsed)
 {
         gsize n = MIN(cursor_left(&c), MAX_BODY - content->hashed);
+        if (label && !content->named)
+                job_name_append_json(label, c.at, cursor_left(&c));
+        content->named = TRUE; /* else it is not in the first frame */
         content->hash = hash_more(content->hash, cursor(c.at, n));
         content->hashed += (guint32)n;
         content->left -= MIN(content->left, size);
@@ -688,9 +777,9 @@ static ParseStatus frame_read(AmqpState *s, const guint8 *bytes, gsize n, GStrin
                 return PARSE_NOT_MINE;
         if ((f.type == HEADER || f.type == BODY) && (content = content_find(s, &f, parsed))) {
                 if (f.type == HEADER)
-                        header_read(content, c, parsed);
+                        header_read(content, c, label, parsed);
                 else
-                        body_read(content, c, f.size, parsed);
+                        body_read(content, c, f.size, label, parsed);
         }
         parsed->length = FRAME + (guint64)f.size;
         return PARSE_MESSAGE;

@@ -42,7 +42,8 @@ typedef enum {
         PART_ANSWERS = 32,  /* and no message before the first call */
         PART_BY_PLACE = 64, /* its call's id is that of a call in order; the key only pairs */
         PART_THROUGH = 128, /* with the others of its group whose keys are lower: see KEY_GROUP */
-        PART_PIECE = 256    /* a piece of it: see pieces.h */
+        PART_PIECE = 256,   /* a piece of it: see pieces.h */
+        PART_NAMES = 512    /* its label is appended to what earlier parts have */
 } PartFlags;
 
 /* The keys of a group differ in their lower bits only. */
@@ -79,6 +80,7 @@ typedef struct {
                                  message had content; else 0 */
         const guint64 *contents; /* with PARSE_MESSAGE, of one that is whole: several of them; of a
                                     return, what it brings out of a queue. Until the next parse() */
+        const char *job; /* where that is one with a name: see job-name.h; else NULL. As long */
 
         /* Where labels are wanted: the header block of a part, or a piece of it, of the
          * bytes shown; NULL where it has none. See header-labels.h. */

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/hash.h"
+#include "capture/protocol/job-name.h"
 
 enum {
         MAX_CONTENT = 4096, /* bytes of an element that are looked at */
@@ -34,15 +35,20 @@ struct RedisCarried {
         Walk walk[2];
         guint64 asked[REDIS_ASKED]; /* the lists of commands that wait for their replies, a ring */
         guint n_asked;
+        GString *job; /* the name of what the last reply has brought */
 };
 
 RedisCarried *redis_carried_new(void)
 {
-        return g_new0(RedisCarried, 1);
+        RedisCarried *c = g_new0(RedisCarried, 1);
+        c->job = g_string_new(NULL);
+        return c;
 }
 
 void redis_carried_free(RedisCarried *c)
 {
+        if (c)
+                g_string_free(c->job, TRUE);
         g_free(c);
 }
 
@@ -89,6 +95,8 @@ guint redis_carried_begin(RedisCarried *c, guint side, RedisForm form, guint ask
         if (form == ASKS_LIST)
                 asked = c->n_asked++;
         w->asked = asked % REDIS_ASKED;
+        if (side == 1)
+                g_string_truncate(c->job, 0);
         if (form == BRINGS_ELEMENTS)
                 w->key = c->asked[w->asked];
         return w->asked;
@@ -160,6 +168,13 @@ static void read_entry(Walk *w, const guint8 *text, gsize n, guint64 length)
 
 static void read_entries(Walk *w, const guint8 *text, gsize n, guint64 length);
 
+static void add_element(RedisCarried *c, Walk *w, const guint8 *text, gsize n, guint64 length)
+{
+        add_text(w, CARRIES_ELEMENTS, text, n, length);
+        if (w->form != CARRIES_ELEMENTS && w->n_contents == 1)
+                job_name_append_json(c->job, text, n);
+}
+
 void redis_carried_string(RedisCarried *c, guint side, const guint8 *text, gsize n, guint64 length)
 {
         static const guint8 key_word[] = {
@@ -179,13 +194,13 @@ void redis_carried_string(RedisCarried *c, guint side, const guint8 *text, gsize
         switch (form) {
         case CARRIES_ELEMENTS:
         case BRINGS_ELEMENTS:
-                add_text(w, CARRIES_ELEMENTS, text, n, length);
+                add_element(c, w, text, n, length);
                 break;
         case BRINGS_KEYED:
                 if (word == 0)
                         w->key = hash_text(HASH_SEED, text, n, length);
                 else
-                        add_text(w, CARRIES_ELEMENTS, text, n, length);
+                        add_element(c, w, text, n, length);
                 break;
         case CARRIES_MESSAGE:
         case BRINGS_MESSAGE:
@@ -282,6 +297,11 @@ const guint64 *redis_carried_end(RedisCarried *c, guint side, guint16 *n)
                 add_content(w, w->entry);
         *n = w->n_contents;
         return w->contents;
+}
+
+const char *redis_carried_job(const RedisCarried *c)
+{
+        return c->walk[1].n_contents == 1 && c->job->len > 0 ? c->job->str : NULL;
 }
 
 gboolean redis_carried_waits(const RedisCarried *c)

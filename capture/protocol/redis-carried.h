@@ -52,6 +52,10 @@ void redis_carried_values(RedisCarried *carried, guint side, guint64 values);
 /* The message is over: hashes of what it carried, 64 at most, until the next one begins. */
 const guint64 *redis_carried_end(RedisCarried *carried, guint side, guint16 *n);
 
+/* Of a reply that is over and brought one element of a list, a job with a name (job-name.h): the
+ * name, until the next one begins. Else NULL. */
+const char *redis_carried_job(const RedisCarried *carried);
+
 /* Whether the command that is over waits for what it asks for, as its arguments say. */
 gboolean redis_carried_waits(const RedisCarried *carried);
 

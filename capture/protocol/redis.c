@@ -790,6 +790,7 @@ static void end_carried(const RedisState *s, Parsed *parsed)
 {
         RedisCarried *carried = *parsed->memory;
         parsed->contents = redis_carried_end(carried, s->side == SIDE_SERVER, &parsed->n_contents);
+        parsed->job = redis_carried_job(carried);
         parsed->was_waited = s->waits;
         if (s->carries >= ASKS_LIST && s->carries <= ASKS_STREAMS)
                 parsed->fetch = s->waits || redis_carried_waits(carried) ? FETCH_WAIT : FETCH_NOW;

@@ -160,6 +160,38 @@ static void test_unsettled(void)
         }
 }
 
+/* What a message asks for, by the property that names its type, a header, or a body that is a job. */
+static void test_jobs(void)
+{
+        static const char *const jobs[] = {
+                "02 0001 00000012 003c 0000 0000000000000000 0020 03 'pay' ce",
+                "02 0001 00000036 003c 0000 0000000000000000 2000 00000024 "
+                "03 'eta' 't' 01 04 'lang' 'S' 00000002 'py' 04 'task' 'S' 00000008 'shop.pay' ce",
+                /* With a time, as RabbitMQ's plugin adds it, and an unknown field before the task. */
+                "02 0001 0000001a 003c 0000 0000000000000000 0060 0000000000000001 03 'pay' ce",
+                "02 0001 00000020 003c 0000 0000000000000000 2000 0000000e 01 'x' 'q' 04 'task' 'S' "
+                "00000001 'y' ce",
+                "02 0001 0000000e 003c 0000 000000000000000f 0000 ce 03 0001 0000000f "
+                "'{\"class\":\"Pay\"}' ce",
+                /* The header that the table of headers does not end in. */
+                "02 0001 0000001f 003c 0000 0000000000000000 2000 000000ff 04 'task' 'S' 00000001 'y' "
+                "0000 ce",
+        };
+        static const char *const labels[] = {
+                "deliver q pay", "deliver q shop.pay", "deliver q pay",
+                "deliver q",     "deliver q Pay",      "deliver q y",
+        };
+        for (guint i = 0; i < G_N_ELEMENTS(jobs); i++) {
+                Talk t = TALK;
+                g_autofree char *said = g_strconcat(DELIVER("0001", "01"), jobs[i], NULL);
+                talk(&t, 1, said);
+                g_assert_nonnull(strstr(t.out->str, labels[i]));
+                g_assert_true(g_str_has_suffix(g_strchomp(t.out->str), ")"));
+                g_assert_cmpuint(strlen(strchr(t.out->str, '(')), ==, strlen(labels[i]) + 2);
+                talk_end(&t, t.out->str);
+        }
+}
+
 static guint64 content_of(const char *hex)
 {
         g_autoptr(GByteArray) bytes = hex_bytes(hex);
@@ -248,6 +280,7 @@ int main(int argc, char **argv)
         g_test_add_func("/amqp/get", test_get);
         g_test_add_func("/amqp/both-sides", test_both_sides);
         g_test_add_func("/amqp/unsettled", test_unsettled);
+        g_test_add_func("/amqp/jobs", test_jobs);
         g_test_add_func("/amqp/content", test_content);
         g_test_add_func("/amqp/not-amqp", test_not_amqp);
         g_test_add_func("/amqp/boundary", test_boundary);

@@ -173,6 +173,8 @@ static void carry(Talk *t, const char *bytes, gsize step, gboolean replies)
                                 break;
                         gsize before = t->out->len;
                         say_contents(t, &parsed);
+                        if (parsed.job)
+                                g_string_append_printf(t->out, "(%s)", parsed.job);
                         if (parsed.fetch)
                                 g_string_append_c(t->out, parsed.fetch == FETCH_WAIT ? '+' : '?');
                         g_string_append(t->out, t->out->len > before ? " " : "- ");
@@ -220,6 +222,16 @@ static void test_lists(void)
         check_carried(PUSH_2 LPOP("q"), ":2\r\n$3\r\nj1\n\r\n", "ab ? / - c");
         check_carried(BLPOP BLPOP, "*-1\r\n+QUEUED\r\n", "+ + / - -");
         check_carried("*3\r\n$8\r\nBZPOPMIN\r\n$1\r\nz\r\n$1\r\n0\r\n", "*-1\r\n", "+ / -");
+}
+
+#define JOB "$15\r\n{\"class\":\"Pay\"}\r\n"
+
+/* What a list brings may name a job; not what is put in, nor what brings several. */
+static void test_jobs(void)
+{
+        check_carried("*3\r\n$5\r\nLPUSH\r\n$1\r\nq\r\n" JOB BLPOP LPOP("q") LPOP("q") LPOP("q"),
+                      ":1\r\n*2\r\n$1\r\nq\r\n" JOB JOB "*2\r\n" JOB JOB J("1"),
+                      "a + ? ? ? / - a(Pay) a(Pay) aa b");
 }
 
 #define ADD(words, options)                                                                        \
@@ -282,6 +294,7 @@ int main(int argc, char **argv)
         g_test_add_func("/redis/no-reply", test_no_reply);
         g_test_add_func("/redis/replication", test_replication);
         g_test_add_func("/redis/lists", test_lists);
+        g_test_add_func("/redis/jobs", test_jobs);
         g_test_add_func("/redis/streams", test_streams);
         g_test_add_func("/redis/published", test_published);
         g_test_add_func("/redis/cut", test_cut);
