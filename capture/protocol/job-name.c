@@ -86,12 +86,13 @@ static void read_job(JsonReader *r, Found *found)
 gboolean job_name_append_json(GString *label, const guint8 *text, gsize n)
 {
         g_autoptr(JsonReader) r = NULL;
-        Text left = { text, text + n };
+        Text left;
         Found found = { .rank = 0 };
         gboolean named;
 
         if (n == 0 || text[0] != '{')
                 return FALSE;
+        left = (Text){ text, text + n };
         found.name = g_string_new(NULL);
         r = json_reader_new(text_read, &left);
         if (json_reader_next_value(r) && json_reader_enter_object(r))

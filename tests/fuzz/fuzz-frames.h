@@ -23,12 +23,14 @@ static void parse_in_pieces(const Protocol *protocol, const guint8 *data, gsize 
 {
         guint64 state[PROTOCOL_STATE_SIZE / 8] = { 0 };
         guint64 at = 0; /* everything before it is settled */
+        g_autoptr(GString) label = g_string_new(NULL);
         for (gsize shown = MIN(step, n); at < n; shown = MIN(shown + step, n)) {
                 while (at < shown) {
                         g_autofree guint8 *copy = g_memdup2(data + at, shown - at);
                         Parsed parsed = { .memory = memory };
-                        ParseStatus status = protocol->parse(state, CALL_NONE, copy, shown - at,
-                                                             FALSE, NULL, &parsed);
+                        ParseStatus status =
+                                protocol->parse(state, CALL_NONE, copy, shown - at, FALSE,
+                                                g_string_truncate(label, 0), &parsed);
                         if (status == PARSE_NOT_MINE || frames->n == MAX_FRAMES)
                                 return;
                         if (status == PARSE_MORE) {
