@@ -540,7 +540,8 @@ static LaneMessage *list_begun(const Search *s, const Event *events, guint n, gu
                 const Event *e = &events[which[i]];
 
                 enter = MAX(enter, MAX(e->from, s->links->since[e->call]));
-                messages[i] = (LaneMessage){ enter, e->begun, 0 };
+                messages[i] =
+                        (LaneMessage){ enter, e->begun, call_labels_get(s->labels, e->call), 0 };
         }
         return messages;
 }

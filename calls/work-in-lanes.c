@@ -10,7 +10,8 @@
 #include "base/time-search.h"
 
 enum {
-        KINDS = 32,      /* of calls that are told apart, and all others as one */
+        KINDS = 32,      /* of calls that are told apart, and all others as one; */
+        ASKED = 16,      /* and of what messages ask for */
         PLACES = 8,      /* in a part; from then on all are alike */
         NOT_YET = KINDS, /* before the first call of a part */
         END = KINDS,     /* after the last */
@@ -39,7 +40,9 @@ enum {
 #define NO_CALLS -8.0
 #define FAR      12.0 /* what is so much less likely than another is not followed */
 
-#define ALIKE   20.0 /* calls that what follows at any place in a part counts for, at each */
+#define ALIKE                                                                                      \
+        20.0 /* calls that what follows at any place in a part counts for, at each, and what       \
+                does in all parts, in those that ask for one thing */
 #define DOUBTED 0.05 /* what a part counts for that may be two */
 
 #define NOBODY G_MAXUINT32
@@ -54,6 +57,10 @@ typedef struct {
 typedef struct {
         double count[PLACES][KINDS + 1][KINDS + 1];
         double log[PLACES][KINDS + 1][KINDS + 1];
+} Follows;
+
+typedef struct {
+        Follows all;
         Times first[KINDS]; /* from when a message was begun to its first call, by the kind of that:
                                delays */
         Times pause[KINDS][KINDS]; /* from one call to the next, by their kinds */
@@ -96,6 +103,9 @@ typedef struct {
         guint8 *kind;         /* by call */
         guint8 *lane;         /* by call; NO_LANE: unknown */
         Steps *steps;
+        guint n_asked;    /* things that messages ask for */
+        Follows *follows; /* by each; NULL where it is one for all */
+        guint8 *asked;    /* by message */
         gsize state_size;
         guint8 *now, *then; /* STATES; and those after a call, which are more: */
         guint n_now, n_then, room;
@@ -176,7 +186,7 @@ static void find_idle_logs(Steps *s)
 }
 
 /* What follows a kind of call: at each place about what does at any. */
-static void find_step_logs(Steps *s, guint last)
+static void find_step_logs(Follows *s, guint last)
 {
         enum { SMOOTH_BY = 20 }; /* so many parts of a count, to each */
         double all[KINDS + 1], n_all = 0;
@@ -198,10 +208,29 @@ static void find_step_logs(Steps *s, guint last)
         }
 }
 
-static void find_logs(Steps *s)
+/* What follows in parts that ask for one thing: about what does in all. */
+static void find_asked_logs(Follows *s, const Follows *all, guint place, guint last)
 {
+        double sum = ALIKE;
+
+        for (guint next = 0; next <= KINDS; next++)
+                sum += s->count[place][last][next];
+        for (guint next = 0; next <= KINDS; next++)
+                s->log[place][last][next] = log(
+                        (s->count[place][last][next] + ALIKE * exp(all->log[place][last][next])) /
+                        sum);
+}
+
+static void find_logs(Lanes *t)
+{
+        Steps *s = t->steps;
+
         for (guint last = 0; last <= KINDS; last++)
-                find_step_logs(s, last);
+                find_step_logs(&s->all, last);
+        for (guint i = 0; t->follows && i < t->n_asked; i++)
+                for (guint place = 0; place < PLACES; place++)
+                        for (guint last = 0; last <= KINDS; last++)
+                                find_asked_logs(&t->follows[i], &s->all, place, last);
         for (guint kind = 0; kind < KINDS; kind++) {
                 find_time_logs(&s->first[kind], NULL, delay_width);
                 for (guint next = 0; next < KINDS; next++)
@@ -210,9 +239,13 @@ static void find_logs(Steps *s)
         find_idle_logs(s);
 }
 
-static double step(const Lanes *t, const Lane *l, guint next)
+/* message: of the part; NOBODY: any. */
+static double step(const Lanes *t, guint32 message, const Lane *l, guint next)
 {
-        return t->steps->log[l->place][l->last][next];
+        const Follows *follows =
+                t->follows && message != NOBODY ? &t->follows[t->asked[message]] : &t->steps->all;
+
+        return follows->log[l->place][l->last][next];
 }
 
 static double time_log(const Times *times, gint64 time)
@@ -319,10 +352,10 @@ static void suppose_steps(Lanes *t, const guint32 *before, double found)
                            (p->n + PAIR_WEIGHT);
                 p->first = CLAMP(p->first, 0.001, 0.999);
                 for (guint place = 1; place < PLACES; place++) {
-                        s->count[place][last][next] += p->n * (1 - p->first);
-                        s->count[place][last][END] += p->n * p->first;
+                        s->all.count[place][last][next] += p->n * (1 - p->first);
+                        s->all.count[place][last][END] += p->n * p->first;
                 }
-                s->count[0][NOT_YET][next] += p->n * p->first;
+                s->all.count[0][NOT_YET][next] += p->n * p->first;
         }
         for (guint32 i = 0; i < t->n_calls; i++)
                 if (before[i] != NOBODY) {
@@ -483,10 +516,11 @@ static void begin_part(Lanes *t, const State *s, guint32 call, guint lane, guint
         gint64 delay = t->calls[call].start - t->messages[message].begun;
         guint8 kind = t->kind[call];
         Lane next = { message, call, 1, kind };
-        double log = s->log + step(t, &no_part, kind) + t->steps->first[kind].log[delay_bin(delay)];
+        double log = s->log + step(t, message, &no_part, kind) +
+                     t->steps->first[kind].log[delay_bin(delay)];
 
         if (l->message != NOBODY)
-                log += step(t, l, END) + idle_log(t, l, message);
+                log += step(t, l->message, l, END) + idle_log(t, l, message);
         follow(t, s, lane, next, TRUE, log);
 }
 
@@ -500,7 +534,7 @@ static void go_on_in(Lanes *t, const State *s, guint32 call, guint lane)
                 Lane next = { l->message, call, (guint8)MIN(l->place + 1, PLACES - 1), kind };
 
                 follow(t, s, lane, next, FALSE,
-                       s->log + step(t, l, kind) +
+                       s->log + step(t, l->message, l, kind) +
                                time_log(&t->steps->pause[l->last][kind], pause));
         }
         for (guint i = 0; i < s->n_waiting; i++)
@@ -541,7 +575,7 @@ static void give_up(Lanes *t, State *s, guint32 n)
 {
         guint n_old = MIN(n, s->n_waiting);
 
-        s->log += n * step(t, &no_part, END);
+        s->log += n * step(t, NOBODY, &no_part, END);
         for (guint i = 0; i < n_old; i++)
                 s->like ^= waiting_hash(s->waiting[i]);
         s->n_waiting -= n_old;
@@ -576,11 +610,11 @@ static void prune(Lanes *t)
 static double log_at_end(const Lanes *t, const State *s)
 {
         guint32 unused = t->n_messages - s->next + s->n_waiting;
-        double log = s->log + unused * step(t, &no_part, END);
+        double log = s->log + unused * step(t, NOBODY, &no_part, END);
 
         for (guint i = 0; i < t->n_lanes; i++)
                 if (s->lane[i].message != NOBODY)
-                        log += step(t, &s->lane[i], END);
+                        log += step(t, s->lane[i].message, &s->lane[i], END);
         return log;
 }
 
@@ -689,6 +723,13 @@ static void learn_idle(Lanes *t, const gint64 *busy, guint32 call, double weight
         }
 }
 
+static void learn_step(Lanes *t, guint32 message, const Progress *p, guint next, double weight)
+{
+        t->steps->all.count[p->place][p->last][next] += weight;
+        if (t->follows)
+                t->follows[t->asked[message]].count[p->place][p->last][next] += weight;
+}
+
 /* The next call of a part. */
 static void learn_call(Lanes *t, guint32 call, Progress *p, double weight)
 {
@@ -700,7 +741,7 @@ static void learn_call(Lanes *t, guint32 call, Progress *p, double weight)
                 s->first[kind].count[delay_bin(start - t->messages[t->part[call]].begun)] += weight;
         else
                 s->pause[p->last][kind].count[time_bin(start - t->calls[p->call].end)] += weight;
-        s->count[p->place][p->last][kind] += weight;
+        learn_step(t, t->part[call], p, kind, weight);
         *p = (Progress){ call, (guint8)MIN(p->place + 1, PLACES - 1), kind };
 }
 
@@ -711,6 +752,8 @@ static void learn(Lanes *t, guint n_calls)
         gint64 until = t->calls[n_calls - 1].start, busy[MOST_LANES];
 
         memset(t->steps, 0, sizeof *t->steps);
+        if (t->follows)
+                memset(t->follows, 0, t->n_asked * sizeof *t->follows);
         count_firsts(t, FIRST_WEIGHT);
         for (guint i = 0; i < t->n_lanes; i++)
                 busy[i] = G_MAXINT64;
@@ -728,7 +771,7 @@ static void learn(Lanes *t, guint n_calls)
                         busy[t->lane[i]] = t->calls[i].end;
         }
         for (guint32 m = 0; m < t->n_messages && t->messages[m].enter <= until; m++)
-                t->steps->count[at[m].place][at[m].last][END] += weight[m];
+                learn_step(t, m, &at[m], END, weight[m]);
 }
 
 /* --- what is found ------------------------------------------------------------------- */
@@ -805,9 +848,9 @@ static void find_parts(Lanes *t)
         suppose(t);
         for (guint round = 1; round <= ROUNDS; round++) {
                 guint n = round < ROUNDS ? MIN(t->n_calls, LEARNED) : t->n_calls;
-                double *no_calls = &t->steps->log[0][NOT_YET][END];
+                double *no_calls = &t->steps->all.log[0][NOT_YET][END];
 
-                find_logs(t->steps);
+                find_logs(t);
                 if (round <= USE_ALL_ROUNDS)
                         *no_calls = MIN(*no_calls, NO_CALLS);
                 cut(t, n);
@@ -830,7 +873,8 @@ gboolean work_in_lanes_find(LaneMessage *messages, guint n_messages, const Worke
         g_autofree guint32 *part = g_new(guint32, n_calls + 1);
         g_autofree gint64 *begun = g_new(gint64, n_messages + 1);
         g_autofree Steps *steps = g_new0(Steps, 1);
-        g_autofree guint8 *now = NULL, *then = NULL;
+        g_autofree guint8 *now = NULL, *then = NULL, *asked = g_new(guint8, n_messages + 1);
+        g_autofree Follows *follows = NULL;
         g_autofree State **by_log = NULL;
         g_autoptr(GArray) history = g_array_new(FALSE, TRUE, sizeof(History));
         g_autoptr(GHashTable) alike = g_hash_table_new(hash_int64, g_int64_equal);
@@ -842,6 +886,7 @@ gboolean work_in_lanes_find(LaneMessage *messages, guint n_messages, const Worke
                     .kind = kind,
                     .lane = lane,
                     .steps = steps,
+                    .asked = asked,
                     .history = history,
                     .alike = alike,
                     .part = part };
@@ -860,7 +905,10 @@ gboolean work_in_lanes_find(LaneMessage *messages, guint n_messages, const Worke
         t.now = now = g_malloc(STATES * t.state_size);
         t.then = then = g_malloc(t.room * t.state_size);
         t.by_log = by_log = g_new(State *, t.room);
-        worker_calls_number_kinds(calls, n_calls, KINDS, kind);
+        number_kinds(&calls->kind, sizeof *calls, n_calls, KINDS, kind);
+        t.n_asked = number_kinds(&messages->kind, sizeof *messages, n_messages, ASKED, asked);
+        if (t.n_asked > 1)
+                t.follows = follows = g_new0(Follows, t.n_asked);
         limit_early(&t);
         find_parts(&t);
         if (count_used(&t) * LEAST_USED < n_messages)

@@ -20,6 +20,7 @@
 typedef struct {
         gint64 enter; /* ns: nothing is done for it before; later ones than that are set */
         gint64 begun; /* then it was known to be begun */
+        guint64 kind; /* what it asks for; alike where that is unknown */
         gint64 until; /* set: when its last call was over; enter where it has none */
 } LaneMessage;
 

@@ -344,7 +344,7 @@ gboolean work_in_turn_find(TurnMessage *messages, guint n_messages, const Worker
                 return FALSE;
         t.states = g_array_new(FALSE, FALSE, sizeof(State));
         t.ahead = g_hash_table_new(NULL, NULL);
-        worker_calls_number_kinds(calls, n_calls, KINDS, kind);
+        number_kinds(&calls->kind, sizeof *calls, n_calls, KINDS, kind);
         begin(&t);
         for (guint round = 0; round < ROUNDS; round++) {
                 find_logs(steps);

@@ -13,8 +13,8 @@ typedef struct {
         guint32 connection; /* 0: unknown */
 } WorkerCall;
 
-/* number: set, for each of n calls, that of its kind, in order of first use; of all kinds from the
- * last of most on the same. */
-void worker_calls_number_kinds(const WorkerCall *calls, guint n, guint8 most, guint8 *number);
+/* number: set, for each of n kinds, stride bytes apart, its number, in order of first use; of all
+ * from the last of most on the same. How many numbers there are. */
+guint number_kinds(const guint64 *kind, gsize stride, guint n, guint8 most, guint8 *number);
 
 #endif

@@ -326,8 +326,16 @@ static guint64 hash_name(guint64 h, Cursor name)
 
 /* Properties of a message, of its content header. Each that is there stands in the order of its
  * bit, from the highest. */
-enum { HEADERS = 13, DELIVERY_MODE = 12, PRIORITY = 11, CORRELATION = 10, MESSAGE = 7, TIME = 6,
-       TYPE = 5, LAST_PROPERTY = TYPE };
+enum {
+        HEADERS = 13,
+        DELIVERY_MODE = 12,
+        PRIORITY = 11,
+        CORRELATION = 10,
+        MESSAGE = 7,
+        TIME = 6,
+        TYPE = 5,
+        LAST_PROPERTY = TYPE
+};
 
 /* The next property that is there, from bit *bit on, which becomes the one below it: its bit and
  * bytes. -1: no more, or they are not all at hand. */

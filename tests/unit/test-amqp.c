@@ -160,21 +160,25 @@ static void test_unsettled(void)
         }
 }
 
-/* What a message asks for, by the property that names its type, a header, or a body that is a job. */
+/* What a message asks for, by the property that names its type, a header, or a body that is a job.
+ */
 static void test_jobs(void)
 {
         static const char *const jobs[] = {
                 "02 0001 00000012 003c 0000 0000000000000000 0020 03 'pay' ce",
                 "02 0001 00000036 003c 0000 0000000000000000 2000 00000024 "
                 "03 'eta' 't' 01 04 'lang' 'S' 00000002 'py' 04 'task' 'S' 00000008 'shop.pay' ce",
-                /* With a time, as RabbitMQ's plugin adds it, and an unknown field before the task. */
+                /* With a time, as RabbitMQ's plugin adds it, and an unknown field before the task.
+                 */
                 "02 0001 0000001a 003c 0000 0000000000000000 0060 0000000000000001 03 'pay' ce",
-                "02 0001 00000020 003c 0000 0000000000000000 2000 0000000e 01 'x' 'q' 04 'task' 'S' "
+                "02 0001 00000020 003c 0000 0000000000000000 2000 0000000e 01 'x' 'q' 04 'task' "
+                "'S' "
                 "00000001 'y' ce",
                 "02 0001 0000000e 003c 0000 000000000000000f 0000 ce 03 0001 0000000f "
                 "'{\"class\":\"Pay\"}' ce",
                 /* The header that the table of headers does not end in. */
-                "02 0001 0000001f 003c 0000 0000000000000000 2000 000000ff 04 'task' 'S' 00000001 'y' "
+                "02 0001 0000001f 003c 0000 0000000000000000 2000 000000ff 04 'task' 'S' 00000001 "
+                "'y' "
                 "0000 ce",
         };
         static const char *const labels[] = {

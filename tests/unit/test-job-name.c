@@ -20,7 +20,8 @@ static void check(const char *job, const char *expected)
 
 static void test_json(void)
 {
-        check("{\"retry\":true,\"queue\":\"default\",\"class\":\"HardJob\",\"args\":[1]}", "HardJob");
+        check("{\"retry\":true,\"queue\":\"default\",\"class\":\"HardJob\",\"args\":[1]}",
+              "HardJob");
         check("{\"class\":\"ActiveJob::QueueAdapters::SidekiqAdapter::JobWrapper\","
               "\"wrapped\":\"Shop::Pay\",\"args\":[{\"job_class\":\"x\"}]}",
               "Shop::Pay");
