@@ -13,7 +13,15 @@
 #define ORDER_HOLDS 0.97f
 
 /* What a call may be to others of its content. */
-enum { COMES = 1, GOES = 2, BY_ORDER = 4, RELAYED = 8, ASKS = 16, ASKS_AND_WAITS = 32 };
+enum {
+        COMES = 1,
+        GOES = 2,
+        BY_ORDER = 4,
+        RELAYED = 8,
+        ASKS = 16,
+        ASKS_AND_WAITS = 32,
+        SETTLES = 64
+};
 
 typedef struct {
         guint32 call;
@@ -93,11 +101,15 @@ void call_links_add_fetch(CallLinks *l, guint64 call, const Message *message, gb
 {
         gsize length;
         const char *how = message_attribute(message, "fetch", &length);
+        guint8 role = ASKS;
 
-        if (how)
-                add_linked(l, call,
-                           length == 4 && !memcmp(how, "wait", 4) ? ASKS | ASKS_AND_WAITS : ASKS, 0,
-                           way_of(message, message->sender, message->receiver, by_id));
+        if (!how)
+                return;
+        if (length == 4 && !memcmp(how, "wait", 4))
+                role = ASKS | ASKS_AND_WAITS;
+        else if (length == 6 && !memcmp(how, "settle", 6))
+                role = SETTLES;
+        add_linked(l, call, role, 0, way_of(message, message->sender, message->receiver, by_id));
 }
 
 /* Of calls from one on up to another nothing is known. */
@@ -339,6 +351,8 @@ static void note_part(CallLinks *l, const Linked *linked)
         if (linked->role & ASKS)
                 l->fetch[linked->call] =
                         linked->role & ASKS_AND_WAITS ? FETCHES | FETCH_WAITS : FETCHES;
+        else if (linked->role & SETTLES)
+                l->fetch[linked->call] = FETCH_SETTLES;
         else
                 l->starts[linked->call] = linked->role & GOES ? STARTS_WORK : STARTS_NOTHING;
 }
@@ -383,7 +397,7 @@ static void find_parents(Search *s, guint n)
 {
         for (guint i = 0; i < n; i++) {
                 note_part(s->links, linked_at(s->links, i));
-                if (!(linked_at(s->links, i)->role & ASKS))
+                if (!(linked_at(s->links, i)->role & (ASKS | SETTLES)))
                         find_parent(s, linked_at(s->links, i));
         }
 }
@@ -570,7 +584,7 @@ void call_links_step(CallLinks *l, CallPairs *c, const CallLabels *labels, const
         for (guint i = 0; i < due; i++) {
                 const Linked *linked = linked_at(l, i);
 
-                if (!(linked->role & ASKS) && (linked->role & COMES) &&
+                if ((linked->role & COMES) &&
                     (l->parent[linked->call] == NO_PARENT ||
                      s.holders[edge_of(&s, linked->call)->callee].passes))
                         l->relayed[linked->call] |= MAY_GO_ON;

@@ -24,7 +24,8 @@ enum { STARTS_NOTHING, STARTS_WORK, STARTS_UNTIL_ASKED /* its end is known */ };
 enum {
         FETCHES = 1,
         FETCH_WAITS = 2,    /* until there is some */
-        FETCH_OF_WORKER = 4 /* of a node that does only what it has taken */
+        FETCH_OF_WORKER = 4, /* of a node that does only what it has taken */
+        FETCH_SETTLES = 8    /* it only tells of what was taken, and is no path; not FETCHES */
 };
 
 /* What was found so far. */
@@ -113,10 +114,10 @@ static inline gboolean call_links_is_relay(const CallLinks *links, guint32 call)
                links->continues[call] != WORK_NESTED;
 }
 
-/* Its time is nobody's: it waits for work, which comes as a message of its own. */
+/* Its time is nobody's: it waits for work, which comes as a message of its own, or tells of it. */
 static inline gboolean call_links_only_waits(const CallLinks *links, guint32 call)
 {
-        return links->fetch && links->fetch[call] & FETCH_WAITS;
+        return links->fetch && links->fetch[call] & (FETCH_WAITS | FETCH_SETTLES);
 }
 
 /* Made by a worker between one message and the next, for none of them. */

@@ -5,6 +5,7 @@
 
 #include "base/compare.h"
 #include "base/hash.h"
+#include "base/size-class.h"
 #include "base/time-search.h"
 #include "calls/work-in-lanes.h"
 #include "calls/work-in-turn.h"
@@ -52,6 +53,7 @@ typedef struct {
         CallLinks *links;
         CallPairs *calls;
         const CallLabels *labels;
+        const CallFacts *facts;
         const CallConnections *connections;
         const LinkEdge *edges;
         Part *parts;  /* by NodeId */
@@ -164,7 +166,7 @@ static void find_next(Search *s)
 
         s->next = g_new(gint64, s->calls->n);
         for (guint32 i = 0; i < s->calls->n; i++) {
-                gboolean asks = s->links->fetch[i] != 0;
+                gboolean asks = (s->links->fetch[i] & FETCHES) != 0;
                 Turn turn = { s->links->way[i], asks ? s->calls->at_caller[i].from : came(s, i), i,
                               asks };
 
@@ -471,6 +473,16 @@ static void set_until(Search *s, guint32 call, gint64 until)
         l->until[call] = until;
 }
 
+/* Callee and operation; or, where calls have none, the size of the request. */
+static guint64 kind_of(const Search *s, guint32 call)
+{
+        guint16 label = call_labels_get(s->labels, call);
+        CallFact fact = call_facts_get(s->facts, call);
+        guint64 size = (guint64)size_class((guint64)fact.call_bytes) << 16;
+
+        return hash_word(s->calls->edge[call], label ? label : size);
+}
+
 /* The calls that the worker makes. */
 static WorkerCall *list_calls(const Search *s, const Event *events, guint n, guint *n_calls)
 {
@@ -482,9 +494,7 @@ static WorkerCall *list_calls(const Search *s, const Event *events, guint n, gui
 
                 if (!e->comes)
                         calls[(*n_calls)++] = (WorkerCall){
-                                e->from, e->to,
-                                hash_word(s->calls->edge[e->call],
-                                          call_labels_get(s->labels, e->call)),
+                                e->from, e->to, kind_of(s, e->call),
                                 call_connections_get(s->connections, e->call).connection
                         };
         }
@@ -621,15 +631,38 @@ static void find_open(Search *s)
         }
 }
 
-gint64 open_stays_find(CallLinks *l, CallPairs *c, const CallLabels *labels,
+/* A transaction of the queue's: what was sent together with a call that tells of what was taken. */
+static void settle_together(Search *s, guint32 call, guint32 to, guint32 step)
+{
+        const CallPairs *c = s->calls;
+        guint64 connection = call_connections_get(s->connections, call).connection;
+
+        for (guint32 i = call + step;
+             i != to && c->at_caller[i].from == c->at_caller[call].from; i += step)
+                if (c->edge[i] == c->edge[call] &&
+                    call_connections_get(s->connections, i).connection == connection)
+                        s->links->fetch[i] |= FETCH_SETTLES;
+}
+
+static void find_settling(Search *s)
+{
+        for (guint32 i = 0; i < s->calls->n; i++)
+                if (s->links->fetch[i] & FETCH_SETTLES) {
+                        settle_together(s, i, G_MAXUINT32, G_MAXUINT32);
+                        settle_together(s, i, s->calls->n, 1);
+                }
+}
+
+gint64 open_stays_find(CallLinks *l, CallPairs *c, const CallLabels *labels, const CallFacts *facts,
                        const CallConnections *connections, const LinkEdge *edges, guint n_nodes)
 {
         g_autofree Part *parts = g_new0(Part, n_nodes);
-        Search s = { l, c, labels, connections, edges, parts, NULL };
+        Search s = { l, c, labels, facts, connections, edges, parts, NULL };
         gint64 longest = 0;
 
         if (!l->parent)
                 return 0;
+        find_settling(&s);
         find_parts(&s);
         find_next(&s);
         find_open(&s);

@@ -15,12 +15,14 @@
 #ifndef RAVEL_OPEN_STAYS_H
 #define RAVEL_OPEN_STAYS_H
 
+#include "calls/call-facts.h"
 #include "calls/call-links.h"
 
 /* After links are found: makes calls of such messages, and sets how long they may last; and tells
  * which calls ask for work, and are none themselves. Returns the longest stay, ns.
  * O(calls * log(calls)). */
 gint64 open_stays_find(CallLinks *links, CallPairs *calls, const CallLabels *labels,
-                       const CallConnections *connections, const LinkEdge *edges, guint n_nodes);
+                       const CallFacts *facts, const CallConnections *connections,
+                       const LinkEdge *edges, guint n_nodes);
 
 #endif

@@ -6,6 +6,7 @@
 #include "base/size-class.h"
 #include "capture/connection.h"
 #include "capture/links.h"
+#include "capture/settling.h"
 #include "capture/network/link-layer.h"
 #include "capture/network/tunnel.h"
 #include "capture/operations.h"
@@ -58,6 +59,7 @@ Capture *capture_new(const CaptureOptions *options, NodeTable *nodes, NodeNames 
                                        .values = options->identifiers ? g_string_new(NULL) : NULL,
                                        .identifiers = options->identifiers,
                                        .links = link_table_new(),
+                                       .settling = settling_new(),
                                        .tls = options->keys ? &c->tls : NULL };
         c->tls.keys = options->keys;
         for (guint depth = 0; depth <= TUNNEL_DEPTH; depth++)
@@ -79,6 +81,7 @@ void capture_free(Capture *c)
         piece_memory_clear(&c->memory.pieces);
         connection_numbers_free(c->context.numbers);
         link_table_free(c->context.links);
+        settling_free(c->context.settling);
         sequencer_free(c->sequencer);
         if (c->context.label)
                 g_string_free(c->context.label, TRUE);
@@ -344,7 +347,9 @@ static void message_fill(Capture *c, const CapturedMessage *m, Message *message)
         }
         if (m->fetch) {
                 add_key(c, "fetch=");
-                g_string_append(c->attrs, m->fetch == FETCH_WAIT ? "wait" : "now");
+                g_string_append(c->attrs, m->fetch == FETCH_WAIT     ? "wait"
+                                          : m->fetch == FETCH_SETTLE ? "settle"
+                                                                     : "now");
         }
         add_number(c, "stall=", m->stall);
         add_number(c, "resent=", m->resent);

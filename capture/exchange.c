@@ -561,8 +561,7 @@ static void take_contents(Exchange *x, guint side, const Parsed *parsed,
                           const CaptureContext *context)
 {
         if (x->pairing.message[side].kind == KIND_RETURN) {
-                pairing_deliver(&x->pairing, side, parsed->contents, parsed->n_contents,
-                                parsed->job, !parsed->was_waited, context);
+                pairing_deliver(&x->pairing, side, parsed, context);
                 return;
         }
         for (guint i = 0; i < parsed->n_contents; i++)
@@ -654,8 +653,12 @@ static gsize parse_bytes(Exchange *x, guint side, const guint8 *data, gsize n, g
                         s->arrived = stamp;
                         return n;
                 }
-                if (parsed.n_contents > 0)
+                if (parsed.settles) {
+                        if (pairing_settle_taken(&x->pairing, side, &parsed, context))
+                                parsed.fetch = FETCH_SETTLE;
+                } else if (parsed.n_contents > 0) {
                         take_contents(x, side, &parsed, context);
+                }
                 m->fetch = parsed.fetch;
                 if (s->skip) {
                         s->ends_after_skip = TRUE;

@@ -46,6 +46,16 @@ Link link_table_find(const LinkTable *t, guint64 content, NodeId not_by)
         return known && known->by != not_by ? known->link : (Link){ 0 };
 }
 
+Link link_table_take(LinkTable *t, guint64 content, NodeId not_by)
+{
+        gint64 key = (gint64)hash_word(t->seed, content);
+        Link link = link_table_find(t, content, not_by);
+
+        if (link.some && !g_hash_table_remove(t->newer, &key))
+                g_hash_table_remove(t->older, &key);
+        return link;
+}
+
 static void make_room(LinkTable *t)
 {
         g_clear_pointer(&t->older, g_hash_table_destroy);

@@ -26,4 +26,7 @@ void link_table_set(LinkTable *table, guint64 content, NodeId by, Link link);
 /* The first message that carried content, if another node than this one sent it; else none. */
 Link link_table_find(const LinkTable *table, guint64 content, NodeId not_by);
 
+/* The same, which carried it no longer. */
+Link link_table_take(LinkTable *table, guint64 content, NodeId not_by);
+
 #endif

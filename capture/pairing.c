@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "capture/links.h"
+#include "capture/settling.h"
 
 enum {
         MAX_KEYED_CALLS = 1024, /* a connection; the oldest is dropped for another */
@@ -351,8 +352,7 @@ void pairing_link(Pairing *p, guint side, guint64 content, gboolean known,
                 m->link = link;
 }
 
-void pairing_deliver(Pairing *p, guint side, const guint64 *contents, guint n, const char *job,
-                     gboolean known, const CaptureContext *context)
+void pairing_deliver(Pairing *p, guint side, const Parsed *parsed, const CaptureContext *context)
 {
         const MessageInProgress *m = &p->message[side];
         gint call = call_find(p, side, FALSE, 0);
@@ -365,18 +365,59 @@ void pairing_deliver(Pairing *p, guint side, const guint64 *contents, guint n, c
                                 .connection = p->number };
         if (call < 0 || !m->seen)
                 return;
-        for (guint i = 0; i < n; i++) {
+        for (guint i = 0; i < parsed->n_contents; i++) {
+                guint64 content = parsed->contents[i], tag = parsed->tags ? parsed->tags[i] : 0;
+                gboolean settled;
+
                 out.number = call_at(p, (guint)call)->number + i;
-                out.link = known ? link_table_find(context->links, contents[i], p->node[!side])
-                                 : link_table_add(context->links, contents[i], p->node[!side],
-                                                  out.port, (guint32)out.number);
+                out.link = parsed->was_waited
+                                   ? link_table_add(context->links, content, p->node[!side],
+                                                    out.port, (guint32)out.number)
+                                   : link_table_find(context->links, content, p->node[!side]);
                 if (!out.link.some)
                         continue;
-                if (job && context->label)
-                        out.label = g_strconcat("deliver ", job, NULL);
+                settled = tag && settling_take(context->settling, out.sender, out.receiver, tag,
+                                               out.port, (guint32)out.number);
+                out.op = settled ? CALL_SENT : MSG_SENT;
+                if (parsed->job && context->label)
+                        out.label = g_strconcat("deliver ", parsed->job, NULL);
                 sequencer_add(context->sequencer, &out);
-                account_add(context->account, ACCOUNT_ONE_WAY);
+                account_add(context->account, settled ? ACCOUNT_CALLS : ACCOUNT_ONE_WAY);
         }
+}
+
+/* What the open message of side settles returns with its last byte. */
+static void settled_write(Pairing *p, guint side, Link link, const CaptureContext *context)
+{
+        CapturedMessage out = { .stamp = p->message[side].last,
+                                .op = RET_SENT,
+                                .sender = p->node[side],
+                                .receiver = p->node[!side],
+                                .port = link.port,
+                                .has_id = TRUE,
+                                .number = link.number };
+
+        sequencer_add(context->sequencer, &out);
+        account_add(context->account, ACCOUNT_RETURNS);
+}
+
+gboolean pairing_settle_taken(Pairing *p, guint side, const Parsed *parsed,
+                              const CaptureContext *context)
+{
+        NodeId consumer = p->node[side], queue = p->node[!side];
+        gboolean any = FALSE;
+
+        for (guint i = 0; p->message[side].seen && i < parsed->n_contents; i++) {
+                guint64 tag = parsed->contents[i];
+                gboolean has = settling_has(context->settling, queue, consumer, tag);
+
+                if (has && parsed->settles == SETTLES)
+                        settled_write(p, side,
+                                      settling_settle(context->settling, queue, consumer, tag),
+                                      context);
+                any |= has;
+        }
+        return any;
 }
 
 void pairing_open(Pairing *p, guint side, guint32 seq, const Stamp *stamp,

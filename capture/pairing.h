@@ -27,8 +27,9 @@
 #include "capture/protocol/protocol.h"
 #include "capture/tls/opener.h"
 
-/* See links.h, streams.h. */
+/* See links.h, settling.h, streams.h. */
 typedef struct LinkTable LinkTable;
+typedef struct Settling Settling;
 typedef struct StreamPool StreamPool;
 typedef struct StreamTable StreamTable;
 
@@ -50,6 +51,7 @@ typedef struct {
         GString *values; /* scratch; NULL where no identifiers are wanted */
         Identifiers *identifiers; /* likewise */
         LinkTable *links;
+        Settling *settling;
         TlsOpening *tls; /* NULL where nothing is opened */
 } CaptureContext;
 
@@ -148,11 +150,15 @@ void pairing_set_content(Pairing *p, guint side, guint64 content, const CaptureC
 void pairing_link(Pairing *p, guint side, guint64 content, gboolean known,
                   const CaptureContext *context);
 
-/* The open message of side, a return, brings a number of contents out of a queue: each is a message
- * of its own, with the id of the call and so much more. job: NULL, or the name of what it brings.
- * known: only those that somebody else had put in. */
-void pairing_deliver(Pairing *p, guint side, const guint64 *contents, guint n, const char *job,
-                     gboolean known, const CaptureContext *context);
+/* The open message of side, a return, brings contents out of a queue: each is a message of its own,
+ * with the id of the call and so much more; or a call, if it will be settled. Where the call did not
+ * wait, only those that somebody else had put in. */
+void pairing_deliver(Pairing *p, guint side, const Parsed *parsed, const CaptureContext *context);
+
+/* The open message of side settles what was taken, of which it is the return, or names it. Whether
+ * there was any. */
+gboolean pairing_settle_taken(Pairing *p, guint side, const Parsed *parsed,
+                              const CaptureContext *context);
 
 /* n bytes more of the open message, whether somebody saw them or not. */
 static inline void pairing_count(Pairing *p, guint side, guint64 n)

@@ -482,7 +482,7 @@ static void body_read(Content *content, Cursor c, guint32 size, GString *label, 
 {
         gsize n = MIN(cursor_left(&c), MAX_BODY - content->hashed);
         if (label && !content->named)
-                job_name_append_json(label, c.at, cursor_left(&c));
+                job_name_append_json(label, c.at, cursor_left(&c), NULL);
         content->named = TRUE; /* else it is not in the first frame */
         content->hash = hash_more(content->hash, cursor(c.at, n));
         content->hashed += (guint32)n;

@@ -53,7 +53,8 @@ static gssize text_read(gpointer user, void *buffer, gsize n, GError **error)
 /* The best of them so far. */
 typedef struct {
         GString *name;
-        guint rank; /* 0: none */
+        guint rank;   /* 0: none */
+        GString *tag; /* NULL: not looked for */
 } Found;
 
 static void take(JsonReader *r, guint rank, Found *found)
@@ -72,24 +73,37 @@ static void read_headers(JsonReader *r, Found *found)
                         take(r, G_N_ELEMENTS(fields) + 1, found);
 }
 
+static void read_properties(JsonReader *r, Found *found)
+{
+        while (json_reader_next_key(r))
+                if (json_reader_key_is(r, "delivery_tag") && json_reader_scalar(r))
+                        g_string_append_len(found->tag, json_reader_text(r),
+                                            (gssize)json_reader_length(r));
+}
+
 static void read_job(JsonReader *r, Found *found)
 {
         while (json_reader_next_key(r)) {
                 if (json_reader_key_is(r, "headers") && json_reader_enter_object(r))
                         read_headers(r, found);
+                if (found->tag && json_reader_key_is(r, "properties") &&
+                    json_reader_enter_object(r))
+                        read_properties(r, found);
                 for (guint i = 0; i < G_N_ELEMENTS(fields); i++)
                         if (json_reader_key_is(r, fields[i]))
                                 take(r, i + 1, found);
         }
 }
 
-gboolean job_name_append_json(GString *label, const guint8 *text, gsize n)
+gboolean job_name_append_json(GString *label, const guint8 *text, gsize n, GString *tag)
 {
         g_autoptr(JsonReader) r = NULL;
         Text left;
-        Found found = { .rank = 0 };
+        Found found = { .tag = tag };
         gboolean named;
 
+        if (tag)
+                g_string_truncate(tag, 0);
         if (n == 0 || text[0] != '{')
                 return FALSE;
         left = (Text){ text, text + n };

@@ -19,7 +19,9 @@ gboolean job_name_is_header(const char *header, gsize n);
 
 /* Appends the name in a job that is an object of JSON, of which n bytes are at hand: a field "class"
  * (Sidekiq, Resque), "wrapped" (of Active Job), "displayName" (Laravel), "actor_name" (Dramatiq),
- * "task", or "headers" with a "task" (Celery). FALSE where there is none. */
-gboolean job_name_append_json(GString *label, const guint8 *text, gsize n);
+ * "task", or "headers" with a "task" (Celery). FALSE where there is none. tag: NULL, or where to put
+ * the tag by which it will be settled, a "delivery_tag" in its "properties" (Celery); empty where
+ * there is none. */
+gboolean job_name_append_json(GString *label, const guint8 *text, gsize n, GString *tag);
 
 #endif

@@ -54,11 +54,15 @@ typedef enum {
 typedef enum {
         FETCH_NONE,
         FETCH_NOW, /* or comes back empty, */
-        FETCH_WAIT /* or waits until there is something */
+        FETCH_WAIT,  /* or waits until there is something */
+        FETCH_SETTLE /* tells the queue something of what was taken: see settling.h */
 } FetchKind;
 
 /* Who sends such a message. */
 typedef enum { SENDER_ANY, SENDER_CLIENT, SENDER_SERVER } Sender;
+
+/* Of a call, and what was taken out of a queue. */
+typedef enum { SETTLES_NOTHING, MAY_NAME, SETTLES } SettleKind;
 
 typedef struct Protocol Protocol;
 
@@ -80,6 +84,8 @@ typedef struct {
                                  message had content; else 0 */
         const guint64 *contents; /* with PARSE_MESSAGE, of one that is whole: several of them; of a
                                     return, what it brings out of a queue. Until the next parse() */
+        const guint64 *tags; /* of a return, for each of these the tag by which it will be settled, or
+                                0: see settling.h; NULL: none has one. As long */
         const char *job; /* where that is one with a name: see job-name.h; else NULL. As long */
 
         /* Where labels are wanted: the header block of a part, or a piece of it, of the
@@ -105,6 +111,7 @@ typedef struct {
         guint8 switches;    /* after this message the connection speaks something else */
         guint8 fetch;       /* with PARSE_MESSAGE, of a call: FetchKind */
         guint8 was_waited;  /* with contents, of a return: its call is one that waits */
+        guint8 settles;     /* contents are tags of what this settles, or only names: SettleKind */
         guint8 cut;         /* set when it is called: what follows these bytes was cut off */
 } Parsed;
 

@@ -9,6 +9,7 @@
 enum {
         MAX_CONTENT = 4096, /* bytes of an element that are looked at */
         MAX_CONTENTS = 64,  /* of a message */
+        MAX_TAG = 64,       /* bytes; what is longer is none */
 };
 
 /* Where a reply of streams stands. */
@@ -27,6 +28,7 @@ typedef struct {
         guint64 entry;   /* of the fields so far of an entry */
         guint64 entries; /* of a stream, and */
         guint64 fields;  /* of an entry, still to come */
+        guint64 id;      /* a hash of the entry's */
         guint64 contents[MAX_CONTENTS];
         guint16 n_contents;
 } Walk;
@@ -35,20 +37,24 @@ struct RedisCarried {
         Walk walk[2];
         guint64 asked[REDIS_ASKED]; /* the lists of commands that wait for their replies, a ring */
         guint n_asked;
-        GString *job; /* the name of what the last reply has brought */
+        GString *job, *tag;         /* the name of what the last reply has brought, and its tag */
+        guint64 tags[MAX_CONTENTS]; /* of that */
 };
 
 RedisCarried *redis_carried_new(void)
 {
         RedisCarried *c = g_new0(RedisCarried, 1);
         c->job = g_string_new(NULL);
+        c->tag = g_string_new(NULL);
         return c;
 }
 
 void redis_carried_free(RedisCarried *c)
 {
-        if (c)
-                g_string_free(c->job, TRUE);
+        if (!c)
+                return;
+        g_string_free(c->job, TRUE);
+        g_string_free(c->tag, TRUE);
         g_free(c);
 }
 
@@ -63,6 +69,9 @@ RedisForm redis_form_of(const char *name, gsize n, gboolean *waits)
                 { "BLPOP", ASKS_KEYED, TRUE },          { "BRPOP", ASKS_KEYED, TRUE },
                 { "BRPOPLPUSH", ASKS_LIST, TRUE },      { "BZMPOP", CARRIES_NOTHING, TRUE },
                 { "BZPOPMAX", CARRIES_NOTHING, TRUE },  { "BZPOPMIN", CARRIES_NOTHING, TRUE },
+                { "HDEL", SETTLES_FIELDS, FALSE },      { "HSET", NAMES_FIELDS, FALSE },
+                { "XACK", SETTLES_ENTRIES, FALSE },     { "ZADD", NAMES_FIELDS, FALSE },
+                { "ZREM", NAMES_FIELDS, FALSE },
                 { "LMOVE", ASKS_LIST, FALSE },          { "LMPOP", ASKS_KEYED, FALSE },
                 { "LPOP", ASKS_LIST, FALSE },           { "LPUSH", CARRIES_ELEMENTS, FALSE },
                 { "LPUSHX", CARRIES_ELEMENTS, FALSE },  { "PUBLISH", CARRIES_MESSAGE, FALSE },
@@ -73,7 +82,7 @@ RedisForm redis_form_of(const char *name, gsize n, gboolean *waits)
         };
         char first = g_ascii_toupper(name[0]);
         *waits = FALSE;
-        if (!strchr("BLPRSX", first) || n < 4)
+        if (!strchr("BHLPRSXZ", first) || n < 4)
                 return CARRIES_NOTHING;
         for (guint i = 0; i < G_N_ELEMENTS(commands); i++)
                 if (commands[i].name[0] == first && strlen(commands[i].name) == n &&
@@ -94,6 +103,7 @@ guint redis_carried_begin(RedisCarried *c, guint side, RedisForm form, guint ask
         w->key = w->entry = w->entries = w->fields = 0;
         if (form == ASKS_LIST)
                 asked = c->n_asked++;
+        w->id = 0;
         w->asked = asked % REDIS_ASKED;
         if (side == 1)
                 g_string_truncate(c->job, 0);
@@ -104,9 +114,18 @@ guint redis_carried_begin(RedisCarried *c, guint side, RedisForm form, guint ask
 
 /* --- strings --------------------------------------------------------------------- */
 
-gsize redis_carried_needs(guint64 length)
+static gsize needs(guint64 length)
 {
         return (gsize)MIN(length, (guint64)MAX_CONTENT);
+}
+
+gsize redis_carried_needs(const RedisCarried *c, guint side, guint64 length)
+{
+        RedisForm form = (RedisForm)c->walk[side].form;
+
+        if (form == NAMES_FIELDS || form == SETTLES_FIELDS)
+                return length <= MAX_TAG ? (gsize)length : 0;
+        return needs(length);
 }
 
 /* A string, by its length too. */
@@ -120,6 +139,17 @@ static gboolean is_word(const guint8 *text, gsize n, const char *word)
         return strlen(word) == n && g_ascii_strncasecmp((const char *)text, word, n) == 0;
 }
 
+static guint64 tag_of_field(const guint8 *text, gsize n)
+{
+        return hash_text(SETTLES_FIELDS, text, n, n) | 1;
+}
+
+/* stream: a hash. */
+static guint64 tag_of_entry(guint64 stream, guint64 id)
+{
+        return hash_word(hash_word(SETTLES_ENTRIES, stream), id) | 1;
+}
+
 static void add_content(Walk *w, guint64 content)
 {
         if (w->n_contents < MAX_CONTENTS)
@@ -129,14 +159,14 @@ static void add_content(Walk *w, guint64 content)
 /* Of an element, or a message of a channel. What was cut off is not known. */
 static void add_text(Walk *w, guint64 seed, const guint8 *text, gsize n, guint64 length)
 {
-        if (n == redis_carried_needs(length))
+        if (n == needs(length))
                 add_content(w, hash_text(hash_word(seed, w->key), text, n, length));
 }
 
 /* Field or value of an entry, of which nothing is known where one was cut off. */
 static void add_field(Walk *w, const guint8 *text, gsize n, guint64 length)
 {
-        if (n == redis_carried_needs(length) && w->entry)
+        if (n == needs(length) && w->entry)
                 w->entry = hash_text(w->entry, text, n, length);
         else
                 w->entry = 0;
@@ -166,13 +196,26 @@ static void read_entry(Walk *w, const guint8 *text, gsize n, guint64 length)
         }
 }
 
-static void read_entries(Walk *w, const guint8 *text, gsize n, guint64 length);
+static void read_entries(RedisCarried *c, Walk *w, const guint8 *text, gsize n, guint64 length);
+
+/* What was added last will be settled by this tag. */
+static void set_tag(RedisCarried *c, guint16 before, guint64 tag)
+{
+        if (c->walk[1].n_contents > before)
+                c->tags[before] = tag;
+}
 
 static void add_element(RedisCarried *c, Walk *w, const guint8 *text, gsize n, guint64 length)
 {
+        guint16 before = w->n_contents;
+
         add_text(w, CARRIES_ELEMENTS, text, n, length);
-        if (w->form != CARRIES_ELEMENTS && w->n_contents == 1)
-                job_name_append_json(c->job, text, n);
+        if (w->form == CARRIES_ELEMENTS)
+                return;
+        g_string_truncate(c->job, 0);
+        job_name_append_json(c->job, text, n, c->tag);
+        set_tag(c, before, c->tag->len > 0 && c->tag->len <= MAX_TAG ? tag_of_field((const guint8 *)c->tag->str, c->tag->len)
+                                           : 0);
 }
 
 void redis_carried_string(RedisCarried *c, guint side, const guint8 *text, gsize n, guint64 length)
@@ -180,6 +223,7 @@ void redis_carried_string(RedisCarried *c, guint side, const guint8 *text, gsize
         static const guint8 key_word[] = {
                 [CARRIES_ELEMENTS] = 1, [CARRIES_MESSAGE] = 1, [CARRIES_ENTRY] = 1,
                 [ASKS_LIST] = 1,        [BRINGS_MESSAGE] = 1,  [BRINGS_MATCHED] = 2,
+                [NAMES_FIELDS] = 1,     [SETTLES_FIELDS] = 1,  [SETTLES_ENTRIES] = 1,
         };
         Walk *w = &c->walk[side];
         guint32 word = w->words++;
@@ -215,8 +259,17 @@ void redis_carried_string(RedisCarried *c, guint side, const guint8 *text, gsize
                         w->place = AT_STREAM;
                 w->waits |= w->place == AT_ALL && is_word(text, n, "BLOCK");
                 break;
+        case NAMES_FIELDS:
+        case SETTLES_FIELDS:
+                if (n == length && n > 0)
+                        add_content(w, tag_of_field(text, n));
+                break;
+        case SETTLES_ENTRIES:
+                if (word > 2) /* after the group */
+                        add_content(w, tag_of_entry(w->key, hash_text(0, text, n, length)));
+                break;
         case BRINGS_ENTRIES:
-                read_entries(w, text, n, length);
+                read_entries(c, w, text, n, length);
                 break;
         case ASKS_LIST:
         case ASKS_KEYED:
@@ -233,7 +286,7 @@ static void end_entry(Walk *w)
         w->place = --w->entries > 0 ? AT_ENTRY : AT_STREAM;
 }
 
-static void read_entries(Walk *w, const guint8 *text, gsize n, guint64 length)
+static void read_entries(RedisCarried *c, Walk *w, const guint8 *text, gsize n, guint64 length)
 {
         switch ((Place)w->place) {
         case AT_STREAM: /* of a map */
@@ -242,14 +295,19 @@ static void read_entries(Walk *w, const guint8 *text, gsize n, guint64 length)
                 w->place = AT_ENTRIES;
                 break;
         case AT_ID:
+                w->id = hash_text(0, text, n, length);
                 w->place = AT_FIELDS;
                 break;
         case AT_FIELD:
                 add_field(w, text, n, length);
                 if (--w->fields > 0)
                         break;
-                if (w->entry)
+                if (w->entry) {
+                        guint16 before = w->n_contents;
+
                         add_content(w, w->entry);
+                        set_tag(c, before, w->asked ? tag_of_entry(w->key, w->id) : 0);
+                }
                 end_entry(w);
                 break;
         default:
@@ -297,6 +355,11 @@ const guint64 *redis_carried_end(RedisCarried *c, guint side, guint16 *n)
                 add_content(w, w->entry);
         *n = w->n_contents;
         return w->contents;
+}
+
+const guint64 *redis_carried_tags(const RedisCarried *c)
+{
+        return c->tags;
 }
 
 const char *redis_carried_job(const RedisCarried *c)

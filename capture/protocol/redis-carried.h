@@ -17,6 +17,9 @@ typedef enum {
         ASKS_LIST,        /* LPOP list ...: its reply is elements alone */
         ASKS_KEYED,       /* BLPOP list ... timeout: the list stands in the reply */
         ASKS_STREAMS,     /* XREADGROUP ... */
+        NAMES_FIELDS,     /* HSET hash field value ..., ZADD, ZREM: tags may be among the words */
+        SETTLES_FIELDS,   /* HDEL hash field ... */
+        SETTLES_ENTRIES,  /* XACK stream group id ... */
         BRINGS_ELEMENTS,  /* a string, or an array of them, of a list that the command named */
         BRINGS_KEYED,     /* a list, and elements of it */
         BRINGS_ENTRIES,   /* of streams */
@@ -35,12 +38,13 @@ void redis_carried_free(RedisCarried *carried);
 RedisForm redis_form_of(const char *name, gsize n, gboolean *waits);
 
 /* A message of a side (0: the client's) begins. Of a command that asks for elements of a list: the
- * number, less than REDIS_ASKED, by which its reply is to be begun; else 0. */
+ * number, less than REDIS_ASKED, by which its reply is to be begun; else 0. Of a reply of streams
+ * asked says whether its reader is of a group, and is to settle what it brings. */
 enum { REDIS_ASKED = 16 };
 guint redis_carried_begin(RedisCarried *carried, guint side, RedisForm form, guint asked);
 
-/* How many bytes of a string of this length must be seen. */
-gsize redis_carried_needs(guint64 length);
+/* How many bytes of the next string must be seen, of this length. */
+gsize redis_carried_needs(const RedisCarried *carried, guint side, guint64 length);
 
 /* The next string of the message: those bytes of it, or fewer where the rest was cut off. */
 void redis_carried_string(RedisCarried *carried, guint side, const guint8 *text, gsize n,
@@ -49,8 +53,13 @@ void redis_carried_string(RedisCarried *carried, guint side, const guint8 *text,
 /* The next array or map, of so many values; 0 where it is null. */
 void redis_carried_values(RedisCarried *carried, guint side, guint64 values);
 
-/* The message is over: hashes of what it carried, 64 at most, until the next one begins. */
+/* The message is over: hashes of what it carried, or the tags of what it settles, 64 at most, until
+ * the next one begins. */
 const guint64 *redis_carried_end(RedisCarried *carried, guint side, guint16 *n);
+
+/* Of a reply that is over, for each of what it brought the tag by which that will be settled; 0:
+ * none. Until the next one begins. */
+const guint64 *redis_carried_tags(const RedisCarried *carried);
 
 /* Of a reply that is over and brought one element of a list, a job with a name (job-name.h): the
  * name, until the next one begins. Else NULL. */

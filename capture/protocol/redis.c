@@ -490,9 +490,10 @@ static void reply_carry(RedisState *s, guint8 call, const Parsed *parsed)
                 ;
         else if (call == CALL_KEYED || call == CALL_KEYED_WAIT)
                 form = BRINGS_KEYED;
-        else if (call == CALL_STREAMS || call == CALL_STREAMS_WAIT)
+        else if (call == CALL_STREAMS || call == CALL_STREAMS_WAIT) {
                 form = BRINGS_ENTRIES;
-        else if (call >= CALL_LIST && call < CALL_END) {
+                asked = call == CALL_STREAMS_WAIT;
+        } else if (call >= CALL_LIST && call < CALL_END) {
                 form = BRINGS_ELEMENTS;
                 asked = (guint)(call - CALL_LIST) % REDIS_ASKED;
         }
@@ -778,7 +779,7 @@ static gboolean see_carried(const RedisState *s, const guint8 *bytes, gsize n, g
         }
         if (number < 0)
                 return TRUE;
-        gsize needs = redis_carried_needs((guint64)number);
+        gsize needs = redis_carried_needs(carried, side, (guint64)number);
         if (n - from < needs && !parsed->cut)
                 return FALSE;
         redis_carried_string(carried, side, bytes + from, MIN(needs, n - from), (guint64)number);
@@ -790,6 +791,12 @@ static void end_carried(const RedisState *s, Parsed *parsed)
 {
         RedisCarried *carried = *parsed->memory;
         parsed->contents = redis_carried_end(carried, s->side == SIDE_SERVER, &parsed->n_contents);
+        if (s->carries == NAMES_FIELDS)
+                parsed->settles = MAY_NAME;
+        else if (s->carries == SETTLES_FIELDS || s->carries == SETTLES_ENTRIES)
+                parsed->settles = SETTLES;
+        if (s->side == SIDE_SERVER)
+                parsed->tags = redis_carried_tags(carried);
         parsed->job = redis_carried_job(carried);
         parsed->was_waited = s->waits;
         if (s->carries >= ASKS_LIST && s->carries <= ASKS_STREAMS)

@@ -10,7 +10,7 @@ static void check(const char *job, const char *expected)
 {
         g_autoptr(GString) label = g_string_new("deliver q");
 
-        g_assert_cmpint(job_name_append_json(label, (const guint8 *)job, strlen(job)), ==,
+        g_assert_cmpint(job_name_append_json(label, (const guint8 *)job, strlen(job), NULL), ==,
                         *expected != '\0');
         if (*expected)
                 g_assert_cmpstr(label->str + strlen("deliver q "), ==, expected);
