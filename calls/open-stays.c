@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "calls/open-stays.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 #include "base/compare.h"
@@ -30,6 +31,8 @@ enum {
          * many are acknowledged after they came. */
         BEGUN_TIMES = 10,
         BEGUN_SOON = 100,
+
+        SURE_OF_ORDER = 20, /* nats: what messages ask for tells the calls after them, or before */
 };
 
 /* What a node has to do with messages that nobody answers. */
@@ -295,6 +298,117 @@ static gboolean works_elsewhere(const Asked *a)
                 2 * a->used > a->pauses);
 }
 
+/* Callee and operation; or, where calls have none, the size of the request. */
+static guint64 kind_of(const Search *s, guint32 call)
+{
+        guint16 label = call_labels_get(s->labels, call);
+        CallFact fact = call_facts_get(s->facts, call);
+        guint64 size = (guint64)size_class((guint64)fact.call_bytes) << 16;
+
+        return hash_word(s->calls->edge[call], label ? label : size);
+}
+
+/* How often each kind of call is next to an acknowledgement of a message that asks for something,
+ * by what that is. */
+typedef struct {
+        GHashTable *pairs, *kinds, *asked; /* of guint64, to how often */
+        guint n;
+} Neighbours;
+
+static void count_up(GHashTable *counts, guint64 key)
+{
+        guint n = GPOINTER_TO_UINT(g_hash_table_lookup(counts, &key));
+
+        g_hash_table_insert(counts, g_memdup2(&key, sizeof key), GUINT_TO_POINTER(n + 1));
+}
+
+static double sum_of_logs(GHashTable *counts)
+{
+        GHashTableIter iter;
+        gpointer n;
+        double sum = 0;
+
+        g_hash_table_iter_init(&iter, counts);
+        while (g_hash_table_iter_next(&iter, NULL, &n))
+                sum += GPOINTER_TO_UINT(n) * log(GPOINTER_TO_UINT(n));
+        return sum;
+}
+
+/* By how many nats more than by chance what messages ask for tells the calls beside them. */
+static double neighbours_tell(const Neighbours *t)
+{
+        double chance =
+                (g_hash_table_size(t->kinds) - 1.0) * (g_hash_table_size(t->asked) - 1.0) / 2;
+
+        if (t->n == 0)
+                return 0;
+        return sum_of_logs(t->pairs) - sum_of_logs(t->kinds) - sum_of_logs(t->asked) +
+               t->n * log(t->n) - chance;
+}
+
+static void neighbours_add(Neighbours *t, guint64 asked, guint64 kind)
+{
+        count_up(t->pairs, hash_word(asked, kind));
+        count_up(t->kinds, kind);
+        count_up(t->asked, asked);
+        t->n++;
+}
+
+static Neighbours neighbours_new(void)
+{
+        Neighbours t = { .n = 0 };
+
+        t.pairs = g_hash_table_new_full(hash_int64, g_int64_equal, g_free, NULL);
+        t.kinds = g_hash_table_new_full(hash_int64, g_int64_equal, g_free, NULL);
+        t.asked = g_hash_table_new_full(hash_int64, g_int64_equal, g_free, NULL);
+        return t;
+}
+
+static void neighbours_clear(Neighbours *t)
+{
+        g_hash_table_unref(t->pairs);
+        g_hash_table_unref(t->kinds);
+        g_hash_table_unref(t->asked);
+}
+
+/* Where work always waits each call lies in some message that is not acknowledged yet. But what a
+ * message asks for tells of its own calls: of those after it is acknowledged, if that is before it
+ * is done, else of those before. */
+static gboolean works_after(const Search *s, const Event *events, guint n)
+{
+        Neighbours before = neighbours_new(), after = neighbours_new();
+        g_autofree guint32 *calls = g_new(guint32, n + 1);
+        g_autofree gint64 *starts = g_new(gint64, n + 1);
+        guint n_calls = 0;
+        double tells;
+        gboolean is_after;
+
+        for (guint i = 0; i < n; i++)
+                if (is_call(s, &events[i])) {
+                        starts[n_calls] = events[i].from;
+                        calls[n_calls++] = events[i].call;
+                }
+        for (guint i = 0; i < n; i++) {
+                guint32 call = events[i].call;
+                gsize next;
+
+                if (!events[i].comes || acknowledged_at(s, call) == NOT_ASKED ||
+                    call_labels_get(s->labels, call) == 0)
+                        continue;
+                next = time_search(starts, n_calls, acknowledged_at(s, call));
+                if (next == 0 || next == n_calls)
+                        continue;
+                neighbours_add(&before, call_labels_get(s->labels, call),
+                               kind_of(s, calls[next - 1]));
+                neighbours_add(&after, call_labels_get(s->labels, call), kind_of(s, calls[next]));
+        }
+        tells = neighbours_tell(&after);
+        is_after = tells > SURE_OF_ORDER && tells > neighbours_tell(&before);
+        neighbours_clear(&before);
+        neighbours_clear(&after);
+        return is_after;
+}
+
 /* How long before it is acknowledged a message's work begins, at most: what comes to an idle worker
  * is begun at once, and is acknowledged the soonest. */
 static gint64 longest_before(const Search *s, const Event *events, guint n)
@@ -473,16 +587,6 @@ static void set_until(Search *s, guint32 call, gint64 until)
         l->until[call] = until;
 }
 
-/* Callee and operation; or, where calls have none, the size of the request. */
-static guint64 kind_of(const Search *s, guint32 call)
-{
-        guint16 label = call_labels_get(s->labels, call);
-        CallFact fact = call_facts_get(s->facts, call);
-        guint64 size = (guint64)size_class((guint64)fact.call_bytes) << 16;
-
-        return hash_word(s->calls->edge[call], label ? label : size);
-}
-
 /* The calls that the worker makes. */
 static WorkerCall *list_calls(const Search *s, const Event *events, guint n, guint *n_calls)
 {
@@ -567,8 +671,12 @@ static gboolean find_in_lanes(Search *s, const Event *events, guint n)
 
         if (!work_in_lanes_find(messages, n_messages, calls, n_calls))
                 return FALSE;
-        for (guint i = 0; i < n_messages; i++)
-                set_end(s, events[which[i]].call, messages[i].until);
+        for (guint i = 0; i < n_messages; i++) {
+                guint32 call = events[which[i]].call;
+
+                s->links->since[call] = MAX(s->links->since[call], messages[i].enter);
+                set_end(s, call, messages[i].until);
+        }
         return TRUE;
 }
 
@@ -581,7 +689,7 @@ static int compare_indices(const void *a, const void *b)
 static void find_ends(Search *s, Event *events, guint n)
 {
         Asked asked = count_asked(s, events, n, TRUE);
-        gboolean elsewhere = works_elsewhere(&asked);
+        gboolean elsewhere = works_elsewhere(&asked) || works_after(s, events, n);
         gint64 longest = G_MAXINT64;
 
         if (elsewhere)
@@ -637,8 +745,8 @@ static void settle_together(Search *s, guint32 call, guint32 to, guint32 step)
         const CallPairs *c = s->calls;
         guint64 connection = call_connections_get(s->connections, call).connection;
 
-        for (guint32 i = call + step;
-             i != to && c->at_caller[i].from == c->at_caller[call].from; i += step)
+        for (guint32 i = call + step; i != to && c->at_caller[i].from == c->at_caller[call].from;
+             i += step)
                 if (c->edge[i] == c->edge[call] &&
                     call_connections_get(s->connections, i).connection == connection)
                         s->links->fetch[i] |= FETCH_SETTLES;

@@ -65,20 +65,20 @@ RedisForm redis_form_of(const char *name, gsize n, gboolean *waits)
                 RedisForm form;
                 gboolean waits;
         } commands[] = {
-                { "BLMOVE", ASKS_LIST, TRUE },          { "BLMPOP", ASKS_KEYED, TRUE },
-                { "BLPOP", ASKS_KEYED, TRUE },          { "BRPOP", ASKS_KEYED, TRUE },
-                { "BRPOPLPUSH", ASKS_LIST, TRUE },      { "BZMPOP", CARRIES_NOTHING, TRUE },
-                { "BZPOPMAX", CARRIES_NOTHING, TRUE },  { "BZPOPMIN", CARRIES_NOTHING, TRUE },
-                { "HDEL", SETTLES_FIELDS, FALSE },      { "HSET", NAMES_FIELDS, FALSE },
-                { "XACK", SETTLES_ENTRIES, FALSE },     { "ZADD", NAMES_FIELDS, FALSE },
-                { "ZREM", NAMES_FIELDS, FALSE },
-                { "LMOVE", ASKS_LIST, FALSE },          { "LMPOP", ASKS_KEYED, FALSE },
-                { "LPOP", ASKS_LIST, FALSE },           { "LPUSH", CARRIES_ELEMENTS, FALSE },
-                { "LPUSHX", CARRIES_ELEMENTS, FALSE },  { "PUBLISH", CARRIES_MESSAGE, FALSE },
-                { "RPOP", ASKS_LIST, FALSE },           { "RPOPLPUSH", ASKS_LIST, FALSE },
-                { "RPUSH", CARRIES_ELEMENTS, FALSE },   { "RPUSHX", CARRIES_ELEMENTS, FALSE },
-                { "SPUBLISH", CARRIES_MESSAGE, FALSE }, { "XADD", CARRIES_ENTRY, FALSE },
-                { "XREAD", ASKS_STREAMS, FALSE },       { "XREADGROUP", ASKS_STREAMS, TRUE },
+                { "BLMOVE", ASKS_LIST, TRUE },         { "BLMPOP", ASKS_KEYED, TRUE },
+                { "BLPOP", ASKS_KEYED, TRUE },         { "BRPOP", ASKS_KEYED, TRUE },
+                { "BRPOPLPUSH", ASKS_LIST, TRUE },     { "BZMPOP", CARRIES_NOTHING, TRUE },
+                { "BZPOPMAX", CARRIES_NOTHING, TRUE }, { "BZPOPMIN", CARRIES_NOTHING, TRUE },
+                { "HDEL", SETTLES_FIELDS, FALSE },     { "HSET", NAMES_FIELDS, FALSE },
+                { "XACK", SETTLES_ENTRIES, FALSE },    { "ZADD", NAMES_FIELDS, FALSE },
+                { "ZREM", NAMES_FIELDS, FALSE },       { "LMOVE", ASKS_LIST, FALSE },
+                { "LMPOP", ASKS_KEYED, FALSE },        { "LPOP", ASKS_LIST, FALSE },
+                { "LPUSH", CARRIES_ELEMENTS, FALSE },  { "LPUSHX", CARRIES_ELEMENTS, FALSE },
+                { "PUBLISH", CARRIES_MESSAGE, FALSE }, { "RPOP", ASKS_LIST, FALSE },
+                { "RPOPLPUSH", ASKS_LIST, FALSE },     { "RPUSH", CARRIES_ELEMENTS, FALSE },
+                { "RPUSHX", CARRIES_ELEMENTS, FALSE }, { "SPUBLISH", CARRIES_MESSAGE, FALSE },
+                { "XADD", CARRIES_ENTRY, FALSE },      { "XREAD", ASKS_STREAMS, FALSE },
+                { "XREADGROUP", ASKS_STREAMS, TRUE },
         };
         char first = g_ascii_toupper(name[0]);
         *waits = FALSE;
@@ -214,8 +214,10 @@ static void add_element(RedisCarried *c, Walk *w, const guint8 *text, gsize n, g
                 return;
         g_string_truncate(c->job, 0);
         job_name_append_json(c->job, text, n, c->tag);
-        set_tag(c, before, c->tag->len > 0 && c->tag->len <= MAX_TAG ? tag_of_field((const guint8 *)c->tag->str, c->tag->len)
-                                           : 0);
+        set_tag(c, before,
+                c->tag->len > 0 && c->tag->len <= MAX_TAG
+                        ? tag_of_field((const guint8 *)c->tag->str, c->tag->len)
+                        : 0);
 }
 
 void redis_carried_string(RedisCarried *c, guint side, const guint8 *text, gsize n, guint64 length)

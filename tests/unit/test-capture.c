@@ -878,8 +878,8 @@ G_GNUC_NULL_TERMINATED static void say_words(Scene *s, guint side, gint64 ms, co
         say(s, side, ms, said->str);
 }
 
-/* A job with a tag returns when the worker takes the tag off; what only names the tag is marked, and
- * so is what takes it off. A tag is settled once, and by who has taken it. */
+/* A job with a tag returns when the worker takes the tag off; what only names the tag is marked,
+ * and so is what takes it off. A tag is settled once, and by who has taken it. */
 static void test_redis_settles(void)
 {
         static const char job[] = "{\"headers\":{\"task\":\"shop.pay\"},"
