@@ -16,7 +16,7 @@ enum {
         NOT_YET = KINDS, /* before the first call of a part */
         END = KINDS,     /* after the last */
 
-        STATES = 48,         /* that are followed at a time */
+        STATES = 200,        /* that are followed at a time */
         STRETCH = 4096,      /* calls after which the best of them alone goes on */
         WAITING = 16,        /* messages that may begin after later ones did; */
         WAITING_MORE = 4,    /* at most so many more than there are processes */
@@ -38,7 +38,7 @@ enum {
 #define STRAY    -34.0
 #define OVERLAP  -14.0
 #define NO_CALLS -8.0
-#define FAR      12.0 /* what is so much less likely than another is not followed */
+#define FAR      10.0 /* what is so much less likely than another is not followed */
 
 #define ALIKE                                                                                      \
         20.0 /* calls that what follows at any place in a part counts for, at each, and what       \
@@ -118,11 +118,17 @@ typedef struct {
 
 /* --- what is likely ------------------------------------------------------------------ */
 
+/* Half octaves: the whole part of twice the logarithm to base 2. */
+static guint half_octaves(guint64 time)
+{
+        guint octave = g_bit_storage(time) - 1;
+
+        return 2 * octave + ((double)time >= M_SQRT2 * (double)((guint64)1 << octave));
+}
+
 static guint time_bin(gint64 time)
 {
-        double log = 2 * log2((double)MAX(time, 1));
-
-        return MIN((guint)log, TIMES - 1);
+        return MIN(half_octaves((guint64)MAX(time, 1)), TIMES - 1);
 }
 
 /* Of delays, how far a bin is from zero; and back. */
@@ -133,9 +139,8 @@ static guint delay_size(guint bin)
 
 static guint delay_bin(gint64 delay)
 {
-        double least = exp2(LEAST_DELAY);
-        double log = 2 * (log2(MAX(fabs((double)delay), least)) - LEAST_DELAY);
-        guint size = MIN((guint)log, DELAYS - 1);
+        guint64 far = MAX((guint64)ABS(delay), (guint64)1 << LEAST_DELAY);
+        guint size = MIN(half_octaves(far) - 2 * LEAST_DELAY, DELAYS - 1);
 
         return delay < 0 ? DELAYS - 1 - size : DELAYS + size;
 }
@@ -340,17 +345,27 @@ static void count_pairs(const Lanes *t, const guint32 *before, Pair *pairs)
 static void suppose_steps(Lanes *t, const guint32 *before, double found)
 {
         g_autofree Pair *pairs = g_new0(Pair, KINDS * KINDS);
-        double usual = MIN((double)t->n_messages / t->n_calls, 1);
+        double usual = MIN((double)t->n_messages / t->n_calls, 1), n_pairs = 0, firsts = 0, missing;
         Steps *s = t->steps;
 
         count_pairs(t, before, pairs);
         for (guint i = 0; i < KINDS * KINDS; i++) {
-                guint last = i / KINDS, next = i % KINDS;
                 Pair *p = &pairs[i];
 
                 p->first = (p->first * t->n_messages / MAX(found, 1) + PAIR_WEIGHT * usual) /
                            (p->n + PAIR_WEIGHT);
                 p->first = CLAMP(p->first, 0.001, 0.999);
+                n_pairs += p->n;
+                firsts += p->n * p->first;
+        }
+        /* Processes that are always busy begin messages in turns, so that few are begun near each
+         * other: what is missing is shared by all pairs. */
+        missing = CLAMP((usual * n_pairs - firsts) / MAX(n_pairs - firsts, 1), 0, 1);
+        for (guint i = 0; i < KINDS * KINDS; i++) {
+                guint last = i / KINDS, next = i % KINDS;
+                Pair *p = &pairs[i];
+
+                p->first += missing * (1 - p->first);
                 for (guint place = 1; place < PLACES; place++) {
                         s->all.count[place][last][next] += p->n * (1 - p->first);
                         s->all.count[place][last][END] += p->n * p->first;
@@ -398,9 +413,12 @@ static State *state_then(const Lanes *t, guint i)
         return (State *)(t->then + i * t->state_size);
 }
 
-static guint64 lane_hash(guint lane, const Lane *l)
+/* Of messages that ask for the same, whichever is begun makes no difference to what may follow. */
+static guint64 lane_hash(const Lanes *t, guint lane, const Lane *l)
 {
-        return hash_word(hash_word(HASH_SEED, (guint64)lane << 32 | l->message),
+        guint64 asked = l->message == NOBODY ? ASKED : t->asked[l->message];
+
+        return hash_word(hash_word(HASH_SEED, (guint64)lane << 32 | asked),
                          (guint64)l->place << 8 | l->last);
 }
 
@@ -475,7 +493,7 @@ static void follow(Lanes *t, const State *s, guint lane, Lane l, gboolean begins
         guint32 from = s->from;
         State *to;
 
-        like ^= lane_hash(lane, &s->lane[lane]) ^ lane_hash(lane, &l);
+        like ^= lane_hash(t, lane, &s->lane[lane]) ^ lane_hash(t, lane, &l);
         to = find_alike(t, like, log);
         if (!to)
                 return;
@@ -596,10 +614,13 @@ static void give_up_waiting(Lanes *t, State *s, guint32 entered)
 /* The best of the states after a call. */
 static void prune(Lanes *t)
 {
+        guint n = 0;
+
         for (guint i = 0; i < t->n_then; i++)
-                t->by_log[i] = state_then(t, i);
-        qsort(t->by_log, t->n_then, sizeof *t->by_log, compare_states);
-        t->n_now = MIN(t->n_then, STATES);
+                if (state_then(t, i)->log >= t->best - FAR)
+                        t->by_log[n++] = state_then(t, i);
+        qsort(t->by_log, n, sizeof *t->by_log, compare_states);
+        t->n_now = MIN(n, STATES);
         for (guint i = 0; i < t->n_now; i++)
                 memcpy(state_now(t, i), t->by_log[i], t->state_size);
         t->n_then = 0;
