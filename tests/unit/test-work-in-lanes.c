@@ -112,10 +112,6 @@ static guint32 seeds(void)
 
 static void test_leisure(void)
 {
-        for (guint32 s = 1; s <= 6; s++)
-                for (int gap = 3; gap <= 12; gap += 3)
-                        g_printerr("seed %u gap %d: %u %u\n", s, gap, run(s, gap * MS, FALSE),
-                                   run(s, gap * MS, TRUE));
         for (guint32 seed = 1; seed <= seeds(); seed++)
                 g_assert_cmpuint(run(seed, 12 * MS, FALSE), >=, MESSAGES * 17 / 20);
 }
