@@ -666,15 +666,20 @@ static gboolean find_in_lanes(Search *s, const Event *events, guint n)
 {
         g_autofree guint32 *which = g_new(guint32, n + 1);
         guint n_messages, n_calls;
+        gboolean told =
+                FALSE; /* what messages ask for, without which parts may be the next ones' */
         g_autofree LaneMessage *messages = list_begun(s, events, n, which, &n_messages);
         g_autofree WorkerCall *calls = list_calls(s, events, n, &n_calls);
 
         if (!work_in_lanes_find(messages, n_messages, calls, n_calls))
                 return FALSE;
+        for (guint i = 1; i < n_messages; i++)
+                told |= messages[i].kind != messages[0].kind;
         for (guint i = 0; i < n_messages; i++) {
                 guint32 call = events[which[i]].call;
 
-                s->links->since[call] = MAX(s->links->since[call], messages[i].enter);
+                if (told)
+                        s->links->since[call] = MAX(s->links->since[call], messages[i].enter);
                 set_end(s, call, messages[i].until);
         }
         return TRUE;
