@@ -564,6 +564,8 @@ static void take_contents(Exchange *x, guint side, const Parsed *parsed,
                 pairing_deliver(&x->pairing, side, parsed, context);
                 return;
         }
+        if (parsed->job)
+                pairing_name(&x->pairing, side, parsed->job);
         for (guint i = 0; i < parsed->n_contents; i++)
                 pairing_link(&x->pairing, side, parsed->contents[i], side != x->pairing.client,
                              context);

@@ -194,7 +194,10 @@ static void job_append(GString *out, const char *name)
 
 static gboolean is_at_queue(const char *verb, gsize n)
 {
-        return n == 7 && (memcmp(verb, "publish", n) == 0 || memcmp(verb, "deliver", n) == 0);
+        static const char *const verbs[] = { "publish", "deliver", "LPUSH", "LPUSHX",
+                                             "RPUSH",   "RPUSHX",  NULL };
+
+        return is_one_of(verb, n, verbs);
 }
 
 /* A queue, or a job, or both. */

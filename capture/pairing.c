@@ -337,6 +337,17 @@ void pairing_set_content(Pairing *p, guint side, guint64 content, const CaptureC
         m->link.relay = TRUE;
 }
 
+void pairing_name(Pairing *p, guint side, const char *job)
+{
+        MessageInProgress *m = &p->message[side];
+        char *label = m->label;
+
+        if (!label || m->written)
+                return;
+        m->label = g_strconcat(label, " ", job, NULL);
+        g_free(label);
+}
+
 void pairing_link(Pairing *p, guint side, guint64 content, gboolean known,
                   const CaptureContext *context)
 {

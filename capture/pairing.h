@@ -145,6 +145,9 @@ void pairing_open(Pairing *p, guint side, guint32 seq, const Stamp *stamp,
  * links.h. */
 void pairing_set_content(Pairing *p, guint side, guint64 content, const CaptureContext *context);
 
+/* The open call of side asks for a job of this name: its label says that, too, if it has one. */
+void pairing_name(Pairing *p, guint side, const char *job);
+
 /* The open message of side carries content; of several the first that is a link stands for all.
  * known: it is one only if somebody else had sent the same. */
 void pairing_link(Pairing *p, guint side, guint64 content, gboolean known,

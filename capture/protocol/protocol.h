@@ -86,7 +86,8 @@ typedef struct {
                                     return, what it brings out of a queue. Until the next parse() */
         const guint64 *tags; /* of a return, for each of these the tag by which it will be settled, or
                                 0: see settling.h; NULL: none has one. As long */
-        const char *job; /* where that is one with a name: see job-name.h; else NULL. As long */
+        const char *job; /* where that is one with a name, or is put in: see job-name.h; else NULL. As
+                            long */
 
         /* Where labels are wanted: the header block of a part, or a piece of it, of the
          * bytes shown; NULL where it has none. See header-labels.h. */

@@ -37,14 +37,16 @@ struct RedisCarried {
         Walk walk[2];
         guint64 asked[REDIS_ASKED]; /* the lists of commands that wait for their replies, a ring */
         guint n_asked;
-        GString *job, *tag;         /* the name of what the last reply has brought, and its tag */
+        GString *job[2];            /* the name of what the last message of a side carries */
+        GString *tag;               /* of what the last reply has brought */
         guint64 tags[MAX_CONTENTS]; /* of that */
 };
 
 RedisCarried *redis_carried_new(void)
 {
         RedisCarried *c = g_new0(RedisCarried, 1);
-        c->job = g_string_new(NULL);
+        for (guint side = 0; side < 2; side++)
+                c->job[side] = g_string_new(NULL);
         c->tag = g_string_new(NULL);
         return c;
 }
@@ -53,7 +55,8 @@ void redis_carried_free(RedisCarried *c)
 {
         if (!c)
                 return;
-        g_string_free(c->job, TRUE);
+        for (guint side = 0; side < 2; side++)
+                g_string_free(c->job[side], TRUE);
         g_string_free(c->tag, TRUE);
         g_free(c);
 }
@@ -105,8 +108,7 @@ guint redis_carried_begin(RedisCarried *c, guint side, RedisForm form, guint ask
                 asked = c->n_asked++;
         w->id = 0;
         w->asked = asked % REDIS_ASKED;
-        if (side == 1)
-                g_string_truncate(c->job, 0);
+        g_string_truncate(c->job[side], 0);
         if (form == BRINGS_ELEMENTS)
                 w->key = c->asked[w->asked];
         return w->asked;
@@ -210,10 +212,13 @@ static void add_element(RedisCarried *c, Walk *w, const guint8 *text, gsize n, g
         guint16 before = w->n_contents;
 
         add_text(w, CARRIES_ELEMENTS, text, n, length);
-        if (w->form == CARRIES_ELEMENTS)
+        if (w->form == CARRIES_ELEMENTS) {
+                g_string_truncate(c->job[0], 0);
+                job_name_append_json(c->job[0], text, n, NULL);
                 return;
-        g_string_truncate(c->job, 0);
-        job_name_append_json(c->job, text, n, c->tag);
+        }
+        g_string_truncate(c->job[1], 0);
+        job_name_append_json(c->job[1], text, n, c->tag);
         set_tag(c, before,
                 c->tag->len > 0 && c->tag->len <= MAX_TAG
                         ? tag_of_field((const guint8 *)c->tag->str, c->tag->len)
@@ -364,9 +369,9 @@ const guint64 *redis_carried_tags(const RedisCarried *c)
         return c->tags;
 }
 
-const char *redis_carried_job(const RedisCarried *c)
+const char *redis_carried_job(const RedisCarried *c, guint side)
 {
-        return c->walk[1].n_contents == 1 && c->job->len > 0 ? c->job->str : NULL;
+        return c->walk[side].n_contents == 1 && c->job[side]->len > 0 ? c->job[side]->str : NULL;
 }
 
 gboolean redis_carried_waits(const RedisCarried *c)

@@ -61,9 +61,9 @@ const guint64 *redis_carried_end(RedisCarried *carried, guint side, guint16 *n);
  * none. Until the next one begins. */
 const guint64 *redis_carried_tags(const RedisCarried *carried);
 
-/* Of a reply that is over and brought one element of a list, a job with a name (job-name.h): the
- * name, until the next one begins. Else NULL. */
-const char *redis_carried_job(const RedisCarried *carried);
+/* Of a message that is over and puts one element into a list or brings one, a job with a name
+ * (job-name.h): the name, until the side's next one begins. Else NULL. */
+const char *redis_carried_job(const RedisCarried *carried, guint side);
 
 /* Whether the command that is over waits for what it asks for, as its arguments say. */
 gboolean redis_carried_waits(const RedisCarried *carried);

@@ -797,7 +797,7 @@ static void end_carried(const RedisState *s, Parsed *parsed)
                 parsed->settles = SETTLES;
         if (s->side == SIDE_SERVER)
                 parsed->tags = redis_carried_tags(carried);
-        parsed->job = redis_carried_job(carried);
+        parsed->job = redis_carried_job(carried, s->side == SIDE_SERVER);
         parsed->was_waited = s->waits;
         if (s->carries >= ASKS_LIST && s->carries <= ASKS_STREAMS)
                 parsed->fetch = s->waits || redis_carried_waits(carried) ? FETCH_WAIT : FETCH_NOW;

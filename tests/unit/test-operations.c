@@ -110,6 +110,8 @@ static void test_operations(void)
                 { "deliver Shop::SendMail", "deliver Shop.SendMail" },
                 { "publish q com.shop.Order$Line", "publish q com.shop.Order.Line" },
                 { "deliver q mail-4711", "deliver q ..." },
+                { "LPUSH Shop::SendMail", "LPUSH Shop.SendMail" },
+                { "RPUSH", "RPUSH" },
                 { "deliver q a b", "deliver q ..." },
                 { "create /lock", "create /lock" },
                 { "create /{id}", "create /..." },

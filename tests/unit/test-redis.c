@@ -226,12 +226,12 @@ static void test_lists(void)
 
 #define JOB "$15\r\n{\"class\":\"Pay\"}\r\n"
 
-/* What a list brings may name a job; not what is put in, nor what brings several. */
+/* What is put into a list or comes out of it may name a job; not several at a time. */
 static void test_jobs(void)
 {
         check_carried("*3\r\n$5\r\nLPUSH\r\n$1\r\nq\r\n" JOB BLPOP LPOP("q") LPOP("q") LPOP("q"),
                       ":1\r\n*2\r\n$1\r\nq\r\n" JOB JOB "*2\r\n" JOB JOB J("1"),
-                      "a + ? ? ? / - a(Pay) a(Pay) aa b");
+                      "a(Pay) + ? ? ? / - a(Pay) a(Pay) aa b");
 }
 
 #define ADD(words, options)                                                                        \
