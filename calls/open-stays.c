@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "calls/open-stays.h"
 
-#include <math.h>
 #include <stdlib.h>
 
 #include "base/compare.h"
-#include "base/hash.h"
+#include "base/contingency.h"
 #include "base/size-class.h"
 #include "base/time-search.h"
+#include "calls/known-calls.h"
 #include "calls/work-in-lanes.h"
 #include "calls/work-in-turn.h"
 
@@ -298,77 +298,17 @@ static gboolean works_elsewhere(const Asked *a)
                 2 * a->used > a->pauses);
 }
 
-/* Callee and operation; or, where calls have none, the size of the request. */
+/* Callee and operation; or, where calls have none, the size of the request, which is known wherever
+ * connections are. */
 static guint64 kind_of(const Search *s, guint32 call)
 {
         guint16 label = call_labels_get(s->labels, call);
         CallFact fact = call_facts_get(s->facts, call);
-        guint64 size = (guint64)size_class((guint64)fact.call_bytes) << 16;
+        guint64 size = s->calls->wanted & WANT_CONNECTIONS
+                               ? (guint64)size_class((guint64)fact.call_bytes) << 16
+                               : 0;
 
-        return hash_word(s->calls->edge[call], label ? label : size);
-}
-
-/* How often each kind of call is next to an acknowledgement of a message that asks for something,
- * by what that is. */
-typedef struct {
-        GHashTable *pairs, *kinds, *asked; /* of guint64, to how often */
-        guint n;
-} Neighbours;
-
-static void count_up(GHashTable *counts, guint64 key)
-{
-        guint n = GPOINTER_TO_UINT(g_hash_table_lookup(counts, &key));
-
-        g_hash_table_insert(counts, g_memdup2(&key, sizeof key), GUINT_TO_POINTER(n + 1));
-}
-
-static double sum_of_logs(GHashTable *counts)
-{
-        GHashTableIter iter;
-        gpointer n;
-        double sum = 0;
-
-        g_hash_table_iter_init(&iter, counts);
-        while (g_hash_table_iter_next(&iter, NULL, &n))
-                sum += GPOINTER_TO_UINT(n) * log(GPOINTER_TO_UINT(n));
-        return sum;
-}
-
-/* By how many nats more than by chance what messages ask for tells the calls beside them. */
-static double neighbours_tell(const Neighbours *t)
-{
-        double chance =
-                (g_hash_table_size(t->kinds) - 1.0) * (g_hash_table_size(t->asked) - 1.0) / 2;
-
-        if (t->n == 0)
-                return 0;
-        return sum_of_logs(t->pairs) - sum_of_logs(t->kinds) - sum_of_logs(t->asked) +
-               t->n * log(t->n) - chance;
-}
-
-static void neighbours_add(Neighbours *t, guint64 asked, guint64 kind)
-{
-        count_up(t->pairs, hash_word(asked, kind));
-        count_up(t->kinds, kind);
-        count_up(t->asked, asked);
-        t->n++;
-}
-
-static Neighbours neighbours_new(void)
-{
-        Neighbours t = { .n = 0 };
-
-        t.pairs = g_hash_table_new_full(hash_int64, g_int64_equal, g_free, NULL);
-        t.kinds = g_hash_table_new_full(hash_int64, g_int64_equal, g_free, NULL);
-        t.asked = g_hash_table_new_full(hash_int64, g_int64_equal, g_free, NULL);
-        return t;
-}
-
-static void neighbours_clear(Neighbours *t)
-{
-        g_hash_table_unref(t->pairs);
-        g_hash_table_unref(t->kinds);
-        g_hash_table_unref(t->asked);
+        return (guint64)s->calls->edge[call] << 32 | (label ? label : size);
 }
 
 /* Where work always waits each call lies in some message that is not acknowledged yet. But what a
@@ -376,13 +316,15 @@ static void neighbours_clear(Neighbours *t)
  * is done, else of those before. */
 static gboolean works_after(const Search *s, const Event *events, guint n)
 {
-        Neighbours before = neighbours_new(), after = neighbours_new();
+        Contingency before, after; /* what messages ask for, and the kinds of calls */
         g_autofree guint32 *calls = g_new(guint32, n + 1);
         g_autofree gint64 *starts = g_new(gint64, n + 1);
         guint n_calls = 0;
         double tells;
         gboolean is_after;
 
+        contingency_init(&before);
+        contingency_init(&after);
         for (guint i = 0; i < n; i++)
                 if (is_call(s, &events[i])) {
                         starts[n_calls] = events[i].from;
@@ -390,22 +332,21 @@ static gboolean works_after(const Search *s, const Event *events, guint n)
                 }
         for (guint i = 0; i < n; i++) {
                 guint32 call = events[i].call;
+                guint16 asked = call_labels_get(s->labels, call);
                 gsize next;
 
-                if (!events[i].comes || acknowledged_at(s, call) == NOT_ASKED ||
-                    call_labels_get(s->labels, call) == 0)
+                if (!events[i].comes || acknowledged_at(s, call) == NOT_ASKED || asked == 0)
                         continue;
                 next = time_search(starts, n_calls, acknowledged_at(s, call));
                 if (next == 0 || next == n_calls)
                         continue;
-                neighbours_add(&before, call_labels_get(s->labels, call),
-                               kind_of(s, calls[next - 1]));
-                neighbours_add(&after, call_labels_get(s->labels, call), kind_of(s, calls[next]));
+                contingency_add(&before, asked, kind_of(s, calls[next - 1]));
+                contingency_add(&after, asked, kind_of(s, calls[next]));
         }
-        tells = neighbours_tell(&after);
-        is_after = tells > SURE_OF_ORDER && tells > neighbours_tell(&before);
-        neighbours_clear(&before);
-        neighbours_clear(&after);
+        tells = contingency_gain(&after);
+        is_after = tells > SURE_OF_ORDER && tells > contingency_gain(&before);
+        contingency_clear(&before);
+        contingency_clear(&after);
         return is_after;
 }
 
