@@ -224,8 +224,10 @@ gint64 known_calls_find_links(KnownCalls *k)
                 return 0;
         call_links_add_operations(&k->links, &k->labels, c->n);
         call_links_find(&k->links, c, edges, node_table_size(k->nodes));
-        longest = open_stays_find(&k->links, c, &k->labels, &k->facts, &k->connections, edges,
-                                  node_table_size(k->nodes));
+        /* Sizes count where they are known, whatever is kept: for joint parents. */
+        longest = open_stays_find(&k->links, c, &k->labels,
+                                  c->wanted & WANT_CONNECTIONS ? &k->facts : NULL, &k->connections,
+                                  edges, node_table_size(k->nodes));
         for (guint32 i = 0; k->links.parent && c->cause && i < c->n; i++)
                 if (k->links.parent[i] != NO_PARENT) {
                         call_pairs_set_cause(

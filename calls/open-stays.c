@@ -7,7 +7,6 @@
 #include "base/contingency.h"
 #include "base/size-class.h"
 #include "base/time-search.h"
-#include "calls/known-calls.h"
 #include "calls/work-in-lanes.h"
 #include "calls/work-in-turn.h"
 
@@ -56,7 +55,7 @@ typedef struct {
         CallLinks *links;
         CallPairs *calls;
         const CallLabels *labels;
-        const CallFacts *facts;
+        const CallFacts *facts; /* NULL: sizes are not known */
         const CallConnections *connections;
         const LinkEdge *edges;
         Part *parts;  /* by NodeId */
@@ -298,17 +297,16 @@ static gboolean works_elsewhere(const Asked *a)
                 2 * a->used > a->pauses);
 }
 
-/* Callee and operation; or, where calls have none, the size of the request, which is known wherever
- * connections are. */
+/* Callee and operation; or, where calls have none, the size of the request. */
 static guint64 kind_of(const Search *s, guint32 call)
 {
         guint16 label = call_labels_get(s->labels, call);
-        CallFact fact = call_facts_get(s->facts, call);
-        guint64 size = s->calls->wanted & WANT_CONNECTIONS
-                               ? (guint64)size_class((guint64)fact.call_bytes) << 16
-                               : 0;
+        guint64 kind = (guint64)s->calls->edge[call] << 32 | label;
 
-        return (guint64)s->calls->edge[call] << 32 | (label ? label : size);
+        if (s->facts && label == 0)
+                kind |= (guint64)size_class((guint64)call_facts_get(s->facts, call).call_bytes)
+                        << 16;
+        return kind;
 }
 
 /* Where work always waits each call lies in some message that is not acknowledged yet. But what a

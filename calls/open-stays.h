@@ -20,7 +20,7 @@
 
 /* After links are found: makes calls of such messages, and sets how long they may last; and tells
  * which calls ask for work, and are none themselves. Returns the longest stay, ns.
- * O(calls * log(calls)). */
+ * facts: NULL where sizes of calls are not known. O(calls * log(calls)). */
 gint64 open_stays_find(CallLinks *links, CallPairs *calls, const CallLabels *labels,
                        const CallFacts *facts, const CallConnections *connections,
                        const LinkEdge *edges, guint n_nodes);
