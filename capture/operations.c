@@ -167,8 +167,11 @@ static void path_append(GString *out, const char *path)
 
 static void name_append(GString *out, const char *word, gsize n)
 {
-        g_string_append_printf(out, " %.*s", is_name(word, n) ? (int)n : 3,
-                               is_name(word, n) ? word : "...");
+        g_string_append_c(out, ' ');
+        if (is_name(word, n))
+                g_string_append_len(out, word, (gssize)n);
+        else
+                g_string_append(out, "...");
 }
 
 /* The parts of a job's name are divided as its language does it ("App\Jobs\Pay", "Shop::Pay",

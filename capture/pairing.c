@@ -340,12 +340,9 @@ void pairing_set_content(Pairing *p, guint side, guint64 content, const CaptureC
 void pairing_name(Pairing *p, guint side, const char *job)
 {
         MessageInProgress *m = &p->message[side];
-        char *label = m->label;
 
-        if (!label || m->written)
-                return;
-        m->label = g_strconcat(label, " ", job, NULL);
-        g_free(label);
+        if (m->label && !m->written)
+                label_go_on(&m->label, job);
 }
 
 void pairing_link(Pairing *p, guint side, guint64 content, gboolean known,
@@ -420,13 +417,16 @@ gboolean pairing_settle_taken(Pairing *p, guint side, const Parsed *parsed,
 
         for (guint i = 0; p->message[side].seen && i < parsed->n_contents; i++) {
                 guint64 tag = parsed->contents[i];
-                gboolean has = settling_has(context->settling, queue, consumer, tag);
+                Link link;
 
-                if (has && parsed->settles == SETTLES)
-                        settled_write(p, side,
-                                      settling_settle(context->settling, queue, consumer, tag),
-                                      context);
-                any |= has;
+                if (parsed->settles != SETTLES) {
+                        any |= settling_has(context->settling, queue, consumer, tag);
+                        continue;
+                }
+                link = settling_settle(context->settling, queue, consumer, tag);
+                if (link.some)
+                        settled_write(p, side, link, context);
+                any |= link.some;
         }
         return any;
 }

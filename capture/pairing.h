@@ -145,6 +145,15 @@ void pairing_open(Pairing *p, guint side, guint32 seq, const Stamp *stamp,
  * links.h. */
 void pairing_set_content(Pairing *p, guint side, guint64 content, const CaptureContext *context);
 
+/* A label has one word more. */
+static inline void label_go_on(char **label, const char *word)
+{
+        char *before = *label;
+
+        *label = g_strconcat(before, " ", word, NULL);
+        g_free(before);
+}
+
 /* The open call of side asks for a job of this name: its label says that, too, if it has one. */
 void pairing_name(Pairing *p, guint side, const char *job);
 
@@ -154,8 +163,8 @@ void pairing_link(Pairing *p, guint side, guint64 content, gboolean known,
                   const CaptureContext *context);
 
 /* The open message of side, a return, brings contents out of a queue: each is a message of its own,
- * with the id of the call and so much more; or a call, if it will be settled. Where the call did not
- * wait, only those that somebody else had put in. */
+ * with the id of the call and so much more; or a call, if it will be settled. Where the call did
+ * not wait, only those that somebody else had put in. */
 void pairing_deliver(Pairing *p, guint side, const Parsed *parsed, const CaptureContext *context);
 
 /* The open message of side settles what was taken, of which it is the return, or names it. Whether

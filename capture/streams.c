@@ -413,14 +413,10 @@ static void call_begin(Pairing *p, guint side, MessageKind kind, guint part, gui
 /* A part after the first has a label. */
 static void label_part(Stream *s, guint part, const GString *label)
 {
-        if (!s->label) {
+        if (!s->label)
                 s->label = g_strndup(label->str, label->len);
-        } else if (part & PART_NAMES) {
-                char *first = s->label;
-
-                s->label = g_strconcat(first, " ", label->str, NULL);
-                g_free(first);
-        }
+        else if (part & PART_NAMES)
+                label_go_on(&s->label, label->str);
 }
 
 /* --- from outside ---------------------------------------------------------- */

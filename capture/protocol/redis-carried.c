@@ -209,20 +209,17 @@ static void set_tag(RedisCarried *c, guint16 before, guint64 tag)
 
 static void add_element(RedisCarried *c, Walk *w, const guint8 *text, gsize n, guint64 length)
 {
+        gboolean brought = w->form != CARRIES_ELEMENTS;
+        GString *job = g_string_truncate(c->job[brought], 0);
         guint16 before = w->n_contents;
 
         add_text(w, CARRIES_ELEMENTS, text, n, length);
-        if (w->form == CARRIES_ELEMENTS) {
-                g_string_truncate(c->job[0], 0);
-                job_name_append_json(c->job[0], text, n, NULL);
-                return;
-        }
-        g_string_truncate(c->job[1], 0);
-        job_name_append_json(c->job[1], text, n, c->tag);
-        set_tag(c, before,
-                c->tag->len > 0 && c->tag->len <= MAX_TAG
-                        ? tag_of_field((const guint8 *)c->tag->str, c->tag->len)
-                        : 0);
+        job_name_append_json(job, text, n, brought ? c->tag : NULL);
+        if (brought)
+                set_tag(c, before,
+                        c->tag->len > 0 && c->tag->len <= MAX_TAG
+                                ? tag_of_field((const guint8 *)c->tag->str, c->tag->len)
+                                : 0);
 }
 
 void redis_carried_string(RedisCarried *c, guint side, const guint8 *text, gsize n, guint64 length)
