@@ -142,8 +142,7 @@ void merged_clear(Merged *w)
 
 void merged_take(Merged *w, PathSet *set, const GPtrArray *labels)
 {
-        g_autofree guint16 *number = merged_number_labels(w, labels); /* as they are in the set */
-
+        g_free(merged_number_labels(w, labels)); /* in order, as they are in the set */
         path_set_free(w->set);
         w->set = set;
         path_set_be_whole(set, w->known.roles.fold, w->labels.names);
