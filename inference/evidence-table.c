@@ -4,6 +4,7 @@
 /* Kinds are tried in this order. */
 const EvidenceKind *const evidence_table[] = {
         &evidence_sizes,
+        &evidence_numbers,
         &evidence_workers,
         &evidence_durations,
         &evidence_contexts,

@@ -12,6 +12,9 @@
  * anew. */
 extern const EvidenceKind evidence_sizes;
 
+/* How many calls parents of a kind make, where that is always the same number. */
+extern const EvidenceKind evidence_numbers;
+
 /* When a worker takes a call, where calls wait for one of a few. */
 extern const EvidenceKind evidence_workers;
 

@@ -170,6 +170,7 @@ void node_model_init(NodeModel *h)
 static void clear_walks(NodeModel *h)
 {
         parent_walk_clear(&h->walk);
+        call_numbers_clear(&h->numbers);
         delay_densities_clear(&h->bounds);
         g_clear_pointer(&h->enter_row, g_free);
         g_clear_pointer(&h->reply_row, g_free);
@@ -202,6 +203,7 @@ void node_model_start(NodeModel *h, guint32 more_callees, const EvidenceKind *co
 void node_model_renew_walks(NodeModel *h)
 {
         parent_walk_init(&h->walk, h->in.n, h->in.whole, h->n_callees);
+        parent_walk_set_numbers(&h->walk, &h->numbers, h->whole);
         delay_densities_set_resolution(&h->walk.delays, h->resolution);
 }
 
@@ -253,6 +255,13 @@ void node_model_tell_kinds(NodeModel *h, guint8 *told)
         g_free(h->told);
         h->told = told;
         h->n_told = h->in.n;
+        begin_walks(h);
+}
+
+void node_model_tell_numbers(NodeModel *h, CallNumbers *numbers)
+{
+        call_numbers_clear(&h->numbers);
+        h->numbers = *numbers;
         begin_walks(h);
 }
 
@@ -414,8 +423,11 @@ static void learned_bytes(NodeModel *h, const EvidenceKind *const *table, Bytes 
                      "as many callees everywhere");
         bytes_count(b, &h->n_told, 1);
         bytes_u8s(b, &h->told, h->n_told);
+        call_numbers_bytes(&h->numbers, b);
         if (!bytes_good(b))
                 return;
+        if (bytes_reads(b))
+                parent_walk_set_numbers(&h->walk, &h->numbers, h->whole);
         if (bytes_reads(b))
                 evidence_set_make(&h->evidence, table, h);
         evidence_set_bytes(&h->evidence, b);
@@ -441,7 +453,7 @@ void node_model_bytes(NodeModel *h, const EvidenceKind *const *table, Bytes *b)
 {
         gboolean learned = h->n_callees > 0;
 
-        bytes_word(b, "ravel model 8\n");
+        bytes_word(b, "ravel model 9\n");
         bytes_u8(b, &h->sizes);
         bytes_expect(b, h->sizes <= (BY_CALL_SIZE | BY_RETURN_SIZE | NOT_BY_LABEL), "sizes");
         kinds_bytes(&h->in, b);

@@ -7,6 +7,7 @@
 #ifndef RAVEL_NODE_MODEL_H
 #define RAVEL_NODE_MODEL_H
 
+#include "inference/call-numbers.h"
 #include "inference/duration-kinds.h"
 #include "inference/evidence.h"
 #include "inference/inference.h"
@@ -68,7 +69,8 @@ struct NodeModel {
         guint32 *root;
         guint32 n_roots;
 
-        gint64 resolution; /* of the stamps that were learned from, ns; 0: they are exact */
+        gint64 resolution;   /* of the stamps that were learned from, ns; 0: they are exact */
+        CallNumbers numbers; /* of kinds without a context, and of whole callees */
         ParentWalk walk;
 
         /* By callee: rows of the delay from the parent's entry to the call, and of the delay from
@@ -116,6 +118,9 @@ void node_model_tell_apart(NodeModel *h, DurationLimits *limits);
 /* Splits kinds of calls into the node by context, where told[kind] says so. Takes told over. Resets
  * the walks. */
 void node_model_tell_kinds(NodeModel *h, guint8 *told);
+
+/* Holds parents to these numbers, which it takes over. Resets the walks. */
+void node_model_tell_numbers(NodeModel *h, CallNumbers *numbers);
 
 /* The kind of a call into the node, with its context only if that kind is split. */
 static inline guint32 node_model_kind(const NodeModel *h, guint32 kind)

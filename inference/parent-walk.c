@@ -173,6 +173,28 @@ static void grow_step_table(ParentWalk *w)
                 put_step(w, i);
 }
 
+/* Whether a parent that goes on so from a state makes more calls, or fewer, than parents of its
+ * kind do. A part of a caller backs off to the whole, which is asked. */
+static gboolean step_breaks(const ParentWalk *w, guint32 state, guint32 event)
+{
+        const guint8 *key = w->keys + w->states[state].key;
+        g_autofree guint32 *made = NULL;
+
+        if (!w->numbers || w->numbers->n_sets == 0 || key_caller(key) == NOTHING ||
+            key[KEY_COUNTS] == ANY || w->states[state].part ||
+            (event >= w->n_callees && event != event_reply(w)))
+                return FALSE;
+        made = g_new0(guint32, w->numbers->n_callees);
+        for (guint32 i = 0; i < w->n_callees; i++)
+                if (w->whole_callee[i] < w->numbers->n_callees)
+                        made[w->whole_callee[i]] +=
+                                (key[KEY_COUNTS + i] & 0xf) + (key[KEY_COUNTS + i] >> 4);
+        if (event == event_reply(w))
+                return call_numbers_break_by_reply(w->numbers, key_caller(key), made);
+        return call_numbers_break_by_call(w->numbers, key_caller(key), made,
+                                          w->whole_callee[event]);
+}
+
 /* The ratio of a step's probability in a part of a caller to the same step's in the whole: how
  * often it was seen, by how often it was to be expected. */
 static double learn_ratio(const ParentWalk *w, guint32 state, guint32 seen, const WalkStep *whole)
@@ -208,6 +230,8 @@ static void learn_step(const ParentWalk *w, WalkStep *s)
                 }
                 s->probability = (seen + weight * general) / (all + weight);
         }
+        if (s->breaks && !w->unheld)
+                s->probability *= NUMBERS_BROKEN;
         s->row = s->own_row && seen > 0 ? s->own_row : backoff->row;
 }
 
@@ -227,6 +251,7 @@ static guint32 add_step(ParentWalk *w, guint32 state, guint32 event)
         i = w->n_steps++;
         w->steps[i] =
                 (WalkStep){ .state = state, .event = event, .next = next, .backoff = backoff };
+        w->steps[i].breaks = step_breaks(w, state, event);
         learn_step(w, &w->steps[i]);
         if (2 * w->n_steps > w->step_mask)
                 grow_step_table(w);
@@ -274,12 +299,27 @@ void parent_walk_add_callers(ParentWalk *w, guint32 n_callers, const guint32 *wh
         }
 }
 
+void parent_walk_set_numbers(ParentWalk *w, const CallNumbers *numbers, const guint32 *whole_callee)
+{
+        w->numbers = numbers;
+        g_free(w->whole_callee);
+        w->whole_callee = g_memdup2(whole_callee, w->n_callees * sizeof *whole_callee);
+        for (guint32 i = 0; i < w->n_steps; i++)
+                w->steps[i].breaks = step_breaks(w, w->steps[i].state, w->steps[i].event);
+}
+
+void parent_walk_hold(ParentWalk *w, gboolean hold)
+{
+        w->unheld = !hold;
+}
+
 void parent_walk_copy(ParentWalk *to, const ParentWalk *w)
 {
         *to = *w;
         to->first = g_memdup2(w->first, w->n_callers * sizeof *w->first);
         to->waiting = g_memdup2(w->waiting, w->n_callers * sizeof *w->waiting);
         to->whole = g_memdup2(w->whole, w->n_callers * sizeof *w->whole);
+        to->whole_callee = g_memdup2(w->whole_callee, w->n_callees * sizeof *w->whole_callee);
         to->states = g_memdup2(w->states, w->n_states * sizeof *w->states);
         to->states_room = w->n_states;
         to->keys = g_memdup2(w->keys, w->keys_length);
@@ -300,6 +340,7 @@ void parent_walk_clear(ParentWalk *w)
         g_free(w->first);
         g_free(w->waiting);
         g_free(w->whole);
+        g_free(w->whole_callee);
         g_free(w->states);
         g_free(w->keys);
         g_free(w->steps);
@@ -334,6 +375,8 @@ WalkEntry parent_walk_foresee(ParentWalk *w, guint32 state, guint32 event)
                         1);
         else
                 entry.probability = BACKOFF_WEIGHT * entry.probability / (all + BACKOFF_WEIGHT);
+        if (!w->unheld && step_breaks(w, state, event))
+                entry.probability *= NUMBERS_BROKEN;
         entry.number = 0;
         return entry;
 }
@@ -392,11 +435,13 @@ gint32 parent_walk_hazard(ParentWalk *w, WalkPlace at, guint32 callee, gint64 ti
 {
         const WalkEntry *step = parent_walk_log(w, at.state, MIN(callee, w->n_callees - 1));
         guint bin = density_bin(time - at.latest);
+        gint32 broken =
+                w->steps[step->number - 1].breaks && !w->unheld ? fixed_log(NUMBERS_BROKEN) : 0;
         guint32 state = at.state;
 
         while (!w->states[state].survival && w->states[state].general != state)
                 state = w->states[state].general;
-        return step->log + delay_densities_log(&w->delays, step->row, bin) -
+        return step->log - broken + delay_densities_log(&w->delays, step->row, bin) -
                log_of_survival(w, w->states[state].survival, bin);
 }
 

@@ -23,6 +23,7 @@
 #define RAVEL_PARENT_WALK_H
 
 #include "base/hash.h"
+#include "inference/call-numbers.h"
 #include "inference/delay-density.h"
 
 /* A child: a call that the node makes. */
@@ -46,6 +47,7 @@ typedef struct {
         guint32 count;   /* how often it was seen, times DENSITY_COUNT */
         guint32 kept;    /* the part of count kept from earlier steps of --window */
         float probability;
+        guint8 breaks; /* whether it breaks a number of calls that parents make */
 } WalkStep;
 
 /* The fields of a step that are looked up often, side by side. */
@@ -88,7 +90,10 @@ typedef struct {
                                              asked for */
         double (*longer)[DENSITY_BINS];   /* the same probability */
         guint32 survival_room;
-        gboolean survival_known; /* survival is of the latest learning */
+        gboolean survival_known;    /* survival is of the latest learning */
+        const CallNumbers *numbers; /* of whole callers and callees; NULL: none are known */
+        guint32 *whole_callee;      /* by callee */
+        gboolean unheld;            /* they do not count */
 } ParentWalk;
 
 /* n_callers and n_callees are at least 1. whole: by caller, the caller that it is a part of; itself
@@ -98,6 +103,15 @@ void parent_walk_clear(ParentWalk *w);
 
 /* Copies all but survival, which is learned when it is needed. to is not initialised yet. */
 void parent_walk_copy(ParentWalk *to, const ParentWalk *w);
+
+/* Events by which a parent would make more calls than these numbers say, or fewer, become
+ * improbable from the next learning on. They are borrowed. whole_callee: by callee, that by which
+ * they go. */
+void parent_walk_set_numbers(ParentWalk *w, const CallNumbers *numbers,
+                             const guint32 *whole_callee);
+
+/* Whether they count from the next learning on. */
+void parent_walk_hold(ParentWalk *w, gboolean hold);
 
 /* How far the walk of a parent has come. */
 typedef struct {
@@ -120,7 +134,8 @@ WalkPlace parent_walk_call(ParentWalk *w, WalkPlace at, guint32 callee, gint64 t
 WalkPlace parent_walk_return(ParentWalk *w, WalkPlace at, guint32 callee, gint64 time);
 
 /* The hazard of a call: log of the rate, per ns, at which a parent calls callee now if it has done
- * nothing since at.latest. Needs parent_walk_learn_survival() first. */
+ * nothing since at.latest; whatever numbers say, as of calls given one by one a parent that was
+ * given another's would leave its own to a third. Needs parent_walk_learn_survival() first. */
 gint32 parent_walk_hazard(ParentWalk *w, WalkPlace at, guint32 callee, gint64 time);
 
 /* The number of a step. Events are numbered: a call to callee is callee, its return n_callees +

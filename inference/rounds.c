@@ -146,8 +146,11 @@ static void learn_every_other(Joint *j, guint32 first)
         parent_walk_learn(&j->model->walk);
 }
 
+/* Parents are judged by what walks have learned of others alone: to hold them to numbers of calls
+ * would count against those of beliefs, which take the best parent of each call by itself. */
 void joint_judge(Joint *j, guint n_halves, gint64 *log)
 {
+        parent_walk_hold(&j->model->walk, FALSE);
         memset(log, 0, j->problem->node->n_in * sizeof *log);
         for (guint32 half = 0; half < n_halves; half++) {
                 learn_every_other(j, half);
@@ -157,6 +160,7 @@ void joint_judge(Joint *j, guint n_halves, gint64 *log)
                         log[p] = family_learn(j, p, FALSE);
                 }
         }
+        parent_walk_hold(&j->model->walk, TRUE);
 }
 
 gint64 joint_judge_all(Joint *j, guint n_halves)

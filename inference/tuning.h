@@ -73,6 +73,26 @@
 /* or so many if that is less: one in LEARN_AGAIN_PART of those before. R, in windows. */
 #define LEARN_AGAIN_PART 8
 
+/* --- Numbers of calls (call-numbers.c, parent-walk.c) --- */
+
+/* So many calls of a set of callees say how many a parent makes. */
+#define NUMBERS_CALLS  100
+/* To this part their curve may leave the band, as where a call is lost. Where numbers are fixed it
+ * did not at all, and else by 0.015 or more: g8, j2, j24, n24, pt24, u24. */
+#define NUMBERS_OFF    0.002
+/* By so many more calls it must with one more or one less. */
+#define NUMBERS_SURE   5
+/* It would leave the band if parents left one call in ten to chance: the variance of such a number. */
+#define NUMBERS_SPREAD 0.09
+/* At either end of a stretch so many happenings do not count, or an eighth of all. */
+#define NUMBERS_END    512
+/* Each happening is looked at so often at most. Speed. */
+#define NUMBERS_WORK   1000
+/* An event by which a parent would break a number is as improbable as it was learned to be, times
+ * this. Of 0.1 to 0.001, where right parents differ by a point at most: g8, j24, n24, pt24, u8, u24,
+ * C; gen-trace at a parallelism of 20 loses three by 0.001. */
+#define NUMBERS_BROKEN 0.02
+
 /* --- Identifiers (evidence-identifiers.c) --- */
 
 /* Counts of parents and of others back off to equal ones as if so many more had been seen of

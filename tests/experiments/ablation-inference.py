@@ -48,6 +48,8 @@ WITHOUT = {
     "MAYBE_FACTOR": "1.0", "ORDER_ODDS": "1.0", "ROOTS_BY_ACCIDENT": "1e9",
     "LEASE_DEALS": "1", "LEASE_BACKOFF": "0.01", "LEASE_GAIN": "0", "LEASE_TIMES": "0",
     "LEASE_SUPPOSE_ROUNDS": "0", "LEASE_TIED": "2.0", "LEASE_LEAST_CHANCE": "1e-30",
+    "NUMBERS_CALLS": "(1 << 30)", "NUMBERS_OFF": "0.0", "NUMBERS_SURE": "1", "NUMBERS_SPREAD": "1e9",
+    "NUMBERS_END": "0", "NUMBERS_WORK": "10", "NUMBERS_BROKEN": "1.0",
 }
 # By group, the systems on which constants act, and the values that they are changed to there. An
 # empty one is that of WITHOUT.

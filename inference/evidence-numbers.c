@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <string.h>
+
+#include "inference/evidence-table.h"
+#include "inference/kinds.h"
+#include "inference/problem.h"
+
+/* Sets of callees by what they have in common, from the narrowest on. A callee whose sizes vary is
+ * many, and only together are their calls of a fixed number. */
+typedef enum { SAME_CALLEE, SAME_LABEL, SAME_NODE, ANY_CALLEE, N_WIDTHS } Width;
+
+typedef struct {
+        NodeId node;
+        guint16 label;
+        gboolean used;
+} Callee;
+
+static gboolean go_together(const Callee *x, const Callee *y, Width width)
+{
+        return x->used && y->used &&
+               (width == ANY_CALLEE ||
+                (x->node == y->node && (width == SAME_NODE || x->label == y->label)));
+}
+
+/* The callees that go together with this one. Whether it is the first of them, and they are more
+ * than in the set that is narrower. */
+static gboolean gather(const Callee *callees, guint32 n, guint32 callee, Width width,
+                       guint8 *member)
+{
+        guint32 n_narrower = 0, n_members = 0;
+
+        for (guint32 i = 0; i < n; i++) {
+                member[i] = width == SAME_CALLEE
+                                    ? i == callee && callees[i].used
+                                    : go_together(&callees[i], &callees[callee], width);
+                if (member[i] && i < callee)
+                        return FALSE;
+                n_members += member[i];
+                n_narrower +=
+                        width > SAME_LABEL && go_together(&callees[i], &callees[callee], width - 1);
+        }
+        return n_members > (width == SAME_CALLEE ? 0 : MAX(n_narrower, 1));
+}
+
+/* Finds numbers before all that parents can be found by: with them, each parent is held to what it
+ * makes, whatever was learned from parents that are mistaken. */
+static void try_numbers(Evidence *e, Joint *j)
+{
+        const NodeProblem *node = j->problem->node;
+        NodeModel *h = j->model;
+        guint32 n = h->n_whole;
+        g_autofree guint32 *kind = g_new(guint32, node->n_in),
+                           *callee = g_new(guint32, node->n_out);
+        g_autofree guint8 *member = g_new(guint8, n);
+        g_autofree Callee *callees = g_new0(Callee, n);
+        CallNumbers numbers;
+        CallCurve *curve;
+
+        for (guint32 i = 0; i < node->n_in; i++)
+                kind[i] = h->in.whole[j->kinds->kind[i]];
+        for (guint32 i = 0; i < node->n_out; i++) {
+                callee[i] = h->whole[j->kinds->calls[i].callee];
+                callees[callee[i]] = (Callee){ node->out[i].callee, node->out[i].label, TRUE };
+        }
+        call_numbers_init(&numbers, h->in.n, n);
+        curve = call_curve_new(node, kind, h->in.n, callee,
+                               j->problem->n_stretches > 1 ? STRETCH : 0);
+        for (Width width = SAME_CALLEE; width < N_WIDTHS; width++)
+                for (guint32 i = 0; i < n; i++)
+                        if (gather(callees, n, i, width, member))
+                                call_numbers_find(&numbers, curve, member);
+        call_curve_free(curve);
+        e->in_use = numbers.n_sets > 0;
+        node_model_tell_numbers(h, &numbers);
+}
+
+const EvidenceKind evidence_numbers = { .name = "numbers", .try_first = try_numbers };
