@@ -130,7 +130,7 @@ CallCurve *call_curve_new(const NodeProblem *node, const guint32 *kind, guint32 
         gsize room = 2 * (gsize)node->n_in + n_pauses;
 
         *c = (CallCurve){ .node = node, .callee = callee, .n_kinds = n_kinds, .n_stretches = 1 };
-        c->parents = g_new(Happening, room);
+        c->parents = g_new(Happening, MAX(room, 1));
         c->all = g_new(Happening, room + node->n_out);
         for (guint32 i = 0; i < node->n_in; i++) {
                 const CallIn *in = &node->in[i];
@@ -237,55 +237,80 @@ static gint64 find_excess(CallCurve *c, const gint32 *number, double *width)
 
 /* --- their numbers -------------------------------------------------------------- */
 
-enum { BLOCKS = 200, LEAST_BLOCKS = 8 };
+enum { MOST_BLOCKS = 200, LEAST_BLOCKS = 8 };
 
-/* The numbers with which the calls of each block of time are what its parents make, by least
- * squares, in steps of one from none on. A parent counts half where it enters and half where it
- * replies. */
-static void guess_numbers(const CallCurve *c, gint32 *number)
+/* Blocks of time: the parents of each kind that enter and reply in each, and the calls that numbers
+ * leave over. */
+typedef struct {
+        guint n;
+        float *parents; /* by kind and block; each counts half where it enters and where it replies
+                         */
+        float *rest;
+} Blocks;
+
+static Blocks divide(const CallCurve *c)
 {
-        guint n_blocks = CLAMP(c->node->n_in / 10, LEAST_BLOCKS, BLOCKS), best;
-        g_autofree float *parents = g_new0(float, (gsize)c->n_kinds *n_blocks);
-        g_autofree float *rest = g_new0(float, n_blocks);
-        int step;
+        Blocks b = { .n = CLAMP(c->node->n_in / 10, LEAST_BLOCKS, MOST_BLOCKS) };
 
+        b.parents = g_new0(float, (gsize)c->n_kinds *b.n);
+        b.rest = g_new0(float, b.n);
         for (gsize i = 0; i < c->n_all; i++) {
                 const Happening *at = &c->all[i];
-                guint block = (guint)(i * n_blocks / c->n_all);
+                guint block = (guint)(i * b.n / c->n_all);
 
                 if (at->what == CALLS)
-                        rest[block]++;
+                        b.rest[block]++;
                 else if (at->what != PAUSE)
-                        parents[(gsize)at->kind * n_blocks + block] += 0.5F;
+                        b.parents[(gsize)at->kind * b.n + block] += 0.5F;
         }
-        do {
-                double most = 0;
+        return b;
+}
 
-                step = 0;
-                for (guint32 kind = 0; kind < c->n_kinds; kind++) {
-                        const float *mine = parents + (gsize)kind * n_blocks;
-                        double both = 0, square = 0;
+/* Takes the step of one by which least is left over, by squares. Returns whether there is any. */
+static gboolean take_step(CallCurve *c, Blocks *b, gint32 *number)
+{
+        double most = 0;
+        guint32 best = 0;
+        int step = 0;
 
-                        for (guint i = 0; i < n_blocks; i++) {
-                                both += (double)mine[i] * rest[i];
-                                square += (double)mine[i] * mine[i];
-                        }
-                        for (int s = number[kind] > 0 ? -1 : 1; s <= 1; s += 2) {
-                                double gain = 2 * s * both - square;
+        c->work += (guint64)c->n_kinds * b->n;
+        for (guint32 kind = 0; kind < c->n_kinds; kind++) {
+                const float *mine = b->parents + (gsize)kind * b->n;
+                double both = 0, square = 0;
 
-                                if (gain > most && number[kind] + s < NO_NUMBER) {
-                                        most = gain;
-                                        best = kind;
-                                        step = s;
-                                }
-                        }
+                for (guint i = 0; i < b->n; i++) {
+                        both += (double)mine[i] * b->rest[i];
+                        square += (double)mine[i] * mine[i];
                 }
-                if (!step)
-                        break;
-                number[best] += step;
-                for (guint i = 0; i < n_blocks; i++)
-                        rest[i] -= (float)step * parents[(gsize)best * n_blocks + i];
-        } while (TRUE);
+                for (int s = number[kind] > 0 ? -1 : 1; s <= 1; s += 2) {
+                        if (2 * s * both - square <= most)
+                                continue;
+                        most = 2 * s * both - square;
+                        best = kind;
+                        step = s;
+                }
+        }
+        number[best] += step;
+        for (guint i = 0; step && i < b->n; i++)
+                b->rest[i] -= (float)step * b->parents[(gsize)best * b->n + i];
+        return step != 0;
+}
+
+static gboolean is_too_much_work(const CallCurve *c)
+{
+        return c->work > NUMBERS_WORK * c->n_all;
+}
+
+/* The numbers with which the calls of each block are what its parents make, by least squares, in
+ * steps of one from none on. */
+static void guess_numbers(CallCurve *c, gint32 *number)
+{
+        Blocks b = divide(c);
+
+        while (!is_too_much_work(c) && take_step(c, &b, number))
+                ;
+        g_free(b.parents);
+        g_free(b.rest);
 }
 
 static gint64 with_step(CallCurve *c, gint32 *number, guint32 kind, int step)
@@ -313,7 +338,7 @@ static gint64 improve(CallCurve *c, gint32 *number, gint64 allowed)
                         for (int s = number[kind] > 0 ? -1 : 1; s <= 1; s += 2) {
                                 gint64 found;
 
-                                if (c->work > NUMBERS_WORK * c->n_all)
+                                if (is_too_much_work(c))
                                         return G_MAXINT64;
                                 found = with_step(c, number, kind, s);
                                 if (found >= least)
@@ -348,7 +373,7 @@ gboolean call_numbers_find(CallNumbers *n, CallCurve *c, const guint8 *member)
         double width;
 
         take_set(c, member);
-        if (c->n_calls < NUMBERS_CALLS || c->work > NUMBERS_WORK * c->n_all)
+        if (c->n_calls < NUMBERS_CALLS || c->n_kinds == 0 || is_too_much_work(c))
                 return FALSE;
         allowed = (gint64)(c->n_calls * NUMBERS_OFF);
         guess_numbers(c, number);
