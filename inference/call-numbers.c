@@ -177,6 +177,7 @@ static void take_set(CallCurve *c, const guint8 *member)
         gsize p = 0;
 
         c->n_all = c->n_calls = 0;
+        c->work += c->n_parents + c->node->n_out;
         for (guint32 i = 0; i <= c->node->n_out; i++) {
                 Happening call = { .time = G_MAXINT64, .what = CALLS };
 

@@ -42,34 +42,52 @@ static gboolean gather(const Callee *callees, guint32 n, guint32 callee, Width w
         return n_members > (width == SAME_CALLEE ? 0 : MAX(n_narrower, 1));
 }
 
+/* The kinds of parents, by call into the node, and the callees, by call out of it. */
+typedef struct {
+        guint32 *kind, *callee;
+        Callee *callees;
+} Told;
+
+static Told tell(const Joint *j)
+{
+        const NodeProblem *node = j->problem->node;
+        const NodeModel *h = j->model;
+        Told t = { g_new(guint32, node->n_in), g_new(guint32, node->n_out),
+                   g_new0(Callee, h->n_whole) };
+
+        for (guint32 i = 0; i < node->n_in; i++)
+                t.kind[i] = h->in.whole[j->kinds->kind[i]];
+        for (guint32 i = 0; i < node->n_out; i++) {
+                t.callee[i] = h->whole[j->kinds->calls[i].callee];
+                t.callees[t.callee[i]] = (Callee){ node->out[i].callee, node->out[i].label, TRUE };
+        }
+        return t;
+}
+
 /* Finds numbers before all that parents can be found by: with them, each parent is held to what it
  * makes, whatever was learned from parents that are mistaken. */
 static void try_numbers(Evidence *e, Joint *j)
 {
-        const NodeProblem *node = j->problem->node;
         NodeModel *h = j->model;
-        guint32 n = h->n_whole;
-        g_autofree guint32 *kind = g_new(guint32, node->n_in),
-                           *callee = g_new(guint32, node->n_out);
-        g_autofree guint8 *member = g_new(guint8, n);
-        g_autofree Callee *callees = g_new0(Callee, n);
+        guint8 member[NUMBERS_KINDS];
         CallNumbers numbers;
         CallCurve *curve;
+        Told t;
 
-        for (guint32 i = 0; i < node->n_in; i++)
-                kind[i] = h->in.whole[j->kinds->kind[i]];
-        for (guint32 i = 0; i < node->n_out; i++) {
-                callee[i] = h->whole[j->kinds->calls[i].callee];
-                callees[callee[i]] = (Callee){ node->out[i].callee, node->out[i].label, TRUE };
-        }
-        call_numbers_init(&numbers, h->in.n, n);
-        curve = call_curve_new(node, kind, h->in.n, callee,
+        if (h->in.n > NUMBERS_KINDS || h->n_whole > NUMBERS_KINDS)
+                return;
+        t = tell(j);
+        call_numbers_init(&numbers, h->in.n, h->n_whole);
+        curve = call_curve_new(j->problem->node, t.kind, h->in.n, t.callee,
                                j->problem->n_stretches > 1 ? STRETCH : 0);
         for (Width width = SAME_CALLEE; width < N_WIDTHS; width++)
-                for (guint32 i = 0; i < n; i++)
-                        if (gather(callees, n, i, width, member))
+                for (guint32 i = 0; i < h->n_whole; i++)
+                        if (gather(t.callees, h->n_whole, i, width, member))
                                 call_numbers_find(&numbers, curve, member);
         call_curve_free(curve);
+        g_free(t.kind);
+        g_free(t.callee);
+        g_free(t.callees);
         e->in_use = numbers.n_sets > 0;
         node_model_tell_numbers(h, &numbers);
 }

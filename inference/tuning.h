@@ -86,8 +86,10 @@
 #define NUMBERS_SPREAD 0.09
 /* At either end of a stretch so many happenings do not count, or an eighth of all. */
 #define NUMBERS_END    512
-/* Each happening is looked at so often at most. Speed. */
+/* Each happening is looked at so often at most; and none where there are more kinds of parents, or
+ * callees, than so many. Speed. */
 #define NUMBERS_WORK   1000
+#define NUMBERS_KINDS  256
 /* An event by which a parent would break a number is as improbable as it was learned to be, times
  * this. Of 0.1 to 0.001, where right parents differ by a point at most: g8, j24, n24, pt24, u8, u24,
  * C; gen-trace at a parallelism of 20 loses three by 0.001. */
