@@ -38,6 +38,8 @@ void call_numbers_bytes(CallNumbers *n, Bytes *b)
                 *n = (CallNumbers){ 0 };
         bytes_u32(b, &n->n_kinds);
         bytes_u32(b, &n->n_callees);
+        bytes_expect(b, n->n_kinds <= NUMBERS_KINDS && n->n_callees <= NUMBERS_KINDS,
+                     "numbers of few kinds of calls");
         bytes_count(b, &n->n_sets, MAX((gsize)n->n_kinds + n->n_callees, 1));
         bytes_u8s(b, &n->member, (gsize)n->n_sets * n->n_callees);
         bytes_u8s(b, &n->number, (gsize)n->n_sets * n->n_kinds);
@@ -89,8 +91,8 @@ gboolean call_numbers_break_by_reply(const CallNumbers *n, guint32 kind, const g
 
 /* --- curves --------------------------------------------------------------------- */
 
-/* At one moment parents enter before calls are made, and reply after that. */
-typedef enum { ENTERS, CALLS, REPLIES, PAUSE } What;
+/* In the order in which they happen at one moment. */
+typedef enum { PAUSE, ENTERS, CALLS, REPLIES } What;
 
 typedef struct {
         gint64 time;
@@ -118,20 +120,20 @@ static int compare_happenings(const void *a, const void *b)
 
         if (order)
                 return order;
-        order = COMPARE(x->what == PAUSE ? -1 : x->what, y->what == PAUSE ? -1 : y->what);
+        order = COMPARE(x->what, y->what);
         return order ? order : COMPARE(x->kind, y->kind);
 }
 
 CallCurve *call_curve_new(const NodeProblem *node, const guint32 *kind, guint32 n_kinds,
                           const guint32 *callee, guint32 stretch)
 {
-        CallCurve *c = g_new0(CallCurve, 1);
+        CallCurve *c = g_new(CallCurve, 1);
         guint32 n_pauses = stretch ? node->n_in / stretch : 0;
         gsize room = 2 * (gsize)node->n_in + n_pauses;
 
         *c = (CallCurve){ .node = node, .callee = callee, .n_kinds = n_kinds, .n_stretches = 1 };
         c->parents = g_new(Happening, MAX(room, 1));
-        c->all = g_new(Happening, room + node->n_out);
+        c->all = g_new(Happening, MAX(room + node->n_out, 1));
         for (guint32 i = 0; i < node->n_in; i++) {
                 const CallIn *in = &node->in[i];
 
@@ -178,22 +180,18 @@ static void take_set(CallCurve *c, const guint8 *member)
 
         c->n_all = c->n_calls = 0;
         c->work += c->n_parents + c->node->n_out;
-        for (guint32 i = 0; i <= c->node->n_out; i++) {
-                Happening call = { .time = G_MAXINT64, .what = CALLS };
+        for (guint32 i = 0; i < c->node->n_out; i++) {
+                const Happening call = { .time = c->node->out[i].start, .what = CALLS };
 
-                if (i < c->node->n_out) {
-                        if (!member[c->callee[i]])
-                                continue;
-                        call.time = c->node->out[i].start;
-                }
-                while (p < c->n_parents &&
-                       (i == c->node->n_out || compare_happenings(&c->parents[p], &call) < 0))
+                if (!member[c->callee[i]])
+                        continue;
+                while (p < c->n_parents && compare_happenings(&c->parents[p], &call) < 0)
                         c->all[c->n_all++] = c->parents[p++];
-                if (i == c->node->n_out)
-                        break;
                 c->all[c->n_all++] = call;
                 c->n_calls++;
         }
+        memcpy(c->all + c->n_all, c->parents + p, (c->n_parents - p) * sizeof *c->all);
+        c->n_all += c->n_parents - p;
         leave_out_ends(c->all, c->n_all);
 }
 

@@ -14,8 +14,8 @@
 
 enum { NO_NUMBER = 0xff };
 
-/* Sets of callees of which numbers are known. Kinds and callees are those that there were when they
- * were found; of later ones nothing is known. */
+/* Sets of callees of which numbers are known. Kinds and callees, NUMBERS_KINDS at most, are those
+ * that there were when they were found; of later ones nothing is known. */
 typedef struct {
         guint32 n_kinds, n_callees, n_sets;
         guint8 *member; /* by set and callee: whether it is one of the set */

@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include <string.h>
-
 #include "inference/evidence-table.h"
 #include "inference/kinds.h"
 #include "inference/problem.h"
@@ -15,11 +13,22 @@ typedef struct {
         gboolean used;
 } Callee;
 
-static gboolean go_together(const Callee *x, const Callee *y, Width width)
+static gboolean go_together(const Callee *callees, guint32 one, guint32 other, Width width)
 {
-        return x->used && y->used &&
-               (width == ANY_CALLEE ||
-                (x->node == y->node && (width == SAME_NODE || x->label == y->label)));
+        const Callee *x = &callees[one], *y = &callees[other];
+
+        if (!x->used || !y->used)
+                return FALSE;
+        switch (width) {
+        case SAME_CALLEE:
+                return one == other;
+        case SAME_LABEL:
+                return x->node == y->node && x->label == y->label;
+        case SAME_NODE:
+                return x->node == y->node;
+        default:
+                return TRUE;
+        }
 }
 
 /* The callees that go together with this one. Whether it is the first of them, and they are more
@@ -30,16 +39,13 @@ static gboolean gather(const Callee *callees, guint32 n, guint32 callee, Width w
         guint32 n_narrower = 0, n_members = 0;
 
         for (guint32 i = 0; i < n; i++) {
-                member[i] = width == SAME_CALLEE
-                                    ? i == callee && callees[i].used
-                                    : go_together(&callees[i], &callees[callee], width);
+                member[i] = go_together(callees, i, callee, width);
                 if (member[i] && i < callee)
                         return FALSE;
                 n_members += member[i];
-                n_narrower +=
-                        width > SAME_LABEL && go_together(&callees[i], &callees[callee], width - 1);
+                n_narrower += width > 0 && go_together(callees, i, callee, width - 1);
         }
-        return n_members > (width == SAME_CALLEE ? 0 : MAX(n_narrower, 1));
+        return n_members > n_narrower;
 }
 
 /* The kinds of parents, by call into the node, and the callees, by call out of it. */
@@ -66,7 +72,7 @@ static Told tell(const Joint *j)
 
 /* Finds numbers before all that parents can be found by: with them, each parent is held to what it
  * makes, whatever was learned from parents that are mistaken. */
-static void try_numbers(Evidence *e, Joint *j)
+static void try_numbers(Evidence *e G_GNUC_UNUSED, Joint *j)
 {
         NodeModel *h = j->model;
         guint8 member[NUMBERS_KINDS];
@@ -88,7 +94,6 @@ static void try_numbers(Evidence *e, Joint *j)
         g_free(t.kind);
         g_free(t.callee);
         g_free(t.callees);
-        e->in_use = numbers.n_sets > 0;
         node_model_tell_numbers(h, &numbers);
 }
 

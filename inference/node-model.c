@@ -426,10 +426,10 @@ static void learned_bytes(NodeModel *h, const EvidenceKind *const *table, Bytes 
         call_numbers_bytes(&h->numbers, b);
         if (!bytes_good(b))
                 return;
-        if (bytes_reads(b))
+        if (bytes_reads(b)) {
                 parent_walk_set_numbers(&h->walk, &h->numbers, h->whole);
-        if (bytes_reads(b))
                 evidence_set_make(&h->evidence, table, h);
+        }
         evidence_set_bytes(&h->evidence, b);
 }
 

@@ -178,13 +178,13 @@ static void grow_step_table(ParentWalk *w)
 static gboolean step_breaks(const ParentWalk *w, guint32 state, guint32 event)
 {
         const guint8 *key = w->keys + w->states[state].key;
-        g_autofree guint32 *made = NULL;
+        guint32 made[NUMBERS_KINDS];
 
         if (!w->numbers || w->numbers->n_sets == 0 || key_caller(key) == NOTHING ||
             key[KEY_COUNTS] == ANY || w->states[state].part ||
             (event >= w->n_callees && event != event_reply(w)))
                 return FALSE;
-        made = g_new0(guint32, w->numbers->n_callees);
+        memset(made, 0, w->numbers->n_callees * sizeof *made);
         for (guint32 i = 0; i < w->n_callees; i++)
                 if (w->whole_callee[i] < w->numbers->n_callees)
                         made[w->whole_callee[i]] +=
@@ -435,8 +435,7 @@ gint32 parent_walk_hazard(ParentWalk *w, WalkPlace at, guint32 callee, gint64 ti
 {
         const WalkEntry *step = parent_walk_log(w, at.state, MIN(callee, w->n_callees - 1));
         guint bin = density_bin(time - at.latest);
-        gint32 broken =
-                w->steps[step->number - 1].breaks && !w->unheld ? fixed_log(NUMBERS_BROKEN) : 0;
+        gint32 broken = w->steps[step->number - 1].breaks ? fixed_log(NUMBERS_BROKEN) : 0;
         guint32 state = at.state;
 
         while (!w->states[state].survival && w->states[state].general != state)

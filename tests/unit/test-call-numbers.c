@@ -2,6 +2,7 @@
  *
  * Numbers of calls that parents make, found without knowing which made which.
  */
+#include "base/compare.h"
 #include "inference/call-numbers.h"
 
 enum { PARENTS = 1500, MS = 1000000, KINDS = 3, CALLEES = 3, MOST = 8 * PARENTS };
@@ -23,7 +24,7 @@ static int by_start(const void *a, const void *b)
 {
         const CallOut *x = a, *y = b;
 
-        return (x->start > y->start) - (x->start < y->start);
+        return COMPARE(x->start, y->start);
 }
 
 /* Some eight parents at a time. */
