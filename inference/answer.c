@@ -24,30 +24,58 @@ void answer_init(NodeAnswer *answer, const NodeProblem *problem)
                 answer->family[p] = 1;
 }
 
+static void name(const Joint *j, gsize candidate, NodeAnswer *answer, gsize at)
+{
+        answer->parent[at] = j->problem->node->in[j->problem->candidate[candidate]].call;
+        answer->share[at] = j->scores->share[candidate];
+        answer->score[at] = j->scores->score[candidate];
+}
+
+/* Names the candidates of call i that are worth it, from `at` on; returns where the next ones go.
+ */
+static gsize name_some(const Joint *j, guint32 i, NodeAnswer *answer, gsize at)
+{
+        const gsize *first = &j->problem->candidates[i];
+        const float *score = j->scores->score;
+        float least = 0;
+
+        if (!(j->problem->node->out[i].flags & OUT_EXPLAIN))
+                for (gsize k = first[0]; k < first[1]; k++)
+                        least = MAX(least, score[k] * (float)WORTH_NAMING);
+        for (gsize k = first[0]; k < first[1]; k++)
+                if (score[k] >= least)
+                        name(j, k, answer, at++);
+        return at;
+}
+
+/* The same, of the first of those with the best score. */
+static gsize name_best(const Joint *j, guint32 i, NodeAnswer *answer, gsize at)
+{
+        const gsize *first = &j->problem->candidates[i];
+        gsize best = first[0];
+
+        if (first[0] == first[1])
+                return at;
+        for (gsize k = first[0]; k < first[1]; k++)
+                if (j->scores->score[k] > j->scores->score[best])
+                        best = k;
+        name(j, best, answer, at);
+        return at + 1;
+}
+
 void answer_hand_out(const Joint *j, guint32 first, guint32 end, NodeAnswer *answer, guint32 at)
 {
-        gsize n_found = answer->first[at],
-              room = n_found + j->problem->candidates[end] - j->problem->candidates[first];
+        gsize n_found = answer->first[at];
+        gsize room = n_found + j->problem->candidates[end] - j->problem->candidates[first];
 
         answer->parent = g_renew(guint32, answer->parent, room);
         answer->share = g_renew(float, answer->share, room);
         answer->score = g_renew(float, answer->score, room);
         for (guint32 i = first; i < end; i++, at++) {
                 const CallOut *out = &j->problem->node->out[i];
-                float least = 0;
+                gboolean one = j->problem->node->best_only && !(out->flags & OUT_EXPLAIN);
 
-                if (!(out->flags & OUT_EXPLAIN))
-                        for (gsize k = j->problem->candidates[i]; k < j->problem->candidates[i + 1];
-                             k++)
-                                least = MAX(least, j->scores->score[k] * (float)WORTH_NAMING);
-                for (gsize k = j->problem->candidates[i]; k < j->problem->candidates[i + 1]; k++) {
-                        if (j->scores->score[k] < least)
-                                continue;
-                        answer->parent[n_found] =
-                                j->problem->node->in[j->problem->candidate[k]].call;
-                        answer->share[n_found] = j->scores->share[k];
-                        answer->score[n_found++] = j->scores->score[k];
-                }
+                n_found = one ? name_best(j, i, answer, n_found) : name_some(j, i, answer, n_found);
                 answer->call[at] = problem_decides(j->problem, i) ? out->call : NO_PARENT;
                 answer->first[at + 1] = n_found;
         }

@@ -57,6 +57,7 @@ typedef struct {
         Crew *crew;     /* parts of it go to these threads; NULL: to the caller alone */
         WorkPart *work; /* to report progress; may be NULL */
         gboolean draws, keep_log, in_files; /* wanted: drawings, likelihoods; see pass-calls.h */
+        gboolean best_only; /* of a call's candidates the best is named, unless OUT_EXPLAIN */
 } NodeProblem;
 
 /* What was learned of a node. It names nothing of the trace, so it can outlive that. */
@@ -72,7 +73,7 @@ typedef struct {
         guint32 *call; /* number of a call out of the node; NO_PARENT: not decided yet */
         guint32 *n_candidates, *context; /* by call out: all it has; a hash, 0: unknown */
         float *family; /* by call in: the probability that it made just the children it is given */
-        gint64 *wait; /* by call in: how long for one of them, ns; NULL: none, or not borne out */
+        gint64 *wait;  /* by call in: how long for one of them, ns; NULL: none, or not borne out */
         gsize *first;
         guint32 *parent;      /* by candidate: its number */
         float *share, *score; /* by candidate: its probability; the best score decides */

@@ -26,13 +26,14 @@ GBytes *shared_node_learn(SharedNode *node);
 /* For the others. */
 void shared_node_take(SharedNode *node, GBytes *learned);
 
-/* For all: process `mine` of n finds its share of the parts. Returns it, for the one that learned.
- * load: the same everywhere, by process: what each has to do; a part goes to the one with the least,
- * and is added. */
+/* For all: process `mine` of n finds its share of the parts. Returns it, for the one that learned,
+ * which itself keeps it and returns nothing.
+ * load: the same everywhere, by process: what each has to do; a part goes to the one with the
+ * least, and is added. */
 GBytes *shared_node_find(SharedNode *node, guint mine, double *load, guint n);
 
-/* What learning takes, as a load. */
-double shared_node_learning(void);
+/* For the one that learned: what that took, as a load. */
+double shared_node_learning(const SharedNode *node);
 
 /* For the one that learned: the share of another, and, when all are there or none was needed, the
  * answer. */

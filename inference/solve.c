@@ -170,6 +170,13 @@ typedef struct {
         gboolean refuted, done;
 } FoundPart;
 
+static void found_part_clear(FoundPart *found)
+{
+        node_answer_clear(&found->answer);
+        g_free(found->family);
+        *found = (FoundPart){ 0 };
+}
+
 /* Parts go to any thread, and each thread has a copy of the model for itself, which notes what is
  * seen. A part begins with what was learned and no more, so it does not matter which were before.
  */
@@ -561,6 +568,7 @@ static void conclude(Nouns *n, gboolean keep_log, NodeAnswer *answer)
 typedef struct {
         Nouns n;
         Candidates open;
+        gsize n_beliefs; /* of all calls */
         gboolean choice; /* a call has more than one */
         gboolean ended;
 } Begun;
@@ -569,7 +577,6 @@ static void begin(Begun *b, NodeProblem *problem, NodeModel *model, Learning lea
                   NodeAnswer *answer)
 {
         Nouns *n = &b->n;
-        gsize n_beliefs;
 
         *b = (Begun){ .n = { .problem.node = problem, .learning = learning } };
         tie(n, model);
@@ -581,9 +588,9 @@ static void begin(Begun *b, NodeProblem *problem, NodeModel *model, Learning lea
         node_model_set_resolution(model, n->problem.resolution);
         evidence_unwatch(&model->evidence);
         answer_init(answer, problem);
-        n_beliefs = count_candidates(&n->j, &b->open, answer->n_candidates);
+        b->n_beliefs = count_candidates(&n->j, &b->open, answer->n_candidates);
         b->choice = have_choice(problem, answer->n_candidates);
-        n->problem.n_stretches = n->problem.times = find_stretches(problem, n_beliefs);
+        n->problem.n_stretches = n->problem.times = find_stretches(problem, b->n_beliefs);
 }
 
 static void find_whole(Begun *b, NodeAnswer *answer)
@@ -682,6 +689,7 @@ struct SharedNode {
         NodeModel *own; /* for parts */
         WalkSize size;  /* of its walk when it was new */
         PartSearch search;
+        gboolean learns; /* here */
 };
 
 SharedNode *shared_node_new(NodeProblem *problem)
@@ -699,10 +707,8 @@ void shared_node_free(SharedNode *s)
 {
         if (!s)
                 return;
-        for (guint32 i = 0; s->parts && i < s->parts->len; i++) {
-                node_answer_clear(&s->search.found[i].answer);
-                g_free(s->search.found[i].family);
-        }
+        for (guint32 i = 0; s->parts && i < s->parts->len; i++)
+                found_part_clear(&s->search.found[i]);
         g_free(s->search.found);
         if (s->search.learned)
                 g_bytes_unref(s->search.learned);
@@ -746,6 +752,7 @@ GBytes *shared_node_learn(SharedNode *s)
         Joint *j = &s->begun.n.j;
         Bytes b;
 
+        s->learns = TRUE;
         do {
                 g_clear_pointer(&s->search.learned, g_bytes_unref);
                 if (j->problem->n_stretches == 1)
@@ -821,9 +828,11 @@ static void found_bytes(SharedNode *s, guint32 number, Bytes *b)
         f->done = TRUE;
 }
 
-double shared_node_learning(void)
+double shared_node_learning(const SharedNode *s)
 {
-        return LEARNING_LOAD;
+        const Begun *b = &s->begun;
+
+        return b->choice ? LEARNING_ROUNDS * (double)b->n_beliefs / b->n.problem.n_stretches : 0;
 }
 
 GBytes *shared_node_find(SharedNode *s, guint mine, double *load, guint n)
@@ -838,8 +847,11 @@ GBytes *shared_node_find(SharedNode *s, guint mine, double *load, guint n)
                 if (who != mine)
                         continue;
                 s->search.found[i] = find_in_part(s->search.whole, model_for(&s->search, 0), part);
+                if (s->learns)
+                        continue;
                 bytes_u32(&b, &i);
                 found_bytes(s, i, &b);
+                found_part_clear(&s->search.found[i]);
         }
         return bytes_written(&b);
 }

@@ -110,7 +110,7 @@ static void problem_bytes(NodeProblem *p, Bytes *b)
 {
         gboolean truth = p->truth != NULL;
 
-        bytes_word(b, "ravel problem 3\n");
+        bytes_word(b, "ravel problem 4\n");
         calls_bytes(p, b);
         time_bytes(&p->window, b);
         bytes_expect(b, p->window >= 0, "a skew window");
@@ -118,6 +118,7 @@ static void problem_bytes(NodeProblem *p, Bytes *b)
         moment_bytes(&p->decide, b);
         bytes_bool(b, &p->draws);
         bytes_bool(b, &p->keep_log);
+        bytes_bool(b, &p->best_only);
         bytes_bool(b, &truth);
         if (truth)
                 bytes_u32s(b, &p->truth, p->n_out);

@@ -524,6 +524,7 @@ static NodeProblem problem_of(const Search *s, const Task *task)
                               .crew = s->crew,
                               .draws = n->drawn != NULL,
                               .in_files = TRUE,
+                              .best_only = !n->cycles, /* else it may lie within its call */
                               .keep_log = n->keep_log };
 }
 
@@ -576,6 +577,7 @@ static void do_task(gpointer data, gpointer work)
 typedef struct {
         Task *task;
         guint learner; /* the process that learns, and puts its parts together */
+        double load;   /* what that learning takes */
         gboolean in_parts;
         NodeProblem problem; /* where it is known here */
         SharedNode *node;    /* likewise */
@@ -631,38 +633,58 @@ static Bytes bytes_from(GPtrArray *all, guint peer)
         return bytes_to_read(data, n);
 }
 
+/* What the process that learns a node tells the others: how much that was, and what of it the parts
+ * need; none: all parents were found. */
+static void learned_bytes(Together *t, GBytes **learned, Bytes *b)
+{
+        t->in_parts = *learned != NULL;
+        bytes_double(b, &t->load);
+        bytes_bool(b, &t->in_parts);
+        if (t->in_parts)
+                bytes_blob(b, learned);
+}
+
+static void learn_node(Search *s, Together *t, Bytes *b)
+{
+        g_autoptr(GBytes) learned = NULL;
+
+        begin_node(s, t);
+        learned = shared_node_learn(t->node);
+        t->load = shared_node_learning(t->node);
+        learned_bytes(t, &learned, b);
+}
+
+static void take_learned(Search *s, Together *t, Bytes *b)
+{
+        g_autoptr(GBytes) learned = NULL;
+
+        learned_bytes(t, &learned, b);
+        g_assert(bytes_end(b, NULL));
+        if (!t->in_parts)
+                return;
+        begin_node(s, t);
+        shared_node_take(t->node, learned);
+}
+
 /* Each node of the wave is learned by a process. */
-static void learn_wave(Search *s, GArray *wave)
+static void learn_wave(Search *s, GArray *wave, double *load)
 {
         const Peers *peers = s->of->peers;
         Bytes b = bytes_to_write();
         g_autoptr(GPtrArray) all = NULL;
 
-        for (guint i = 0; i < wave->len; i++) {
-                Together *t = together_at(wave, i);
-                g_autoptr(GBytes) learned = NULL;
-
-                if (t->learner != peers->mine)
-                        continue;
-                begin_node(s, t);
-                learned = shared_node_learn(t->node);
-                t->in_parts = learned != NULL;
-                if (learned)
-                        bytes_blob(&b, &learned);
-        }
+        for (guint i = 0; i < wave->len; i++)
+                if (together_at(wave, i)->learner == peers->mine)
+                        learn_node(s, together_at(wave, i), &b);
         all = tell_all(peers, &b);
         for (guint i = 0; i < wave->len; i++) {
                 Together *t = together_at(wave, i);
-                g_autoptr(GBytes) learned = NULL;
 
-                if (t->learner == peers->mine || g_bytes_get_size(all->pdata[t->learner]) == 0)
-                        continue;
-                b = bytes_from(all, t->learner);
-                bytes_blob(&b, &learned);
-                g_assert(bytes_end(&b, NULL));
-                begin_node(s, t);
-                shared_node_take(t->node, learned);
-                t->in_parts = TRUE;
+                if (t->learner != peers->mine) {
+                        b = bytes_from(all, t->learner);
+                        take_learned(s, t, &b);
+                }
+                load[t->learner] += t->load;
         }
 }
 
@@ -673,9 +695,6 @@ static void find_wave(const Search *s, GArray *wave, double *load)
         g_autofree GBytes **to = g_new0(GBytes *, peers->n);
         g_autoptr(GPtrArray) all = NULL;
 
-        for (guint i = 0; i < wave->len; i++)
-                if (together_at(wave, i)->in_parts)
-                        load[together_at(wave, i)->learner] += shared_node_learning();
         for (guint i = 0; i < wave->len; i++) {
                 Together *t = together_at(wave, i);
 
@@ -683,14 +702,16 @@ static void find_wave(const Search *s, GArray *wave, double *load)
                         to[t->learner] = shared_node_find(t->node, peers->mine, load, peers->n);
         }
         all = peers->swap(to);
+        for (guint i = 0; i < peers->n; i++)
+                g_clear_pointer(&to[i], g_bytes_unref);
         for (guint i = 0; i < wave->len; i++) {
                 Together *t = together_at(wave, i);
 
-                for (guint k = 0; t->in_parts && t->learner == peers->mine && k < peers->n; k++)
+                for (guint k = 0; t->in_parts && t->learner == peers->mine && k < peers->n; k++) {
                         shared_node_add(t->node, all->pdata[k]);
+                        g_clear_pointer((GBytes **)&all->pdata[k], g_bytes_unref);
+                }
         }
-        for (guint i = 0; i < peers->n; i++)
-                g_clear_pointer(&to[i], g_bytes_unref);
 }
 
 static void context_bytes(Task *task, Bytes *b)
@@ -698,63 +719,64 @@ static void context_bytes(Task *task, Bytes *b)
         bytes_u32s(b, &task->found.context, task->n_out);
 }
 
-/* The first process gets all that was found, the others what calls of later nodes depend on. */
-static void tell_wave(Search *s, GArray *wave)
+/* What the one that put a node's parts together tells: the first process all that was found, the
+ * others what calls of later nodes depend on. */
+static void write_answer(const Peers *peers, Together *t, GBytes **to)
+{
+        Bytes b = bytes_to_write();
+
+        shared_node_end(t->node, &t->task->found);
+        context_bytes(t->task, &b);
+        to[peers->n - 1] = bytes_written(&b);
+        for (guint k = 1; k + 1 < peers->n; k++)
+                to[k] = g_bytes_ref(to[peers->n - 1]);
+        if (peers->mine > 0)
+                to[0] = node_answer_to_bytes(&t->task->found);
+}
+
+static void read_answer(const Peers *peers, Together *t, Bytes *b)
+{
+        if (peers->mine == 0)
+                g_assert(node_answer_from_bytes(&t->task->found, b->data, b->n, NULL));
+        else
+                context_bytes(t->task, b);
+        g_assert(bytes_good(b));
+}
+
+/* What all need of a node's answer, and no more at a time: it is long. */
+static void tell_node(const Search *s, Together *t)
 {
         const Peers *peers = s->of->peers;
         g_autofree GBytes **to = g_new0(GBytes *, peers->n);
         g_autoptr(GPtrArray) all = NULL;
 
-        for (guint i = 0; i < wave->len; i++) {
-                Together *t = together_at(wave, i);
-                Bytes b = bytes_to_write();
-
-                if (t->learner != peers->mine)
-                        continue;
-                shared_node_end(t->node, &t->task->found);
-                context_bytes(t->task, &b);
-                to[peers->n - 1] = bytes_written(&b);
-                for (guint k = 1; k + 1 < peers->n; k++)
-                        to[k] = g_bytes_ref(to[peers->n - 1]);
-                if (peers->mine > 0)
-                        to[0] = node_answer_to_bytes(&t->task->found);
-        }
+        if (t->learner == peers->mine)
+                write_answer(peers, t, to);
         all = peers->swap(to);
-        for (guint i = 0; i < wave->len; i++) {
-                Together *t = together_at(wave, i);
-                Bytes b = bytes_from(all, t->learner);
-
-                if (t->learner == peers->mine)
-                        continue;
-                if (peers->mine == 0)
-                        g_assert(node_answer_from_bytes(&t->task->found, b.data, b.n, NULL));
-                else
-                        context_bytes(t->task, &b);
-                g_assert(bytes_good(&b));
-        }
         for (guint i = 0; i < peers->n; i++)
                 g_clear_pointer(&to[i], g_bytes_unref);
+        if (t->learner != peers->mine) {
+                Bytes b = bytes_from(all, t->learner);
+
+                read_answer(peers, t, &b);
+        }
 }
 
-static void end_wave(Search *s, GArray *wave)
+static void end_node(Search *s, Together *t)
 {
-        for (guint i = 0; i < wave->len; i++) {
-                Together *t = together_at(wave, i);
-
-                if (!t->problem.in) {
-                        t->problem = problem_of(s, t->task);
-                        make_problem(s->of, &s->by, t->task->node, &t->problem);
-                }
-                if (s->of->peers->mine == 0)
-                        take_found(s, t->task, &t->problem);
-                else
-                        set_contexts(s->of, s->rank, t->task->node, &t->problem, &t->task->found);
-                if (s->of->peers->mine > 0)
-                        node_answer_clear(&t->task->found);
-                shared_node_free(t->node);
-                free_problem(t->task, &t->problem);
-                end_task(s, t->task);
+        if (!t->problem.in) {
+                t->problem = problem_of(s, t->task);
+                make_problem(s->of, &s->by, t->task->node, &t->problem);
         }
+        if (s->of->peers->mine == 0)
+                take_found(s, t->task, &t->problem);
+        else
+                set_contexts(s->of, s->rank, t->task->node, &t->problem, &t->task->found);
+        if (s->of->peers->mine > 0)
+                node_answer_clear(&t->task->found);
+        shared_node_free(t->node);
+        free_problem(t->task, &t->problem);
+        end_task(s, t->task);
 }
 
 static void find_together(Search *s)
@@ -764,10 +786,12 @@ static void find_together(Search *s)
         while (s->n_done < s->tasks->len) {
                 g_autoptr(GArray) wave = next_wave(s, load);
 
-                learn_wave(s, wave);
+                learn_wave(s, wave, load);
                 find_wave(s, wave, load);
-                tell_wave(s, wave);
-                end_wave(s, wave);
+                for (guint i = 0; i < wave->len; i++) {
+                        tell_node(s, together_at(wave, i));
+                        end_node(s, together_at(wave, i));
+                }
         }
 }
 
