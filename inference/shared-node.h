@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  *
  * One node's parents, found by several processes that all have its calls: one of them learns, each
- * finds some of the parts, and the one that learned puts them together. The answer is that of
- * find_parents_jointly() in one process, to the last bit.
+ * finds some of the parts, and one puts them together. The answer is that of find_parents_jointly()
+ * in one process, to the last bit.
  *
  * All numbers of parts and of processes are the same everywhere. Bytes are those of processes of
  * one program.
@@ -26,17 +26,16 @@ GBytes *shared_node_learn(SharedNode *node);
 /* For the others. */
 void shared_node_take(SharedNode *node, GBytes *learned);
 
-/* For all: process `mine` of n finds its share of the parts. Returns it, for the one that learned,
- * which itself keeps it and returns nothing.
- * load: the same everywhere, by process: what each has to do; a part goes to the one with the
- * least, and is added. */
-GBytes *shared_node_find(SharedNode *node, guint mine, double *load, guint n);
+/* For all: process `mine` of n finds its share of the parts. Returns it, for the one that puts them
+ * together, which itself keeps it and returns nothing. load: the same everywhere, by process: what
+ * each has to do; a part goes to the one with the least, and is added. */
+GBytes *shared_node_find(SharedNode *node, guint mine, double *load, guint n, gboolean keep);
 
 /* For the one that learned: what that took, as a load. */
 double shared_node_learning(const SharedNode *node);
 
-/* For the one that learned: the share of another, and, when all are there or none was needed, the
- * answer. */
+/* For the one that puts them together, or the one that learned where there are no parts: the share
+ * of another, and, when all are there, the answer. */
 void shared_node_add(SharedNode *node, GBytes *share);
 void shared_node_end(SharedNode *node, NodeAnswer *answer);
 

@@ -689,7 +689,6 @@ struct SharedNode {
         NodeModel *own; /* for parts */
         WalkSize size;  /* of its walk when it was new */
         PartSearch search;
-        gboolean learns; /* here */
 };
 
 SharedNode *shared_node_new(NodeProblem *problem)
@@ -752,7 +751,6 @@ GBytes *shared_node_learn(SharedNode *s)
         Joint *j = &s->begun.n.j;
         Bytes b;
 
-        s->learns = TRUE;
         do {
                 g_clear_pointer(&s->search.learned, g_bytes_unref);
                 if (j->problem->n_stretches == 1)
@@ -835,7 +833,7 @@ double shared_node_learning(const SharedNode *s)
         return b->choice ? LEARNING_ROUNDS * (double)b->n_beliefs / b->n.problem.n_stretches : 0;
 }
 
-GBytes *shared_node_find(SharedNode *s, guint mine, double *load, guint n)
+GBytes *shared_node_find(SharedNode *s, guint mine, double *load, guint n, gboolean keep)
 {
         Bytes b = bytes_to_write();
 
@@ -847,7 +845,7 @@ GBytes *shared_node_find(SharedNode *s, guint mine, double *load, guint n)
                 if (who != mine)
                         continue;
                 s->search.found[i] = find_in_part(s->search.whole, model_for(&s->search, 0), part);
-                if (s->learns)
+                if (keep)
                         continue;
                 bytes_u32(&b, &i);
                 found_bytes(s, i, &b);

@@ -573,14 +573,16 @@ static void do_task(gpointer data, gpointer work)
 
 /* --- node by node, by several processes ---------------------------------------- */
 
-/* A task of a wave: of nodes whose callers are done, at most one for each process. */
+/* A task of a wave: of nodes whose callers are done, at most one for each process. The first
+ * process puts the parts of nodes together, as it needs all that is found. */
 typedef struct {
         Task *task;
-        guint learner; /* the process that learns, and puts its parts together */
+        guint learner; /* the process that learns */
         double load;   /* what that learning takes */
         gboolean in_parts;
         NodeProblem problem; /* where it is known here */
         SharedNode *node;    /* likewise */
+        GBytes *share;       /* of the parts, that was found here; NULL: none, or kept */
 } Together;
 
 static Together *together_at(GArray *wave, guint i)
@@ -692,74 +694,85 @@ static void learn_wave(Search *s, GArray *wave, double *load)
 static void find_wave(const Search *s, GArray *wave, double *load)
 {
         const Peers *peers = s->of->peers;
-        g_autofree GBytes **to = g_new0(GBytes *, peers->n);
-        g_autoptr(GPtrArray) all = NULL;
 
         for (guint i = 0; i < wave->len; i++) {
                 Together *t = together_at(wave, i);
 
                 if (t->in_parts)
-                        to[t->learner] = shared_node_find(t->node, peers->mine, load, peers->n);
-        }
-        all = peers->swap(to);
-        for (guint i = 0; i < peers->n; i++)
-                g_clear_pointer(&to[i], g_bytes_unref);
-        for (guint i = 0; i < wave->len; i++) {
-                Together *t = together_at(wave, i);
-
-                for (guint k = 0; t->in_parts && t->learner == peers->mine && k < peers->n; k++) {
-                        shared_node_add(t->node, all->pdata[k]);
-                        g_clear_pointer((GBytes **)&all->pdata[k], g_bytes_unref);
-                }
+                        t->share = shared_node_find(t->node, peers->mine, load, peers->n,
+                                                    peers->mine == 0);
         }
 }
 
-static void context_bytes(Task *task, Bytes *b)
+/* Sends something to the first process; what it gets, by process. */
+static GPtrArray *tell_first(const Peers *peers, GBytes *bytes)
 {
-        bytes_u32s(b, &task->found.context, task->n_out);
+        g_autofree GBytes **to = g_new0(GBytes *, peers->n);
+
+        if (peers->mine > 0)
+                to[0] = bytes;
+        return peers->swap(to);
 }
 
-/* What the one that put a node's parts together tells: the first process all that was found, the
- * others what calls of later nodes depend on. */
-static void write_answer(const Peers *peers, Together *t, GBytes **to)
+/* The first process gets the shares of all. */
+static void gather_shares(const Peers *peers, Together *t)
+{
+        g_autoptr(GPtrArray) all = tell_first(peers, t->share);
+
+        g_clear_pointer(&t->share, g_bytes_unref);
+        for (guint i = 1; peers->mine == 0 && i < peers->n; i++) {
+                shared_node_add(t->node, all->pdata[i]);
+                g_clear_pointer((GBytes **)&all->pdata[i], g_bytes_unref);
+        }
+}
+
+/* The first process gets the answer of the one that found all parents. */
+static void gather_answer(const Peers *peers, Together *t)
+{
+        g_autoptr(GBytes) answer = NULL;
+        g_autoptr(GPtrArray) all = NULL;
+        Bytes b;
+
+        if (t->learner == peers->mine) {
+                shared_node_end(t->node, &t->task->found);
+                answer = node_answer_to_bytes(&t->task->found);
+        }
+        if (t->learner == 0)
+                return;
+        all = tell_first(peers, answer);
+        if (peers->mine > 0)
+                return;
+        b = bytes_from(all, t->learner);
+        g_assert(node_answer_from_bytes(&t->task->found, b.data, b.n, NULL));
+}
+
+/* What calls of later nodes depend on goes to all. */
+static void share_contexts(const Peers *peers, Task *task)
 {
         Bytes b = bytes_to_write();
-
-        shared_node_end(t->node, &t->task->found);
-        context_bytes(t->task, &b);
-        to[peers->n - 1] = bytes_written(&b);
-        for (guint k = 1; k + 1 < peers->n; k++)
-                to[k] = g_bytes_ref(to[peers->n - 1]);
-        if (peers->mine > 0)
-                to[0] = node_answer_to_bytes(&t->task->found);
-}
-
-static void read_answer(const Peers *peers, Together *t, Bytes *b)
-{
-        if (peers->mine == 0)
-                g_assert(node_answer_from_bytes(&t->task->found, b->data, b->n, NULL));
-        else
-                context_bytes(t->task, b);
-        g_assert(bytes_good(b));
-}
-
-/* What all need of a node's answer, and no more at a time: it is long. */
-static void tell_node(const Search *s, Together *t)
-{
-        const Peers *peers = s->of->peers;
-        g_autofree GBytes **to = g_new0(GBytes *, peers->n);
         g_autoptr(GPtrArray) all = NULL;
 
-        if (t->learner == peers->mine)
-                write_answer(peers, t, to);
-        all = peers->swap(to);
-        for (guint i = 0; i < peers->n; i++)
-                g_clear_pointer(&to[i], g_bytes_unref);
-        if (t->learner != peers->mine) {
-                Bytes b = bytes_from(all, t->learner);
+        if (peers->mine == 0)
+                bytes_u32s(&b, &task->found.context, task->n_out);
+        all = tell_all(peers, &b);
+        if (peers->mine == 0)
+                return;
+        node_answer_clear(&task->found);
+        b = bytes_from(all, 0);
+        bytes_u32s(&b, &task->found.context, task->n_out);
+        g_assert(bytes_end(&b, NULL));
+}
 
-                read_answer(peers, t, &b);
-        }
+/* What was found of a node, and no more at a time: it is long. */
+static void gather_found(const Peers *peers, Together *t)
+{
+        if (t->in_parts)
+                gather_shares(peers, t);
+        else
+                gather_answer(peers, t);
+        if (t->in_parts && peers->mine == 0)
+                shared_node_end(t->node, &t->task->found);
+        share_contexts(peers, t->task);
 }
 
 static void end_node(Search *s, Together *t)
@@ -789,7 +802,7 @@ static void find_together(Search *s)
                 learn_wave(s, wave, load);
                 find_wave(s, wave, load);
                 for (guint i = 0; i < wave->len; i++) {
-                        tell_node(s, together_at(wave, i));
+                        gather_found(s->of->peers, together_at(wave, i));
                         end_node(s, together_at(wave, i));
                 }
         }
