@@ -61,5 +61,13 @@ os.close(os.open(sys.argv[1], os.O_TMPFILE | os.O_RDWR))' "$dir" 2>/dev/null &&
 		TMPDIR=/nowhere "$ravel" nesting --method paper -n 0 -w memory t.trace 2>err &&
 		cmp -s out memory
 	result $? 'where there can be no file, memory does' err
+	if [ "${RAVEL_LONG:-}" ] && [ "$whole" != 0 ]; then
+		"$gen_trace" 20000000 1.6 >t.trace
+		whole=$(peak --method paper t.trace)
+		joint=$(peak t.trace)
+		echo "# 20 million messages: paper $whole KB, joint $joint KB"
+		[ "$whole" -le 32000 ] && [ "$joint" -le 400000 ]
+		result $? 'of 20 million messages paper takes at most 32 MB, joint at most 400'
+	fi
 fi
 finish

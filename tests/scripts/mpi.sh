@@ -205,6 +205,16 @@ if [ "$long" ] && [ -d "$shared/captures/wild" ]; then
 	done
 fi
 
+# Longer than what is read, sent and held at a time. Nothing but the text is compared.
+if [ "$long" ]; then
+	all=''
+	"$gen_trace" 20000000 5 >longest.trace
+	compare '20 million messages' longest.trace '' nesting --method paper
+	"$gen_trace" 20000000 1.6 >longest.trace
+	compare 'joint: 20 million messages' longest.trace '' nesting
+	rm longest.trace
+fi
+
 # What only one process can know is done by rank 0, which says so.
 says_alone() { # NAME TRACE OPTION...
 	local name=$1 trace=$2
