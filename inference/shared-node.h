@@ -26,10 +26,13 @@ GBytes *shared_node_learn(SharedNode *node);
 /* For the others. */
 void shared_node_take(SharedNode *node, GBytes *learned);
 
-/* For all: process `mine` of n finds its share of the parts. Returns it, for the one that puts them
- * together, which itself keeps it and returns nothing. load: the same everywhere, by process: what
- * each has to do; a part goes to the one with the least, and is added. */
-GBytes *shared_node_find(SharedNode *node, guint mine, double *load, guint n, gboolean keep);
+/* For all: divides the parts among n processes, of which this is `mine`. load: the same everywhere,
+ * by process: what each has to do; a part goes to the one with the least, and is added. */
+void shared_node_assign(SharedNode *node, guint mine, double *load, guint n);
+
+/* Finds the parts of this process, by the threads of the problem's crew. Returns them, for the one
+ * that puts them together, which itself keeps them and returns nothing. */
+GBytes *shared_node_find(SharedNode *node, gboolean keep);
 
 /* For the one that learned: what that took, as a load. */
 double shared_node_learning(const SharedNode *node);

@@ -685,9 +685,11 @@ struct SharedNode {
         Begun begun;
         NodeModel *model;
         NodeAnswer answer;
-        GArray *parts;  /* NULL: all is found at once */
-        NodeModel *own; /* for parts */
-        WalkSize size;  /* of its walk when it was new */
+        GArray *parts; /* NULL: all is found at once */
+        guint32 *mine; /* the numbers of those that are found here, n_mine */
+        guint32 n_mine;
+        NodeModel **own; /* for parts, by slot */
+        WalkSize *size;  /* of their walks when they were new */
         PartSearch search;
 };
 
@@ -695,7 +697,7 @@ SharedNode *shared_node_new(NodeProblem *problem)
 {
         SharedNode *s = g_new0(SharedNode, 1);
 
-        g_assert(!problem->truth && !problem->crew);
+        g_assert(!problem->truth);
         s->model = node_model_new();
         begin(&s->begun, problem, s->model, (Learning){ 0 }, &s->answer);
         g_mutex_init(&s->search.lock);
@@ -713,10 +715,15 @@ void shared_node_free(SharedNode *s)
                 g_bytes_unref(s->search.learned);
         if (s->parts)
                 g_array_free(s->parts, TRUE);
-        if (s->own) {
-                evidence_end(&s->own->evidence);
-                node_model_free(s->own);
+        for (guint i = 0; s->own && i < crew_size(s->begun.n.problem.node->crew); i++) {
+                if (!s->own[i])
+                        continue;
+                evidence_end(&s->own[i]->evidence);
+                node_model_free(s->own[i]);
         }
+        g_free(s->own);
+        g_free(s->size);
+        g_free(s->mine);
         if (!s->begun.ended) /* another one ends it */
                 abandon(&s->begun);
         node_answer_clear(&s->answer);
@@ -727,12 +734,17 @@ void shared_node_free(SharedNode *s)
 
 static void begin_parts(SharedNode *s)
 {
+        guint n_slots = crew_size(s->begun.n.problem.node->crew);
+
         s->parts = divide(&s->begun.n.problem, s->answer.n_candidates);
+        s->mine = g_new(guint32, s->parts->len + 1);
+        s->own = g_new0(NodeModel *, n_slots);
+        s->size = g_new(WalkSize, n_slots);
         s->search.whole = &s->begun.n.j;
         s->search.parts = s->parts;
         s->search.found = g_new0(FoundPart, s->parts->len + 1);
-        s->search.model = &s->own;
-        s->search.size = &s->size;
+        s->search.model = s->own;
+        s->search.size = s->size;
         s->search.answer = &s->answer;
 }
 
@@ -833,24 +845,47 @@ double shared_node_learning(const SharedNode *s)
         return b->choice ? LEARNING_ROUNDS * (double)b->n_beliefs / b->n.problem.n_stretches : 0;
 }
 
-GBytes *shared_node_find(SharedNode *s, guint mine, double *load, guint n, gboolean keep)
+void shared_node_assign(SharedNode *s, guint mine, double *load, guint n)
 {
-        Bytes b = bytes_to_write();
-
         for (guint32 i = 0; i < s->parts->len; i++) {
                 const Part *part = &g_array_index(s->parts, Part, i);
                 guint who = peers_least_loaded(load, NULL, n);
 
                 load[who] += (double)parts_beliefs(s->answer.n_candidates, part->at, part->before);
-                if (who != mine)
-                        continue;
-                s->search.found[i] = find_in_part(s->search.whole, model_for(&s->search, 0), part);
-                if (keep)
-                        continue;
-                bytes_u32(&b, &i);
-                found_bytes(s, i, &b);
-                found_part_clear(&s->search.found[i]);
+                if (who == mine)
+                        s->mine[s->n_mine++] = i;
         }
+}
+
+/* The parts that are found here. */
+typedef struct {
+        SharedNode *node;
+        Bytes *bytes; /* NULL: they are kept */
+} Share;
+
+/* CrewPart; data: the share. */
+static void do_mine(gpointer data, guint32 number, guint slot)
+{
+        Share *share = data;
+        PartSearch *s = &share->node->search;
+        guint32 i = share->node->mine[number];
+
+        s->found[i] = find_in_part(s->whole, model_for(s, slot), &g_array_index(s->parts, Part, i));
+        if (!share->bytes)
+                return;
+        g_mutex_lock(&s->lock);
+        bytes_u32(share->bytes, &i);
+        found_bytes(share->node, i, share->bytes);
+        g_mutex_unlock(&s->lock);
+        found_part_clear(&s->found[i]);
+}
+
+GBytes *shared_node_find(SharedNode *s, gboolean keep)
+{
+        Bytes b = bytes_to_write();
+        Share share = { s, keep ? NULL : &b };
+
+        crew_share(s->begun.n.problem.node->crew, s->n_mine, do_mine, &share);
         return bytes_written(&b);
 }
 
@@ -879,7 +914,7 @@ void shared_node_end(SharedNode *s, NodeAnswer *answer)
                 for (guint32 i = 0; i < s->parts->len; i++)
                         hand_out(&s->search, i);
                 end_parts(&s->search, j);
-                s->own = NULL; /* it is the model now */
+                g_clear_pointer(&s->own, g_free); /* the first is the model now */
         }
         end(&s->begun, &s->answer);
         *answer = s->answer;

@@ -573,12 +573,13 @@ static void do_task(gpointer data, gpointer work)
 
 /* --- node by node, by several processes ---------------------------------------- */
 
-/* A task of a wave: of nodes whose callers are done, at most one for each process. The first
- * process puts the parts of nodes together, as it needs all that is found. */
+/* A task of a wave: of nodes whose callers are done, at most one for each thread of each process.
+ * The first process puts the parts of nodes together, as it needs all that is found. */
 typedef struct {
         Task *task;
-        guint learner; /* the process that learns */
-        double load;   /* what that learning takes */
+        guint learner;   /* the process that learns */
+        double load;     /* what that learning takes */
+        GBytes *learned; /* what parts need of it; NULL: all parents were found */
         gboolean in_parts;
         NodeProblem problem; /* where it is known here */
         SharedNode *node;    /* likewise */
@@ -594,18 +595,62 @@ static Together *together_at(GArray *wave, guint i)
 static GArray *next_wave(Search *s, const double *load)
 {
         const Peers *peers = s->of->peers;
+        guint n_threads = crew_size(s->crew);
         GArray *wave = g_array_new(FALSE, TRUE, sizeof(Together));
-        g_autofree gboolean *learns = g_new0(gboolean, peers->n);
+        g_autofree guint *n_learn = g_new0(guint, peers->n);
+        g_autofree gboolean *is_full = g_new0(gboolean, peers->n);
         gpointer task;
 
-        while (wave->len < peers->n && take_task(s, &task) == CREW_WORK) {
+        while (wave->len < peers->n * n_threads && take_task(s, &task) == CREW_WORK) {
                 Together t = { .task = task,
-                               .learner = peers_least_loaded(load, learns, peers->n) };
+                               .learner = peers_least_loaded(load, is_full, peers->n) };
 
-                learns[t.learner] = TRUE;
+                is_full[t.learner] = ++n_learn[t.learner] == n_threads;
                 g_array_append_val(wave, t);
         }
         return wave;
+}
+
+/* What is done for each node of a wave, on threads. */
+typedef struct {
+        Search *search;
+        GArray *wave;
+        void (*run)(Search *s, Together *t);
+        guint n_taken, n_done;
+} WaveStep;
+
+/* CrewTake, CrewDo, CrewDone; data: the step. */
+static CrewNext take_in_step(gpointer data, gpointer *work)
+{
+        WaveStep *step = data;
+
+        if (step->n_taken == step->wave->len)
+                return step->n_done == step->wave->len ? CREW_END : CREW_WAIT;
+        *work = together_at(step->wave, step->n_taken++);
+        return CREW_WORK;
+}
+
+static void do_in_step(gpointer data, gpointer work)
+{
+        const WaveStep *step = data;
+
+        step->run(step->search, work);
+}
+
+static void end_in_step(gpointer data, gpointer work)
+{
+        WaveStep *step = data;
+
+        (void)work;
+        step->n_done++;
+}
+
+static void run_step(Search *s, GArray *wave, void (*run)(Search *s, Together *t))
+{
+        const CrewList list = { take_in_step, do_in_step, end_in_step };
+        WaveStep step = { .search = s, .wave = wave, .run = run };
+
+        crew_run(s->crew, &list, &step);
 }
 
 static void begin_node(Search *s, Together *t)
@@ -635,73 +680,86 @@ static Bytes bytes_from(GPtrArray *all, guint peer)
         return bytes_to_read(data, n);
 }
 
-/* What the process that learns a node tells the others: how much that was, and what of it the parts
- * need; none: all parents were found. */
-static void learned_bytes(Together *t, GBytes **learned, Bytes *b)
+/* --- learning */
+
+static void learn_mine(Search *s, Together *t)
 {
-        t->in_parts = *learned != NULL;
+        if (t->learner != s->of->peers->mine)
+                return;
+        begin_node(s, t);
+        t->learned = shared_node_learn(t->node);
+        t->load = shared_node_learning(t->node);
+}
+
+static void learned_bytes(Together *t, Bytes *b)
+{
+        t->in_parts = t->learned != NULL;
         bytes_double(b, &t->load);
         bytes_bool(b, &t->in_parts);
         if (t->in_parts)
-                bytes_blob(b, learned);
+                bytes_blob(b, &t->learned);
 }
 
-static void learn_node(Search *s, Together *t, Bytes *b)
+/* All get to know what was learned of each node. */
+static void tell_learned(const Peers *peers, GArray *wave)
 {
-        g_autoptr(GBytes) learned = NULL;
+        Bytes b = bytes_to_write();
+        g_autoptr(GPtrArray) all = NULL;
+        g_autofree Bytes *from = g_new(Bytes, peers->n);
 
-        begin_node(s, t);
-        learned = shared_node_learn(t->node);
-        t->load = shared_node_learning(t->node);
-        learned_bytes(t, &learned, b);
+        for (guint i = 0; i < wave->len; i++)
+                if (together_at(wave, i)->learner == peers->mine)
+                        learned_bytes(together_at(wave, i), &b);
+        all = tell_all(peers, &b);
+        for (guint i = 0; i < peers->n; i++)
+                from[i] = bytes_from(all, i);
+        for (guint i = 0; i < wave->len; i++) {
+                Together *t = together_at(wave, i);
+
+                if (t->learner != peers->mine)
+                        learned_bytes(t, &from[t->learner]);
+        }
+        for (guint i = 0; i < peers->n; i++)
+                g_assert(bytes_end(&from[i], NULL));
 }
 
-static void take_learned(Search *s, Together *t, Bytes *b)
+static void take_learned(Search *s, Together *t)
 {
-        g_autoptr(GBytes) learned = NULL;
-
-        learned_bytes(t, &learned, b);
-        g_assert(bytes_end(b, NULL));
-        if (!t->in_parts)
-                return;
-        begin_node(s, t);
-        shared_node_take(t->node, learned);
+        if (t->in_parts && t->learner != s->of->peers->mine) {
+                begin_node(s, t);
+                shared_node_take(t->node, t->learned);
+        }
+        g_clear_pointer(&t->learned, g_bytes_unref);
 }
 
 /* Each node of the wave is learned by a process. */
 static void learn_wave(Search *s, GArray *wave, double *load)
 {
-        const Peers *peers = s->of->peers;
-        Bytes b = bytes_to_write();
-        g_autoptr(GPtrArray) all = NULL;
-
+        run_step(s, wave, learn_mine);
+        tell_learned(s->of->peers, wave);
+        run_step(s, wave, take_learned);
         for (guint i = 0; i < wave->len; i++)
-                if (together_at(wave, i)->learner == peers->mine)
-                        learn_node(s, together_at(wave, i), &b);
-        all = tell_all(peers, &b);
-        for (guint i = 0; i < wave->len; i++) {
-                Together *t = together_at(wave, i);
+                load[together_at(wave, i)->learner] += together_at(wave, i)->load;
+}
 
-                if (t->learner != peers->mine) {
-                        b = bytes_from(all, t->learner);
-                        take_learned(s, t, &b);
-                }
-                load[t->learner] += t->load;
-        }
+/* --- finding */
+
+static void find_share(Search *s, Together *t)
+{
+        if (t->in_parts)
+                t->share = shared_node_find(t->node, s->of->peers->mine == 0);
 }
 
 /* Each process finds some parts of all nodes of the wave. */
-static void find_wave(const Search *s, GArray *wave, double *load)
+static void find_wave(Search *s, GArray *wave, double *load)
 {
-        const Peers *peers = s->of->peers;
-
         for (guint i = 0; i < wave->len; i++) {
                 Together *t = together_at(wave, i);
 
                 if (t->in_parts)
-                        t->share = shared_node_find(t->node, peers->mine, load, peers->n,
-                                                    peers->mine == 0);
+                        shared_node_assign(t->node, s->of->peers->mine, load, s->of->peers->n);
         }
+        run_step(s, wave, find_share);
 }
 
 /* Sends something to the first process; what it gets, by process. */
@@ -841,13 +899,12 @@ void find_parents_at_nodes(const NodesSearch *n, LogLikelihood *log)
                 work += task_of(&s, i)->work;
         work_init(&s.work, n->progress, work);
         g_mutex_init(&s.lock);
-        if (n->peers) {
+        s.crew = crew_new(n->threads);
+        if (n->peers)
                 find_together(&s);
-        } else {
-                s.crew = crew_new(n->threads);
+        else
                 crew_run(s.crew, &list, &s);
-                crew_free(s.crew);
-        }
+        crew_free(s.crew);
         g_mutex_clear(&s.lock);
         work_clear(&s.work);
         node_order_clear(&s.order);

@@ -775,6 +775,8 @@ int tool_nesting_with(int argc, char **argv, NestingElsewhere elsewhere)
                         return tool_fail(error);
                 if (elsewhere(&job, &status))
                         return status;
+                if (options.nesting.peers && !options.threads)
+                        options.nesting.threads = 1; /* others have the other processors */
         }
         if (options.model && !load_model(&error))
                 return tool_fail(error);

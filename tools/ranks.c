@@ -52,7 +52,8 @@ gboolean ranks_start(int *argc, char ***argv)
 {
         int number;
 
-        MPI_Init(argc, argv);
+        /* One thread of each speaks to the others. */
+        MPI_Init_thread(argc, argv, MPI_THREAD_FUNNELED, &number);
         MPI_Comm_rank(MPI_COMM_WORLD, &number);
         mine = (guint)number;
         MPI_Comm_size(MPI_COMM_WORLD, &number);

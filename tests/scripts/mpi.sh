@@ -163,8 +163,9 @@ all=$store
 compare 'joint: loss, operations, clients' lossy.trace 3 nesting
 all=$more
 [ -z "$long" ] || compare 'joint: nodes in parts' large.trace 3 nesting
+[ -z "$long" ] || compare 'joint: nodes in parts, threads' large.trace 3 nesting -j 3
 [ -n "$long" ] || "$gen_trace" 3000 45 >many.trace
-compare 'joint: parallelism 45' many.trace 2 nesting
+compare 'joint: parallelism 45, threads' many.trace 2 nesting -j 3
 compare 'joint: both ends, clocks that are off' ends.trace 4 nesting
 compare 'joint: connections, compressed' connections.trace.gz 2 nesting
 [ -z "$long" ] || compare 'joint: one call' call.trace 3 nesting

@@ -116,7 +116,8 @@ static GBytes *found_by(guint n, guint learner, guint gatherer, const double *be
                 g_autoptr(GBytes) share = NULL;
 
                 memcpy(load[i], before, n * sizeof *before);
-                share = shared_node_find(node[i], i, load[i], n, i == gatherer);
+                shared_node_assign(node[i], i, load[i], n);
+                share = shared_node_find(node[i], i == gatherer);
                 *n_finders += g_bytes_get_size(share) > 0;
                 g_assert_cmpmem(load[i], n * sizeof **load, load[0], n * sizeof **load);
                 g_assert_true(i != gatherer || g_bytes_get_size(share) == 0);
