@@ -56,8 +56,7 @@ typedef struct {
         guint32 *truth; /* by call out: its true parent, or NO_PARENT, to learn from; or NULL */
         Crew *crew;     /* parts of it go to these threads; NULL: to the caller alone */
         WorkPart *work; /* to report progress; may be NULL */
-        gboolean draws, keep_log, in_files; /* wanted: drawings, likelihoods; see pass-calls.h */
-        gboolean best_only; /* of a call's candidates the best is named, unless OUT_EXPLAIN */
+        gboolean draws, keep_log, best_only, in_files; /* see the answer, pass-calls.h */
 } NodeProblem;
 
 /* What was learned of a node. It names nothing of the trace, so it can outlive that. */
@@ -65,8 +64,8 @@ typedef struct NodeModel NodeModel;
 NodeModel *node_model_new(void); /* knows nothing */
 void node_model_free(NodeModel *model);
 
-/* The answer. The candidates of call[i] that are worth naming have the indices first[i] to first[i
- * + 1] - 1, by enter. node_answer_clear() frees the arrays. */
+/* The answer. The candidates of call[i] that are worth naming (best_only: the best, unless
+ * OUT_EXPLAIN) are first[i] to first[i + 1] - 1, by enter. node_answer_clear() frees the arrays. */
 enum { ANSWER_DRAWINGS = 4 };
 typedef struct {
         guint32 n_in, n_out, n_workers; /* n_workers serve its queue; 0: no bound, or not known */
