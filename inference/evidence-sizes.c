@@ -445,27 +445,27 @@ static guint32 n_training(const Joint *j)
 
 enum { BOTH_SIZES = BY_CALL_SIZE | BY_RETURN_SIZE };
 
-/* Whether sizes go with what parents do that were found without them. */
-static gboolean go_with_parents(const Joint *j)
+/* How much sizes go with what parents do that were found without them; 0: not beyond chance. */
+static double go_with_parents(const Joint *j)
 {
         double least = MAX(LEAST_GAIN, SIZE_EXCESS * j->problem->node->n_out);
         Excess excess = find_excess(j, j->model->sizes | BOTH_SIZES, least, NULL, SIZE_DEALS,
                                     log_of_parents);
 
-        return is_sure(&excess, SIZE_DEVIATIONS);
+        return is_sure(&excess, SIZE_DEVIATIONS) ? excess.mean : 0;
 }
 
-/* The sizes by which parents are likeliest; 0: none make them likelier. */
-static guint8 find_likeliest(const Joint *j)
+/* The sizes by which parents are likeliest, by at most so much; 0: none make them likelier. */
+static guint8 find_likeliest(const Joint *j, double most_gain)
 {
         double least = MAX(LEAST_GAIN, LEAST_GAIN_EACH * n_training(j));
         guint8 base = j->model->sizes, best = 0;
-        double most = log_of_own(j, base) + least;
+        double without = log_of_own(j, base), most = without + least;
 
         for (guint8 sizes = 1; sizes <= BOTH_SIZES; sizes++) {
                 double log = log_of_own(j, base | sizes);
 
-                if (log > most) {
+                if (log > most && log - without <= most_gain) {
                         most = log;
                         best = sizes;
                 }
@@ -510,14 +510,18 @@ static guint8 find_by_candidates(const Joint *j)
 }
 
 /* The sizes that tell kinds apart; 0: none. Where parents are mostly wrong no sizes may make them
- * likelier, and hardly go with what they do, but candidates tell that some mean something. */
-static guint8 find_best(const Joint *j)
+ * likelier, and hardly go with what they do, but candidates tell that some mean something. By
+ * labels most parents are right: sizes that make others likelier by more than they say of these are
+ * only what those were made to fit. */
+static guint8 find_best(const Joint *j, gboolean by_label)
 {
-        gboolean known = go_with_parents(j),
+        double excess = go_with_parents(j), share = (double)n_training(j) / j->problem->node->n_in;
+        gboolean known = excess > 0,
                  crowded = problem_n_all(j->problem) >= CROWD * (gsize)j->problem->node->n_out;
-        guint8 best = known ? find_likeliest(j) : 0;
+        guint8 best =
+                known ? find_likeliest(j, by_label ? SIZE_FIT * share * excess : G_MAXDOUBLE) : 0;
 
-        return best || !(known || crowded) ? best : find_by_candidates(j);
+        return best || by_label || !(known || crowded) ? best : find_by_candidates(j);
 }
 
 /* Begins the model anew, with kinds by these sizes. */
@@ -561,13 +565,13 @@ static gboolean labels_tell_apart(const Joint *j)
 static void tell_by_size(Evidence *e G_GNUC_UNUSED, Joint *j)
 {
         guint8 best;
+        gboolean by_label = labels_tell_apart(j);
 
-        if (labels_tell_apart(j)) {
-                if (!labels_mean_nothing(j))
-                        return;
+        if (by_label && labels_mean_nothing(j)) {
                 begin_by(j, NOT_BY_LABEL);
+                by_label = FALSE;
         }
-        best = have_sizes(j->problem->node) ? find_best(j) : 0;
+        best = have_sizes(j->problem->node) ? find_best(j, by_label) : 0;
         if (best)
                 begin_by(j, j->model->sizes | best);
 }

@@ -423,6 +423,7 @@
 #define SIZE_DEALS      8
 #define SIZE_DEVIATIONS 5
 #define SIZE_EXCESS     0.02
+#define SIZE_FIT        2.0
 /* Or where by candidates they are likelier than dealt so often by so many deviations. Those of
  * requests were by 4.1 to 17 where parents without them were mostly wrong, dealt ones by as much,
  * and by LEAST_GAIN, in 21 of 16,308 deals. Chosen on 38 captures of several processes. */
