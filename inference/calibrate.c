@@ -185,10 +185,13 @@ static gboolean is_refuted(Joint *j, double excess)
 }
 
 /* By a wrong model parents are hardly likelier than any candidate: only the fourth root of how much
- * likelier they are said to be is left; or the square root, where order tells parents, too. */
+ * likelier they are said to be is left; or the square root, where order tells parents, too, or where
+ * the node was learned again without the queue that was refuted. */
 static void distrust(Joint *j)
 {
-        gboolean ordered = evidence_has_outputs(&j->model->evidence);
+        const EvidenceSet *evidence = &j->model->evidence;
+        gboolean again = evidence_is_refuted(evidence) && evidence_n_workers(evidence) == 0;
+        gboolean less = again || evidence_has_outputs(evidence);
 
         for (guint32 i = 0; i < j->problem->node->n_out; i++) {
                 double others = (double)n_candidates(j->problem, i) - 1;
@@ -197,7 +200,7 @@ static void distrust(Joint *j)
                      others > 0 && k < j->problem->candidates[i + 1]; k++) {
                         double odds = sqrt(odds_of(j->scores->share[k]) * others);
 
-                        odds = (ordered ? odds : sqrt(odds)) / others;
+                        odds = (less ? odds : sqrt(odds)) / others;
                         j->scores->share[k] = (float)(odds / (1 + odds));
                 }
         }
