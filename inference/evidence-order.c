@@ -419,8 +419,8 @@ static void allow(Evidence *e, const Joint *j, Ordered which)
                                             (i / (n + 1) == 2 * n && i % (n + 1) < n));
 }
 
-/* Whether beliefs show that there is none: where some triggers are in doubt, only by odds so high that
- * they cannot hide it; where hardly one is, order has nothing more to say of parents. */
+/* Whether beliefs show that there is none: where some triggers are in doubt, only by odds so high
+ * that they cannot hide it; where hardly one is, order has nothing more to say of parents. */
 static gboolean is_plainly_unordered(Evidence *e, Joint *j, Ordered which)
 {
         ServingOrder *order = order_of(e);
@@ -465,16 +465,35 @@ static void undo(Evidence *e, Joint *j, const JointState *before)
         joint_restore(j, before);
 }
 
-/* Where parents are in doubt, rounds that suppose an order find parents that bear it out, whatever
- * it is. So it counts only if walks, which know nothing of it, become likelier. */
+/* Whether the reverse order, last in, first out, bears itself out about as well as this one did:
+ * where parents are in doubt, rounds that suppose an order find parents that do, whatever it is.
+ * Leaves all as it was. */
+static gboolean is_reverse_as_good(Evidence *e, Joint *j, const JointState *before, double odds)
+{
+        JointState *found = joint_save(j);
+        Stage reverse;
+
+        drop(e);
+        begin_again(e, j, before);
+        serving_order_turn(order_of(e), TRUE);
+        reverse = try_order(e, j, DISPATCHED);
+        joint_restore(j, found);
+        joint_state_free(found);
+        return shows_order(reverse, DISPATCHED) && reverse.odds < REVERSE_ODDS * odds;
+}
+
+/* So order counts only if walks, which know nothing of it, become likelier, and the reverse does
+ * not show, too. */
 static gboolean is_dispatched(Evidence *e, Joint *j, const JointState *before)
 {
         gint64 log = joint_judge_all(j, 2);
         gboolean counts;
+        Stage stage;
 
         begin_again(e, j, before);
-        counts = shows_order(try_order(e, j, DISPATCHED), DISPATCHED) &&
-                 joint_gain_put_back(j, log) >= DISPATCH_GAIN;
+        stage = try_order(e, j, DISPATCHED);
+        counts = shows_order(stage, DISPATCHED) && joint_gain_put_back(j, log) >= DISPATCH_GAIN &&
+                 !is_reverse_as_good(e, j, before, stage.odds);
         if (!counts)
                 undo(e, j, before);
         return counts;
@@ -558,11 +577,12 @@ static gboolean shows_any(Evidence *e, Joint *j, const Tries *t)
                (t->dispatched && is_dispatched(e, j, t->before));
 }
 
-/* Whether order shows when it is tried with some of the parents that are learned from, where they are
- * many. Leaves all as it was before. */
+/* Whether order shows when it is tried with some of the parents that are learned from, where they
+ * are many. Leaves all as it was before. */
 static gboolean shows_in_few(Evidence *e, Joint *j, const Tries *t)
 {
-        guint32 n_stretches = j->problem->n_stretches, times = problem_n_new(j->problem) / ORDER_FEW;
+        guint32 n_stretches = j->problem->n_stretches,
+                times = problem_n_new(j->problem) / ORDER_FEW;
         gboolean shows;
 
         if (times < 2)

@@ -58,19 +58,22 @@ static inline gsize count_of(const ServingOrder *o, guint32 class, guint32 other
         return class == other ? class : n + MIN(class, other) * n + MAX(class, other);
 }
 
-/* Counts a pair. share is the probability, by delays, that it is inverted. */
-static void add_pair(ServedPairs *pairs, const Output *first, const Output *second, double share)
+/* Counts a pair. share is the probability, by delays, that the one with the later trigger comes
+ * first. */
+static void add_pair(ServedPairs *pairs, const Output *first, const Output *second, double share,
+                     gboolean last_first)
 {
         if (share < OPEN_PAIR || share > 1 - OPEN_PAIR)
                 return;
         pairs->n++;
-        pairs->inverted += first->trigger > second->trigger;
-        pairs->expected += share;
+        pairs->inverted +=
+                last_first ? first->trigger < second->trigger : first->trigger > second->trigger;
+        pairs->expected += last_first ? 1 - share : share;
 }
 
 /* Counts a pair of one class. */
 static void count_same(ServedPairs *pairs, DelayDensities *delays, const Output *first,
-                       const Output *second)
+                       const Output *second, gboolean last_first)
 {
         const float *density = delay_densities_row(delays, second->row);
         gint64 early = MIN(first->trigger, second->trigger);
@@ -81,7 +84,7 @@ static void count_same(ServedPairs *pairs, DelayDensities *delays, const Output 
                           density[density_bin(second->time - early)];
 
         if (late < first->time)
-                add_pair(pairs, first, second, inverted / (in_order + inverted));
+                add_pair(pairs, first, second, inverted / (in_order + inverted), last_first);
 }
 
 /* By row of densities: the probabilities of a shorter delay, by bin, once they were asked for; else
@@ -146,7 +149,7 @@ static double inverted_by_delays(const float *early, const float *late, gint64 l
 
 /* Counts a pair of two classes. */
 static void count_mixed(ServedPairs *pairs, const Shorter *shorter, const Output *first,
-                        const Output *second)
+                        const Output *second, gboolean last_first)
 {
         const Output *early = first->trigger < second->trigger ? first : second;
         const Output *late = early == first ? second : first;
@@ -155,7 +158,8 @@ static void count_mixed(ServedPairs *pairs, const Shorter *shorter, const Output
                 add_pair(pairs, first, second,
                          inverted_by_delays(get_shorter(shorter, early->row),
                                             get_shorter(shorter, late->row),
-                                            late->trigger - early->trigger));
+                                            late->trigger - early->trigger),
+                         last_first);
 }
 
 static gboolean is_sure(const Output *x)
@@ -185,10 +189,11 @@ static void count_pairs(const ServingOrder *o, DelayDensities *delays, const Sho
                         if (!counts(o, first) || first->parent == second->parent)
                                 continue;
                         if (first->class == second->class)
-                                count_same(&pairs[first->class], delays, first, second);
+                                count_same(&pairs[first->class], delays, first, second,
+                                           o->last_first);
                         else if (shorter)
                                 count_mixed(&pairs[count_of(o, first->class, second->class)],
-                                            shorter, first, second);
+                                            shorter, first, second, o->last_first);
                 }
         }
 }
@@ -336,8 +341,14 @@ void serving_order_allow(ServingOrder *o, guint32 class, gboolean may)
                 o->factor[class] = 1;
 }
 
+void serving_order_turn(ServingOrder *o, gboolean last_first)
+{
+        o->last_first = last_first;
+}
+
 void serving_order_drop(ServingOrder *o)
 {
+        o->last_first = FALSE;
         serving_order_set(o, 1);
         for (guint32 i = 0; i < o->n_classes; i++)
                 o->pairs[i] = (ServedPairs){ 0 };
@@ -364,7 +375,7 @@ typedef struct {
 } SavedClass;
 
 typedef struct {
-        gboolean in_use;
+        gboolean in_use, last_first;
         gsize n_mixed;
         SavedClass class[]; /* and then as many factors of two classes */
 } SavedOrder;
@@ -376,6 +387,7 @@ gpointer serving_order_save(const ServingOrder *o)
                 g_malloc(sizeof *saved + n * sizeof *saved->class + n_mixed * sizeof *o->mixed);
 
         saved->in_use = o->in_use;
+        saved->last_first = o->last_first;
         saved->n_mixed = n_mixed;
         for (gsize i = 0; i < n; i++)
                 saved->class[i] = (SavedClass){ o->pairs[i], o->factor[i], o->may[i] };
@@ -390,6 +402,7 @@ void serving_order_restore(ServingOrder *o, gconstpointer from)
         gsize n = o->n_classes;
 
         o->in_use = saved->in_use;
+        o->last_first = saved->last_first;
         for (gsize i = 0; i < n; i++) {
                 o->pairs[i] = saved->class[i].pairs;
                 o->factor[i] = saved->class[i].factor;
@@ -416,13 +429,17 @@ static inline guint32 find_inverted(const ServingOrder *o, guint32 at, gint64 tr
                                     guint32 parent, guint32 *which)
 {
         const Output *outputs = o->outputs;
+        gint64 time = outputs[at].time;
         guint32 n = 0;
 
         for (guint32 k = at; k-- > 0 && at - k <= REACH && outputs[k].time > trigger;)
-                if (outputs[k].trigger > trigger && outputs[k].parent != parent)
+                if ((o->last_first ? outputs[k].trigger < trigger : outputs[k].trigger > trigger) &&
+                    outputs[k].parent != parent)
                         which[n++] = k;
         for (guint32 k = at + 1; k < o->n && k - at <= REACH; k++)
-                if (outputs[k].trigger < trigger && outputs[k].parent != parent)
+                if ((o->last_first ? outputs[k].trigger > trigger && outputs[k].trigger < time
+                                   : outputs[k].trigger < trigger) &&
+                    outputs[k].parent != parent)
                         which[n++] = k;
         return n;
 }

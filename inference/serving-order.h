@@ -37,12 +37,13 @@ typedef struct {
 typedef struct {
         Output *outputs; /* in order of time */
         guint32 n, n_classes;
-        gboolean in_use;    /* some factor is less than 1 */
-        gboolean *may;      /* by class: whether it may be in order */
-        double *factor;     /* by class: the factor of an inversion; 1: no order */
-        float *mixed;       /* by pair of classes: the factor of an inversion; NULL: no order */
-        ServedPairs *pairs; /* by class: the pairs learned from */
-        ServedPairs *kept;  /* by class: the pairs kept from earlier outputs */
+        gboolean in_use;     /* some factor is less than 1 */
+        gboolean last_first; /* while that is tried: inversions are of the others */
+        gboolean *may;       /* by class: whether it may be in order */
+        double *factor;      /* by class: the factor of an inversion; 1: no order */
+        float *mixed;        /* by pair of classes: the factor of an inversion; NULL: no order */
+        ServedPairs *pairs;  /* by class: the pairs learned from */
+        ServedPairs *kept;   /* by class: the pairs kept from earlier outputs */
 } ServingOrder;
 
 /* Makes an order with no outputs and no factors. */
@@ -75,6 +76,9 @@ void serving_order_set(ServingOrder *o, double factor);
 /* Says whether a class may be in order. Of others no pairs count. */
 void serving_order_allow(ServingOrder *o, guint32 class, gboolean may);
 
+/* Whether of two calls that wait the later goes on first; not kept in bytes. */
+void serving_order_turn(ServingOrder *o, gboolean last_first);
+
 /* Drops what was learned: no class is in order. */
 void serving_order_drop(ServingOrder *o);
 
@@ -86,8 +90,8 @@ void serving_order_restore(ServingOrder *o, gconstpointer saved);
  * classes after these. */
 gsize serving_order_n_counts(const ServingOrder *o);
 
-/* Adds the pairs of outputs to the counts; or of each class alone, which is cheap and needs no counts
- * of two. */
+/* Adds the pairs of outputs to the counts; or of each class alone, which is cheap and needs no
+ * counts of two. */
 void serving_order_count(const ServingOrder *o, DelayDensities *delays, ServedPairs *pairs);
 void serving_order_count_same(const ServingOrder *o, DelayDensities *delays, ServedPairs *pairs);
 
