@@ -10,7 +10,8 @@
  * good. And are parents that are found with them likelier?
  *
  * Labels say more than sizes, and kinds are by them from the beginning; but where they are as good
- * dealt again, they only leave fewer calls of each kind to learn from, and are left out.
+ * dealt again, they only leave fewer calls of each kind to learn from, and are left out. Else sizes
+ * tell apart what one operation does: a hit of a cache, and a miss.
  */
 #include <math.h>
 #include <stdlib.h>
