@@ -90,9 +90,52 @@ static GBytes *found_by_one(guint32 n_parents)
         return bytes;
 }
 
+/* One process finds its share, with a crew's threads. */
+typedef struct {
+        SharedNode *node;
+        gboolean keep, taken, done;
+        GBytes *share;
+} Finding;
+
+static CrewNext take_finding(gpointer data, gpointer *work)
+{
+        Finding *f = data;
+
+        *work = f;
+        if (f->taken)
+                return f->done ? CREW_END : CREW_WAIT;
+        f->taken = TRUE;
+        return CREW_WORK;
+}
+
+static void do_finding(gpointer data, gpointer work)
+{
+        Finding *f = work;
+
+        g_assert_true(data == work);
+        f->share = shared_node_find(f->node, f->keep);
+}
+
+static void end_finding(gpointer data, gpointer work)
+{
+        g_assert_true(data == work);
+        ((Finding *)work)->done = TRUE;
+}
+
+static GBytes *find_share(SharedNode *node, Crew *crew, gboolean keep)
+{
+        const CrewList list = { take_finding, do_finding, end_finding };
+        Finding f = { .node = node, .keep = keep };
+
+        if (!crew)
+                return shared_node_find(node, keep);
+        crew_run(crew, &list, &f);
+        return f.share;
+}
+
 /* By n processes, of which one learns, with what each has to do before, and one puts the parts
  * together. Returns the answer; n_finders: how many of the others found something. */
-static GBytes *found_by(guint n, guint learner, guint gatherer, const double *before,
+static GBytes *found_by(guint n, guint learner, guint gatherer, const double *before, Crew *crew,
                         guint *n_finders)
 {
         Problem p[MOST];
@@ -104,6 +147,7 @@ static GBytes *found_by(guint n, guint learner, guint gatherer, const double *be
 
         for (guint i = 0; i < n; i++) {
                 p[i] = make_problem(PARENTS);
+                p[i].node.crew = crew;
                 node[i] = shared_node_new(&p[i].node);
         }
         learned = shared_node_learn(node[learner]);
@@ -117,7 +161,7 @@ static GBytes *found_by(guint n, guint learner, guint gatherer, const double *be
 
                 memcpy(load[i], before, n * sizeof *before);
                 shared_node_assign(node[i], i, load[i], n);
-                share = shared_node_find(node[i], i == gatherer);
+                share = find_share(node[i], crew, i == gatherer);
                 *n_finders += g_bytes_get_size(share) > 0;
                 g_assert_cmpmem(load[i], n * sizeof **load, load[0], n * sizeof **load);
                 g_assert_true(i != gatherer || g_bytes_get_size(share) == 0);
@@ -135,13 +179,15 @@ static GBytes *found_by(guint n, guint learner, guint gatherer, const double *be
 }
 
 static void assert_found(GBytes *expected, guint n, guint learner, guint gatherer,
-                         const double *before, guint expected_finders)
+                         const double *before, guint expected_finders, guint n_threads)
 {
+        Crew *crew = n_threads > 1 ? crew_new(n_threads) : NULL;
         guint n_finders;
-        g_autoptr(GBytes) found = found_by(n, learner, gatherer, before, &n_finders);
+        g_autoptr(GBytes) found = found_by(n, learner, gatherer, before, crew, &n_finders);
 
         g_assert_true(g_bytes_equal(found, expected));
         g_assert_cmpuint(n_finders, ==, expected_finders);
+        crew_free(crew);
 }
 
 static void test_parts(void)
@@ -151,11 +197,12 @@ static void test_parts(void)
 
         g_assert_cmpuint(n_early, >=, 20); /* while it learned, too */
         if (g_getenv("RAVEL_LONG")) {
-                assert_found(expected, 2, 1, 1, none, 1);
-                assert_found(expected, 3, 0, 1, busy, 0);
-                assert_found(expected, 3, 0, 0, busy, 1);
+                assert_found(expected, 2, 1, 1, none, 1, 1);
+                assert_found(expected, 3, 0, 1, busy, 0, 1);
+                assert_found(expected, 3, 0, 0, busy, 1, 1);
         }
-        assert_found(expected, 3, 1, 0, two, 1);
+        assert_found(expected, 3, 1, 0, two, 1, 1);
+        assert_found(expected, 3, 1, 0, two, 1, 3);
 }
 
 /* Few calls are not divided: who learns has found all. */
