@@ -182,6 +182,15 @@ static void clear_walks(NodeModel *h)
         evidence_set_clear(&h->evidence);
 }
 
+void node_model_move(NodeModel *to, NodeModel *from)
+{
+        node_model_clear(to);
+        *to = *from;
+        if (to->walk.numbers)
+                to->walk.numbers = &to->numbers;
+        g_free(from);
+}
+
 void node_model_start(NodeModel *h, guint32 more_callees, const EvidenceKind *const *table)
 {
         clear_walks(h);

@@ -88,6 +88,9 @@ void node_model_bytes(NodeModel *h, const EvidenceKind *const *table, Bytes *b);
 void node_model_init(NodeModel *h);
 void node_model_clear(NodeModel *h); /* frees all that it holds */
 
+/* Clears one, which becomes another; that is freed. */
+void node_model_move(NodeModel *to, NodeModel *from);
+
 /* Forgets the walks and makes room for new ones, of the known kinds and of more_callees callees
  * more. Makes what is known of the kinds of evidence in a table, of which nothing is known yet. */
 void node_model_start(NodeModel *h, guint32 more_callees, const EvidenceKind *const *table);

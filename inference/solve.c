@@ -321,9 +321,7 @@ static void clear_models(PartSearch *s, NodeModel *model)
                         node_model_free(s->model[i]);
                         continue;
                 }
-                node_model_clear(model);
-                *model = *s->model[0];
-                g_free(s->model[0]);
+                node_model_move(model, s->model[0]);
         }
 }
 
