@@ -473,10 +473,10 @@ static gboolean is_reverse_as_good(Evidence *e, Joint *j, const JointState *befo
         JointState *found = joint_save(j);
         Stage reverse;
 
-        drop(e);
         begin_again(e, j, before);
-        serving_order_turn(order_of(e), TRUE);
+        order_of(e)->last_first = TRUE;
         reverse = try_order(e, j, DISPATCHED);
+        order_of(e)->last_first = FALSE;
         joint_restore(j, found);
         joint_state_free(found);
         return shows_order(reverse, DISPATCHED) && reverse.odds < REVERSE_ODDS * odds;

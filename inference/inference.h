@@ -56,7 +56,7 @@ typedef struct {
         guint32 *truth; /* by call out: its true parent, or NO_PARENT, to learn from; or NULL */
         Crew *crew;     /* parts of it go to these threads; NULL: to the caller alone */
         WorkPart *work; /* to report progress; may be NULL */
-        gboolean draws, keep_log, best_only, in_files; /* see the answer, pass-calls.h */
+        gboolean draws, keep_log, best_only, in_files; /* wanted of the answer; see pass-calls.h */
 } NodeProblem;
 
 /* What was learned of a node. It names nothing of the trace, so it can outlive that. */

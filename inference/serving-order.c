@@ -58,22 +58,19 @@ static inline gsize count_of(const ServingOrder *o, guint32 class, guint32 other
         return class == other ? class : n + MIN(class, other) * n + MAX(class, other);
 }
 
-/* Counts a pair. share is the probability, by delays, that the one with the later trigger comes
- * first. */
-static void add_pair(ServedPairs *pairs, const Output *first, const Output *second, double share,
-                     gboolean last_first)
+/* Counts a pair. share is the probability, by delays, that it is inverted. */
+static void add_pair(ServedPairs *pairs, const Output *first, const Output *second, double share)
 {
         if (share < OPEN_PAIR || share > 1 - OPEN_PAIR)
                 return;
         pairs->n++;
-        pairs->inverted +=
-                last_first ? first->trigger < second->trigger : first->trigger > second->trigger;
-        pairs->expected += last_first ? 1 - share : share;
+        pairs->inverted += first->trigger > second->trigger;
+        pairs->expected += share;
 }
 
-/* Counts a pair of one class. */
-static void count_same(ServedPairs *pairs, DelayDensities *delays, const Output *first,
-                       const Output *second, gboolean last_first)
+/* Of a pair of one class: the probability, by delays, that the one with the later trigger comes
+ * first; 0 where it had not come when the first one was made. */
+static double inverted_of_same(DelayDensities *delays, const Output *first, const Output *second)
 {
         const float *density = delay_densities_row(delays, second->row);
         gint64 early = MIN(first->trigger, second->trigger);
@@ -83,8 +80,7 @@ static void count_same(ServedPairs *pairs, DelayDensities *delays, const Output 
         double inverted = (double)density[density_bin(first->time - late)] *
                           density[density_bin(second->time - early)];
 
-        if (late < first->time)
-                add_pair(pairs, first, second, inverted / (in_order + inverted), last_first);
+        return late < first->time ? inverted / (in_order + inverted) : 0;
 }
 
 /* By row of densities: the probabilities of a shorter delay, by bin, once they were asked for; else
@@ -147,19 +143,34 @@ static double inverted_by_delays(const float *early, const float *late, gint64 l
         return inverted / rest;
 }
 
-/* Counts a pair of two classes. */
-static void count_mixed(ServedPairs *pairs, const Shorter *shorter, const Output *first,
-                        const Output *second, gboolean last_first)
+/* The same of a pair of two classes. */
+static double inverted_of_mixed(const Shorter *shorter, const Output *first, const Output *second)
 {
         const Output *early = first->trigger < second->trigger ? first : second;
         const Output *late = early == first ? second : first;
 
-        if (late->trigger < first->time)
-                add_pair(pairs, first, second,
-                         inverted_by_delays(get_shorter(shorter, early->row),
-                                            get_shorter(shorter, late->row),
-                                            late->trigger - early->trigger),
-                         last_first);
+        return late->trigger < first->time ? inverted_by_delays(get_shorter(shorter, early->row),
+                                                                get_shorter(shorter, late->row),
+                                                                late->trigger - early->trigger)
+                                           : 0;
+}
+
+/* A pair; shorter: NULL where only those of one class count. */
+static void count_pair(const ServingOrder *o, DelayDensities *delays, const Shorter *shorter,
+                       const Output *first, const Output *second, ServedPairs *pairs)
+{
+        gboolean same = first->class == second->class;
+        double share;
+
+        if (!same && !shorter)
+                return;
+        share = same ? inverted_of_same(delays, first, second)
+                     : inverted_of_mixed(shorter, first, second);
+        pairs += count_of(o, first->class, second->class);
+        if (o->last_first)
+                add_pair(pairs, second, first, 1 - share);
+        else
+                add_pair(pairs, first, second, share);
 }
 
 static gboolean is_sure(const Output *x)
@@ -188,12 +199,7 @@ static void count_pairs(const ServingOrder *o, DelayDensities *delays, const Sho
                                 break;
                         if (!counts(o, first) || first->parent == second->parent)
                                 continue;
-                        if (first->class == second->class)
-                                count_same(&pairs[first->class], delays, first, second,
-                                           o->last_first);
-                        else if (shorter)
-                                count_mixed(&pairs[count_of(o, first->class, second->class)],
-                                            shorter, first, second, o->last_first);
+                        count_pair(o, delays, shorter, first, second, pairs);
                 }
         }
 }
@@ -341,14 +347,8 @@ void serving_order_allow(ServingOrder *o, guint32 class, gboolean may)
                 o->factor[class] = 1;
 }
 
-void serving_order_turn(ServingOrder *o, gboolean last_first)
-{
-        o->last_first = last_first;
-}
-
 void serving_order_drop(ServingOrder *o)
 {
-        o->last_first = FALSE;
         serving_order_set(o, 1);
         for (guint32 i = 0; i < o->n_classes; i++)
                 o->pairs[i] = (ServedPairs){ 0 };
@@ -375,7 +375,7 @@ typedef struct {
 } SavedClass;
 
 typedef struct {
-        gboolean in_use, last_first;
+        gboolean in_use;
         gsize n_mixed;
         SavedClass class[]; /* and then as many factors of two classes */
 } SavedOrder;
@@ -387,7 +387,6 @@ gpointer serving_order_save(const ServingOrder *o)
                 g_malloc(sizeof *saved + n * sizeof *saved->class + n_mixed * sizeof *o->mixed);
 
         saved->in_use = o->in_use;
-        saved->last_first = o->last_first;
         saved->n_mixed = n_mixed;
         for (gsize i = 0; i < n; i++)
                 saved->class[i] = (SavedClass){ o->pairs[i], o->factor[i], o->may[i] };
@@ -402,7 +401,6 @@ void serving_order_restore(ServingOrder *o, gconstpointer from)
         gsize n = o->n_classes;
 
         o->in_use = saved->in_use;
-        o->last_first = saved->last_first;
         for (gsize i = 0; i < n; i++) {
                 o->pairs[i] = saved->class[i].pairs;
                 o->factor[i] = saved->class[i].factor;

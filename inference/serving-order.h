@@ -38,7 +38,7 @@ typedef struct {
         Output *outputs; /* in order of time */
         guint32 n, n_classes;
         gboolean in_use;     /* some factor is less than 1 */
-        gboolean last_first; /* while that is tried: inversions are of the others */
+        gboolean last_first; /* of two the later goes on first: set while that is tried */
         gboolean *may;       /* by class: whether it may be in order */
         double *factor;      /* by class: the factor of an inversion; 1: no order */
         float *mixed;        /* by pair of classes: the factor of an inversion; NULL: no order */
@@ -75,9 +75,6 @@ void serving_order_set(ServingOrder *o, double factor);
 
 /* Says whether a class may be in order. Of others no pairs count. */
 void serving_order_allow(ServingOrder *o, guint32 class, gboolean may);
-
-/* Whether of two calls that wait the later goes on first; not kept in bytes. */
-void serving_order_turn(ServingOrder *o, gboolean last_first);
 
 /* Drops what was learned: no class is in order. */
 void serving_order_drop(ServingOrder *o);

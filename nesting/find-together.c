@@ -84,10 +84,15 @@ static void run_step(NodeTasks *s, GArray *wave, void (*run)(NodeTasks *s, Toget
         crew_run(s->crew, &list, &step);
 }
 
-static void begin_node(NodeTasks *s, Together *t)
+static void make_problem(NodeTasks *s, Together *t)
 {
         t->problem = node_task_problem(s, t->task);
         node_calls_make_problem(s->of, &s->by, t->task->node, &t->problem);
+}
+
+static void begin_node(NodeTasks *s, Together *t)
+{
+        make_problem(s, t);
         t->node = shared_node_new(&t->problem);
 }
 
@@ -203,16 +208,19 @@ static GPtrArray *tell_first(const Peers *peers, GBytes *bytes)
         return peers->swap(to);
 }
 
-/* The first process gets the shares of all. */
+/* The first process gets the shares of all, and puts them together. */
 static void gather_shares(const Peers *peers, Together *t)
 {
         g_autoptr(GPtrArray) all = tell_first(peers, t->share);
 
         g_clear_pointer(&t->share, g_bytes_unref);
-        for (guint i = 1; peers->mine == 0 && i < peers->n; i++) {
+        if (peers->mine > 0)
+                return;
+        for (guint i = 1; i < peers->n; i++) {
                 shared_node_add(t->node, all->pdata[i]);
                 g_clear_pointer((GBytes **)&all->pdata[i], g_bytes_unref);
         }
+        shared_node_end(t->node, &t->task->found);
 }
 
 /* The first process gets the answer of the one that found all parents. */
@@ -259,24 +267,20 @@ static void gather_found(const Peers *peers, Together *t)
                 gather_shares(peers, t);
         else
                 gather_answer(peers, t);
-        if (t->in_parts && peers->mine == 0)
-                shared_node_end(t->node, &t->task->found);
         share_contexts(peers, t->task);
 }
 
 static void end_node(NodeTasks *s, Together *t)
 {
-        if (!t->problem.in) {
-                t->problem = node_task_problem(s, t->task);
-                node_calls_make_problem(s->of, &s->by, t->task->node, &t->problem);
-        }
-        if (s->of->peers->mine == 0)
+        if (!t->problem.in)
+                make_problem(s, t);
+        if (s->of->peers->mine == 0) {
                 node_task_take_found(s, t->task, &t->problem);
-        else
+        } else {
                 node_calls_set_contexts(s->of, s->rank, t->task->node, &t->problem,
                                         &t->task->found);
-        if (s->of->peers->mine > 0)
                 node_answer_clear(&t->task->found);
+        }
         shared_node_free(t->node);
         node_task_free_problem(t->task, &t->problem);
         node_tasks_end(s, t->task);
