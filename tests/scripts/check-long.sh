@@ -99,19 +99,16 @@ fuzz() {
 # Each target from its kept inputs on, a million runs or as many as come in a bounded time.
 step_fuzz() {
 	local target name flags=(-O1 -g '-fsanitize=address,undefined' -fno-sanitize-recover=undefined)
-	local libraries=(libimport.a libnesting.a libinference.a libcalls.a libconvolution.a libpaths.a libcapture.a
-		libmaketrace.a libclocks.a libtracefmt.a libbase.a)
 	missing clang
 	rm -rf "$work/fuzz"
 	mkdir "$work/fuzz"
 	cd "$work/fuzz"
 	"$source/configure" -q CC=clang CFLAGS="${flags[*]} -fsanitize=fuzzer-no-link"
-	make -s -j"$jobs" "${libraries[@]}" ravel-draw
+	make -s -j"$jobs" libravel.a ravel-draw
 	for target in "$source"/tests/fuzz/fuzz-*.c; do
 		name=$(basename "$target" .c)
 		# shellcheck disable=SC2046 # flags
-		clang "${flags[@]}" -fsanitize=fuzzer -D_GNU_SOURCE -I. -I"$source" -o "$name" "$target" \
-			"$([ "$name" = fuzz-draw ] && echo "$source/draw/draw.c" || echo -lm)" "${libraries[@]}" \
+		clang "${flags[@]}" -fsanitize=fuzzer -D_GNU_SOURCE -I. -I"$source" -o "$name" "$target" libravel.a \
 			$(pkg-config --cflags --libs glib-2.0 libpcap libnghttp2 nettle zlib libzstd liblzma sqlite3 libgvc libcgraph fftw3f fftw3) -lm
 		[ "$(jobs -r | wc -l)" -lt "$jobs" ] || wait -n
 		fuzz "$name" &

@@ -1,0 +1,13 @@
+# base: what GLib lacks
+libravel_a_SOURCES += \
+	%D%/big-memory.c \
+	%D%/bytes.c \
+	%D%/compare.c \
+	%D%/contingency.c \
+	%D%/crew.c \
+	%D%/error.c \
+	%D%/exact-sum.c \
+	%D%/helper.c \
+	%D%/json-reader.c \
+	%D%/printable.c \
+	%D%/work.c

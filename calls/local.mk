@@ -1,0 +1,23 @@
+# calls: call pairs, their order, labels, candidates, trees
+libravel_a_SOURCES += \
+	%D%/call-column.c \
+	%D%/call-connections.c \
+	%D%/call-facts.c \
+	%D%/call-identifiers.c \
+	%D%/call-labels.c \
+	%D%/call-links.c \
+	%D%/call-order.c \
+	%D%/call-pair.c \
+	%D%/call-tree.c \
+	%D%/candidates.c \
+	%D%/edge-roles.c \
+	%D%/find-call-pairs.c \
+	%D%/find-lanes.c \
+	%D%/forwarded.c \
+	%D%/known-calls.c \
+	%D%/node-order.c \
+	%D%/open-stays.c \
+	%D%/true-path.c \
+	%D%/work-in-lanes.c \
+	%D%/work-in-turn.c \
+	%D%/worker-calls.c

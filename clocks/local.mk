@@ -1,0 +1,9 @@
+# clocks: moved and compared
+libravel_a_SOURCES += \
+	%D%/both-ends.c \
+	%D%/call-offsets.c \
+	%D%/clock-pair.c \
+	%D%/clocks.c \
+	%D%/message-offsets.c \
+	%D%/skew.c \
+	%D%/skewer.c

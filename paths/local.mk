@@ -1,0 +1,84 @@
+# paths: the answer
+libravel_a_SOURCES += \
+	%D%/binomial.c \
+	%D%/collapsed-tree.c \
+	%D%/diff.c \
+	%D%/export/conventions.c \
+	%D%/export/export-chrome.c \
+	%D%/export/export-folded.c \
+	%D%/export/export-otlp.c \
+	%D%/export/export-requests.c \
+	%D%/export/export-tsv.c \
+	%D%/export/export-wireshark.c \
+	%D%/export/export.c \
+	%D%/export/otlp-attribute.c \
+	%D%/fold-clients.c \
+	%D%/histogram.c \
+	%D%/json.c \
+	%D%/misassigned.c \
+	%D%/node-hours.c \
+	%D%/path-clocks.c \
+	%D%/path-graph.c \
+	%D%/path-own-time.c \
+	%D%/path-set.c \
+	%D%/path-shape.c \
+	%D%/place-slots.c \
+	%D%/report/report-calls.c \
+	%D%/report/report.c \
+	%D%/score.c \
+	%D%/store/store-error.c \
+	%D%/store/store-layout.c \
+	%D%/store/store-open.c \
+	%D%/store/store-query.c \
+	%D%/store/store-reader.c \
+	%D%/store/store-views.c \
+	%D%/store/store.c \
+	%D%/stored-set.c \
+	%D%/times-log.c \
+	%D%/trend/find-trend.c \
+	%D%/trend/trend-condition.c \
+	%D%/trend/trend-own.c \
+	%D%/trend/trend-series.c \
+	%D%/trend/trend-stores.c \
+	%D%/variance/exact-moments.c \
+	%D%/variance/node-load.c \
+	%D%/variance/variance-rows.c \
+	%D%/variance/variance-sums.c \
+	%D%/variance/variance.c \
+	%D%/verdict.c \
+	%D%/why/why.c \
+	%D%/write/drawer.c \
+	%D%/write/drawing.c \
+	%D%/write/graph-parts.c \
+	%D%/write/page-data.c \
+	%D%/write/page.c \
+	%D%/write/path-text.c \
+	%D%/write/path-write.c \
+	%D%/write/pattern-order.c \
+	%D%/write/pattern-text.c \
+	%D%/write/text-table.c \
+	%D%/write/trust-text.c \
+	%D%/write/write-diff.c \
+	%D%/write/write-dot.c \
+	%D%/write/write-graph.c \
+	%D%/write/write-json.c \
+	%D%/write/write-report-calls.c \
+	%D%/write/write-report.c \
+	%D%/write/write-svg.c \
+	%D%/write/write-text.c \
+	%D%/write/write-tree.c \
+	%D%/write/write-trend.c \
+	%D%/write/write-tsv.c \
+	%D%/write/write-vertices.c \
+	%D%/write/write-why.c
+
+# What pages are made of, as C strings. A '?' could begin a trigraph.
+BUILT_SOURCES += %D%/write/page-script.h %D%/write/page-style.h
+CLEANFILES += $(BUILT_SOURCES)
+page_string = $(AM_V_GEN)$(MKDIR_P) $(@D) && LC_ALL=C \
+	sed -e 's/[\\"?]/\\&/g' -e 's/^/"/' -e 's/$$/\\n"/'
+%D%/write/page-script.h: %D%/write/page.js
+	$(page_string) $(srcdir)/%D%/write/page.js >$@
+%D%/write/page-style.h: %D%/write/page.css
+	$(page_string) $(srcdir)/%D%/write/page.css >$@
+%D%/write/page.$(OBJEXT): $(BUILT_SOURCES)

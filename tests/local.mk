@@ -1,0 +1,105 @@
+# tests: a test of a module is unit/FOLDER/test-NOUN.c; fuzz targets are replayed by fuzz/replay.sh
+unit_tests = \
+	%D%/unit/base/test-big-memory %D%/unit/base/test-contingency %D%/unit/base/test-crew \
+	%D%/unit/base/test-exact-sum %D%/unit/base/test-json-reader %D%/unit/base/test-printable \
+	%D%/unit/calls/test-call-connections %D%/unit/calls/test-call-facts \
+	%D%/unit/calls/test-call-labels %D%/unit/calls/test-call-pairs %D%/unit/calls/test-work-in-lanes \
+	%D%/unit/calls/test-work-in-turn %D%/unit/capture/test-amqp %D%/unit/capture/test-capture \
+	%D%/unit/capture/test-common-address %D%/unit/capture/test-cut-run %D%/unit/capture/test-dns \
+	%D%/unit/capture/test-fastcgi %D%/unit/capture/test-http %D%/unit/capture/test-http2 \
+	%D%/unit/capture/test-identifiers %D%/unit/capture/test-ip %D%/unit/capture/test-job-name \
+	%D%/unit/capture/test-ldap %D%/unit/capture/test-learned-names %D%/unit/capture/test-link-watch \
+	%D%/unit/capture/test-memcached %D%/unit/capture/test-mqtt %D%/unit/capture/test-mysql \
+	%D%/unit/capture/test-nats %D%/unit/capture/test-node-files %D%/unit/capture/test-node-names \
+	%D%/unit/capture/test-operations %D%/unit/capture/test-out-of-memory \
+	%D%/unit/capture/test-packet-queue %D%/unit/capture/test-packet-relay \
+	%D%/unit/capture/test-pcap-source %D%/unit/capture/test-pcapng %D%/unit/capture/test-perf-record \
+	%D%/unit/capture/test-postgres %D%/unit/capture/test-process-table %D%/unit/capture/test-redis \
+	%D%/unit/capture/test-rpc %D%/unit/capture/test-sequencer %D%/unit/capture/test-smtp \
+	%D%/unit/capture/test-sql-label %D%/unit/capture/test-tcp %D%/unit/capture/test-tls \
+	%D%/unit/capture/test-tunnel %D%/unit/capture/test-websocket %D%/unit/capture/test-zookeeper \
+	%D%/unit/clocks/test-call-offsets %D%/unit/clocks/test-clocks %D%/unit/clocks/test-skewer \
+	%D%/unit/convolution/test-convolution %D%/unit/convolution/test-correlation \
+	%D%/unit/convolution/test-delay-window %D%/unit/convolution/test-edge-signal \
+	%D%/unit/convolution/test-edge-trace %D%/unit/convolution/test-matching \
+	%D%/unit/convolution/test-spike %D%/unit/convolution/test-trace-sample %D%/unit/import/test-mail \
+	%D%/unit/import/test-received %D%/unit/inference/test-call-numbers \
+	%D%/unit/inference/test-inference %D%/unit/inference/test-joint %D%/unit/inference/test-leases \
+	%D%/unit/inference/test-processes %D%/unit/inference/test-roots \
+	%D%/unit/inference/test-shared-node %D%/unit/maketrace/test-maketrace \
+	%D%/unit/nesting/test-nesting %D%/unit/nesting/test-scoreboard %D%/unit/paths/test-binomial \
+	%D%/unit/paths/test-export %D%/unit/paths/test-histogram %D%/unit/paths/test-own-time \
+	%D%/unit/paths/test-path-set %D%/unit/paths/test-path-write %D%/unit/paths/test-score \
+	%D%/unit/paths/test-store-query %D%/unit/paths/test-store-reader %D%/unit/paths/test-store \
+	%D%/unit/paths/test-trend-series %D%/unit/paths/test-variance %D%/unit/tracefmt/test-byte-source \
+	%D%/unit/tracefmt/test-doubt %D%/unit/tracefmt/test-fitness %D%/unit/tracefmt/test-merge \
+	%D%/unit/tracefmt/test-node-table %D%/unit/tracefmt/test-output-file \
+	%D%/unit/tracefmt/test-sorted-runs %D%/unit/tracefmt/test-trace-clocks \
+	%D%/unit/tracefmt/test-trace-reader %D%/unit/tracefmt/test-trace-writer
+fuzz_tests = \
+	%D%/fuzz/fuzz-amqp %D%/fuzz/fuzz-capture %D%/fuzz/fuzz-convolution %D%/fuzz/fuzz-dns-stream \
+	%D%/fuzz/fuzz-dns %D%/fuzz/fuzz-draw %D%/fuzz/fuzz-fastcgi %D%/fuzz/fuzz-header-labels \
+	%D%/fuzz/fuzz-http %D%/fuzz/fuzz-http2 %D%/fuzz/fuzz-jaeger %D%/fuzz/fuzz-json \
+	%D%/fuzz/fuzz-ldap %D%/fuzz/fuzz-learned-names %D%/fuzz/fuzz-mail %D%/fuzz/fuzz-maketrace \
+	%D%/fuzz/fuzz-memcached %D%/fuzz/fuzz-merge %D%/fuzz/fuzz-mqtt %D%/fuzz/fuzz-mysql \
+	%D%/fuzz/fuzz-nats %D%/fuzz/fuzz-node-files %D%/fuzz/fuzz-node-names %D%/fuzz/fuzz-otlp \
+	%D%/fuzz/fuzz-paths %D%/fuzz/fuzz-pcapng %D%/fuzz/fuzz-postgres %D%/fuzz/fuzz-processes \
+	%D%/fuzz/fuzz-redis %D%/fuzz/fuzz-rpc %D%/fuzz/fuzz-skewer %D%/fuzz/fuzz-smtp \
+	%D%/fuzz/fuzz-state %D%/fuzz/fuzz-store %D%/fuzz/fuzz-tcp %D%/fuzz/fuzz-tls-keys \
+	%D%/fuzz/fuzz-tls %D%/fuzz/fuzz-trace %D%/fuzz/fuzz-trend-condition %D%/fuzz/fuzz-tshark \
+	%D%/fuzz/fuzz-websocket %D%/fuzz/fuzz-zipkin %D%/fuzz/fuzz-zookeeper
+script_tests = \
+	%D%/cli/golden.sh %D%/fuzz/replay.sh %D%/scripts/abuse.sh %D%/scripts/asked-work.sh \
+	%D%/scripts/cheat.sh %D%/scripts/coarse.sh %D%/scripts/completion.sh %D%/scripts/connecting.sh \
+	%D%/scripts/demo.sh %D%/scripts/diff.sh %D%/scripts/disorder.sh %D%/scripts/drawn.sh \
+	%D%/scripts/examples.sh %D%/scripts/experiments.sh %D%/scripts/explain.sh %D%/scripts/export.sh \
+	%D%/scripts/gen-trace.sh %D%/scripts/hostile.sh %D%/scripts/import.sh %D%/scripts/io-errors.sh \
+	%D%/scripts/joint-durations.sh %D%/scripts/joint-windows.sh %D%/scripts/joint.sh \
+	%D%/scripts/layers.sh %D%/scripts/live.sh %D%/scripts/mail.sh %D%/scripts/maketrace.sh \
+	%D%/scripts/manual.sh %D%/scripts/memory.sh %D%/scripts/messages.sh %D%/scripts/misassigned.sh \
+	%D%/scripts/models.sh %D%/scripts/mpi.sh %D%/scripts/partial.sh %D%/scripts/printable.sh \
+	%D%/scripts/programs.sh %D%/scripts/progress.sh %D%/scripts/questions.sh %D%/scripts/report.sh \
+	%D%/scripts/run-files.sh %D%/scripts/score.sh %D%/scripts/skewer.sh %D%/scripts/stores.sh \
+	%D%/scripts/trend.sh %D%/scripts/units.sh %D%/scripts/variance.sh %D%/scripts/waits.sh \
+	%D%/scripts/why.sh %D%/scripts/windows.sh %D%/scripts/wireshark.sh %D%/scripts/write-paths.sh
+check_PROGRAMS += $(unit_tests) $(fuzz_tests) $(bench_programs) %D%/gen-trace %D%/write-paths
+TESTS += $(unit_tests) $(script_tests)
+# On recordings of other systems, which are no part of the project.
+if RECORDINGS
+TESTS += \
+	%D%/scripts/acceptance.sh %D%/scripts/corpus.sh %D%/scripts/hotel.sh %D%/scripts/names.sh \
+	%D%/scripts/pairs.sh %D%/scripts/processes.sh %D%/scripts/tls-keys.sh %D%/scripts/virtual.sh
+endif
+
+LOG_DRIVER = env AM_TAP_AWK='$(AWK)' $(SHELL) $(top_srcdir)/build-aux/tap-driver.sh
+SH_LOG_DRIVER = $(LOG_DRIVER)
+TEST_EXTENSIONS = .sh
+AM_TESTS_ENVIRONMENT = MPICC='$(MPICC)' OTHER_MPICC='$(OTHER_MPICC)' FUZZ_TESTS='$(fuzz_tests)'; \
+	export MPICC OTHER_MPICC FUZZ_TESTS;
+
+# A fuzz target without a fuzzer runs over the files that are named.
+noinst_LIBRARIES += %D%/fuzz/libdriver.a
+%C%_fuzz_libdriver_a_SOURCES = %D%/fuzz/driver.c
+%C%_unit_nesting_test_nesting_SOURCES = %D%/unit/nesting/test-nesting.c %D%/unit/nesting/figure-4.c
+
+# Tests that draw find ravel-draw beside themselves.
+check_DATA = %D%/ravel-draw %D%/fuzz/ravel-draw
+CLEANFILES += $(check_DATA)
+$(check_DATA): ravel-draw$(EXEEXT)
+	$(AM_V_GEN)$(MKDIR_P) $(@D) && $(LN_S) -f "$(abs_builddir)/ravel-draw$(EXEEXT)" $@
+
+# make bench BENCHFLAGS=--report: the figures alone, without a verdict
+bench_programs = %D%/bench/bench-correlation %D%/bench/mixed-packets %D%/bench/read-packets \
+	%D%/bench/repeat-packets %D%/bench/usage
+bench: ravel$(EXEEXT) %D%/gen-trace$(EXEEXT) $(bench_programs)
+	srcdir=$(srcdir) $(srcdir)/%D%/bench/bench.sh $(BENCHFLAGS)
+
+# make experiments EXPERIMENTS='figure-19 table-1': only some
+EXTRA_PROGRAMS += %D%/bench/bench-paths %D%/experiments/ablate-convolution
+experiments: ravel$(EXEEXT) %D%/bench/usage$(EXEEXT) %D%/experiments/ablate-convolution$(EXEEXT)
+	PYTHONDONTWRITEBYTECODE=1 python3 $(srcdir)/%D%/experiments/experiments.py $(EXPERIMENTS)
+
+# make check-long STEPS=fuzz: only some
+check-long:
+	srcdir=$(srcdir) $(srcdir)/%D%/scripts/check-long.sh $(STEPS)
+.PHONY: bench experiments check-long

@@ -1,0 +1,17 @@
+# tracefmt: the words
+libravel_a_SOURCES += \
+	%D%/byte-source.c \
+	%D%/doubt.c \
+	%D%/file-kind.c \
+	%D%/fitness.c \
+	%D%/merge.c \
+	%D%/message.c \
+	%D%/node-table.c \
+	%D%/output-file.c \
+	%D%/overlap.c \
+	%D%/reorder.c \
+	%D%/sorted-runs.c \
+	%D%/trace-clocks.c \
+	%D%/trace-reader.c \
+	%D%/trace-share.c \
+	%D%/trace-writer.c
