@@ -58,6 +58,17 @@ typedef struct {
         guint folded;        /* how many clients are one node */
 } EdgeTraces;
 
+/* The number of edges that enter, or leave, a node. */
+static inline guint edge_traces_n_in(const EdgeTraces *traces, NodeId node)
+{
+        return traces->first_in[node + 1] - traces->first_in[node];
+}
+
+static inline guint edge_traces_n_out(const EdgeTraces *traces, NodeId node)
+{
+        return traces->first_out[node + 1] - traces->first_out[node];
+}
+
 /* nodes is borrowed and must outlive what comes of it. */
 EdgeTraceLoader *edge_trace_loader_new(NodeTable *nodes);
 void edge_trace_loader_free(EdgeTraceLoader *loader);

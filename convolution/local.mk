@@ -10,6 +10,7 @@ libravel_a_SOURCES += \
 	%D%/find-caused-messages.c \
 	%D%/find-paths-from-root.c \
 	%D%/find-roots.c \
+	%D%/joint/collect-joint-paths.c \
 	%D%/joint/delay-window.c \
 	%D%/joint/derived-correlation.c \
 	%D%/joint/find-joint-paths.c \
@@ -17,6 +18,7 @@ libravel_a_SOURCES += \
 	%D%/joint/message-causes.c \
 	%D%/joint/node-causes.c \
 	%D%/joint/trace-sample.c \
+	%D%/joint/work-order.c \
 	%D%/prefix-tree.c \
 	%D%/process-node.c \
 	%D%/spike.c

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ *
+ * The order of the messages of one request's work at a node.
+ */
+#ifndef RAVEL_WORK_ORDER_H
+#define RAVEL_WORK_ORDER_H
+
+#include "convolution/joint/message-causes.h"
+
+/* Moves causes: what leaves a node follows the last message of the same work that came in before.
+ * O(n log n) in the messages of a node, times MOST_VISITS. */
+void put_work_in_order(MessageCauses *causes);
+
+#endif
