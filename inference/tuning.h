@@ -9,7 +9,7 @@
  *
  * as their commits tell, and where these do not, as was usual when they came. One without such a
  * mark stands by its reason alone. What changes without each is in
- * docs/evaluation.md, by tests/experiments/ablation-inference.py.
+ * docs/evaluation/ablation-systems.tsv, by tests/experiments/ablation-inference.py.
  */
 #ifndef RAVEL_TUNING_H
 #define RAVEL_TUNING_H
@@ -349,12 +349,12 @@
 #define SURE_ODDS           2.0
 /* Odds beyond these count less in probabilities, */
 #define USUAL_ODDS          9.0
-/* which are divided by a doubt that this scales. C, R (docs/evaluation.md). */
+/* which are divided by a doubt that this scales. C, R. */
 #define DOUBT               4.0
 /* The second shares count where walks are less likely by their parents by less than so many nats a
  * call with a choice. Wrong parents lost up to 1.3 (services, generated event loops and
  * busy servers), right ones of which much was doubted 1.9 to 12. W, captured services, busy
- * servers with seeds 501 to 506 (docs/evaluation.md). */
+ * servers with seeds 501 to 506. */
 #define SECOND_LOST         2.0
 /* So many calls are in error whatever is said of them, times x to the power of 1.5, with x what the
  * node's calls are in doubt in the mean; */
@@ -362,7 +362,7 @@
 /* at most so many; */
 #define MOST_ASTRAY         0.11
 /* and so many more where leases make calls hang together. The first two on C, R, W and captured
- * services, the last on u8 and u24 (docs/evaluation.md). */
+ * services, the last on u8 and u24. */
 #define TIED_ASTRAY         0.02
 /* Nats of doubt that a family is said to leave as usual, beside what drawings say of its own. From
  * 0.02 to 1 all is the same to 0.03. */

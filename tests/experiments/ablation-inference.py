@@ -1,22 +1,19 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
 """What each constant of inference/tuning.h is worth: the program is built without it, that is with
-a value that takes away what it does, and finds the parents of traces of known truth.
+a value that takes away what it does, and finds the parents of systems of known truth.
 
-    ablation-inference.py BUILD [--only NAME,...] [--also TRACE=TRUTH ...] > table.tsv
-    ablation-inference.py BUILD --systems [--only NAME,...] [--groups NAME,...] > systems.tsv
+    ablation-inference.py BUILD [--only NAME,...] [--groups NAME,...] > systems.tsv
     ablation-inference.py --table systems.tsv
 
-BUILD is the folder where the program was built. The traces are those of tests/gen-trace at a
-parallelism of 8 and of 20, two seeds each; and others with their truth: two columns, the id of a
-call and its parent's or "-". A line has the right parents in percent for each group of traces, what
-that is more than with all constants, and the CPU time as a ratio."""
+BUILD is the folder where the program was built. The systems are those of ablation_systems.py; each
+group has the systems on which its constants act. A line has the right parents in percent and the
+calibration error, the change of both, and the CPU time as a ratio."""
 
 import argparse
 import csv
 import os
 import re
-import resource
 import shlex
 import subprocess
 import sys
@@ -24,7 +21,8 @@ import tempfile
 
 import ablation_systems
 
-# The value that takes away what a constant does; where there is none, the half or the double.
+# The value that takes away what a constant does; where there is none, the half or the double. A
+# constant that no group below names is tried on systems of several kinds.
 WITHOUT = {
     "WALK_COUNT": "1", "BACKOFF_WEIGHT": "0.001", "GENERAL_WEIGHT": "0.001", "RARE_EVENTS": "0",
     "RARE_EVENTS_SHARE": "0", "STAMPS_COARSE": "1e18", "SMOOTH_DELAYS": "1", "SMOOTH_MOST": "1", "DENSITY_WEIGHT": "0.01",
@@ -39,8 +37,7 @@ WITHOUT = {
     "FIRST_DRAWINGS": "0", "WARM_UP": "0", "COOL_DOWN": "0", "COLD": "1", "SETTLE": "1",
     "DECIDE": "0", "FIRST_OPINION": "1.0", "SURE_ODDS": "1e30", "USUAL_ODDS": "1e30",
     "DOUBT": "0.0", "ASTRAY": "0.0", "MOST_ASTRAY": "1.0", "TIED_ASTRAY": "0.0",
-    "WORTH_NAMING": "0.5", "LEAST_TOLD": "0.0", "VALLEY": "1e9",
-    "SPLIT_CALLS": "1", "CERTAIN_SHARE": "1000000", "LEAST_GAIN": "0.0", "LEAST_GAIN_EACH": "0.0",
+    "WORTH_NAMING": "0.5", "LEAST_GAIN": "0.0", "LEAST_GAIN_EACH": "0.0",
     "MOST_ORDERED": "0", "REACH": "1", "ORDER_PAIRS": "0", "PRIOR_PAIRS": "0", "MOST_MIXED": "0",
     "SURE_TRIGGER": "0.0", "OPEN_PAIR": "0.0", "RULED_OUT": "1e9", "SUPPOSED": "1.0",
     "LEAST_FACTOR": "1e-30", "NO_ORDER": "1e9", "ORDER_ROUNDS": "0", "SUPPOSE_ROUNDS": "0",
@@ -115,15 +112,16 @@ GROUPS = {
     "long traces": (["long"], {
         "WALK_MAX_STATES": ["64"], "CUT_SHARE": ["1", "1000000"], "LEARN_FROM": [""],
         "LEARN_BELIEFS": ["(1 << 30)"], "PART_LIVES": ["1"], "PART_BELIEFS": ["(1 << 16)"],
-        "LONG_LIVES": ["8"], "LONG_BELIEFS": ["(1 << 12)", "(1 << 30)"], "CONTEXT_LIVES": ["0"],
+        "LONG_LIVES": ["8"], "LONG_BELIEFS": ["(1 << 12)", "(1 << 30)"],
         "MOST_IN_PART": ["(1 << 14)"], "STRETCH": ["256"]}),
 }
+GROUPS["others"] = (["u24", "pt24", "j24", "n24", "g8", "w3 n", "random, 20"], {
+    name: [""] for name in WITHOUT if not any(name in values for _, values in GROUPS.values())})
 # Of the others, LEARNING_LOAD is for several processes, HALF_THE_ROUNDS for the progress that is
 # shown, LONGEST_PART for what is read from a model, and what WORTH_NAMING names is in no parent.
 JITTERS = (1, 2, 3)
 COLUMNS = ["group", "constant", "value", "without", "system", "right", "points", "error", "error more",
            "CPU", "same", "traces", "queues", "no queues"]
-GENERATED = {"parallelism 8": (8000, 8), "parallelism 20": (5000, 20)}
 SOURCE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 TUNING = os.path.join(SOURCE, "inference", "tuning.h")
 
@@ -184,42 +182,12 @@ def build_without(build, name, value, work):
     return program
 
 
-def right_parents(program, trace, truth, work):
-    """Right parents and calls, and seconds of CPU."""
-    before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    subprocess.run([program, "nesting", "-j", "1", "-w", "/dev/null", "--calls", f"{work}/calls",
-                    trace], check=True, stderr=subprocess.DEVNULL)
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    with open(f"{work}/calls", encoding="utf-8") as lines:
-        next(lines)
-        found = {}
-        for line in lines:
-            fields = line.rstrip("\n").split("\t")
-            found[fields[4]] = fields[8]
-    with open(truth, encoding="utf-8") as lines:
-        pairs = [line.split() for line in lines]
-    pairs = [p for p in pairs if p[1] != "-"]
-    return (sum(found.get(call) == parent for call, parent in pairs), len(pairs),
-            after.ru_utime - before.ru_utime)
-
-
-def measure(program, groups, work):
-    shares, seconds = [], 0.0
-    for traces in groups.values():
-        right = n = 0
-        for trace, truth in traces:
-            some, all_of, cpu = right_parents(program, trace, truth, work)
-            right, n, seconds = right + some, n + all_of, seconds + cpu
-        shares.append(100 * right / n)
-    return shares, seconds
-
-
 def systems_of(group):
     return GROUPS[group][0]
 
 
 def measure_systems(build, groups, only, work):
-    """Writes the lines of --systems."""
+    """Writes a line for each value and system."""
     ravel = f"{build}/ravel"
     out = csv.DictWriter(sys.stdout, COLUMNS, delimiter="\t", lineterminator="\n")
     out.writeheader()
@@ -356,8 +324,6 @@ def main():
     options = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     options.add_argument("build", nargs="?", default=".")
     options.add_argument("--only", default="")
-    options.add_argument("--also", action="append", default=[], metavar="TRACE=TRUTH")
-    options.add_argument("--systems", action="store_true")
     options.add_argument("--groups", default=",".join(GROUPS))
     options.add_argument("--table", metavar="systems.tsv")
     options = options.parse_args()
@@ -368,32 +334,7 @@ def main():
             print_tables(list(csv.DictReader(lines, delimiter="\t")))
         return
     with tempfile.TemporaryDirectory() as work:
-        if options.systems:
-            measure_systems(build, options.groups.split(","), only, work)
-            return
-        groups = {}
-        for group, (messages, parallelism) in GENERATED.items():
-            for seed in (1, 2):
-                name = f"{work}/{parallelism}-{seed}"
-                with open(name, "wb") as out:
-                    subprocess.run([f"{build}/tests/gen-trace", str(messages), str(parallelism),
-                                    "--seed", str(seed), "--truth", name + ".truth"],
-                                   stdout=out, check=True)
-                groups.setdefault(group, []).append((name, name + ".truth"))
-        for also in options.also:
-            trace, truth = also.split("=")
-            groups[os.path.basename(trace)] = [(trace, truth)]
-        whole, seconds = measure(f"{build}/ravel", groups, work)
-        print("\t".join(["constant", "value", "without", *groups, *["more"] * len(groups), "CPU"]))
-        print("\t".join(["all", "", "", *[f"{s:.2f}" for s in whole], *["0.00"] * len(groups), "1.00"]))
-        for name, value in constants():
-            if name not in WITHOUT or (only and name not in only):
-                continue
-            shares, cpu = measure(build_without(build, name, WITHOUT[name], work), groups, work)
-            print("\t".join([name, value, WITHOUT[name], *[f"{s:.2f}" for s in shares],
-                             *[f"{s - w:+.2f}" for s, w in zip(shares, whole)],
-                             f"{cpu / seconds:.2f}"]))
-            sys.stdout.flush()
+        measure_systems(build, options.groups.split(","), only, work)
 
 
 if __name__ == "__main__":

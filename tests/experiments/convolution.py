@@ -290,13 +290,13 @@ def mail_clocks(lab):
             total = {c: sum(values(mine, c)) for c in mine[0] if c != "clocks"}
             lines.append(
                 [f"{off} s, {100 * share:.0f} %", clocks]
-                + [f"{total['messages']:,} of {total['of']:,}", f"{total['missed']} of {total['frequent']}"]
-                + [f"{total['false']} ({total['often']})", total["derived"], percent(mine, "count")]
+                + [f"{100 * total['messages'] / total['of']:.0f}", total["frequent"], total["missed"]]
+                + [f"{total['false']} ({total['often']})", percent(mine, "count")]
             )
     write_table(
         "mail-clocks",
-        ["clocks off by, hosts", "clocks", "messages", "missed", "false (frequent)", "derived"]
-        + ["error of counts, %"],
+        ["clocks off by, hosts", "clocks", "messages found, %", "frequent", "missed"]
+        + ["false (frequent)", "error of counts, %"],
         lines,
     )
 
@@ -428,19 +428,17 @@ def table_1(lab):
     write_tsv("table-1-convolution", rows)
     lines = []
     for name, quantum in dict.fromkeys((r["trace"], r["quantum"]) for r in rows):
+        line = [name, quantum]
         for way in ways():
             mine = chosen(rows, trace=name, quantum=quantum, way=way)
-            lines.append(
-                [name, quantum, f"{mean(values(mine, 'messages')):,.0f}"]
-                + [mine[0]["mb_paper"], mine[0]["paper"], way]
-                + [figure(mine, "mb", 1), figure(mine, "seconds", 3)]
-            )
-    write_table(
-        "table-1-convolution",
-        ["trace", "quantum", "messages", "MB, paper", "CPU s, paper"]
-        + ["method", "MB", "CPU s"],
-        lines,
-    )
+            if way == WHOLE:
+                line += [mine[0]["paper"], mine[0]["mb_paper"]]
+            line += [figure(mine, "seconds"), figure(mine, "mb", 0)]
+        lines.append(line)
+    head = ["trace", "quantum", "the paper's CPU s", "MB"]
+    for way in ways():
+        head += [f"{way}: CPU s", "MB"]
+    write_table("table-1-convolution", head, lines)
 
 
 def costs(name, seed, quantum, paper, mb_paper, trace, true, *options):
@@ -461,63 +459,7 @@ def costs(name, seed, quantum, paper, mb_paper, trace, true, *options):
         }
 
 
-# --- beside nesting -------------------------------------------------------------------
-
-TREES = """
-    SELECT p.id, client.name, p.count, n.place, n.parent, node.name
-    FROM pattern p JOIN node client ON client.id = p.client
-    JOIN pattern_node n ON n.pattern = p.id JOIN node ON node.id = n.node
-    ORDER BY p.id, n.call_delay_mean, n.place"""
-
-
-def unfolded(store):
-    """Nesting's patterns as the messages that their calls and returns are, one after the
-    other: a>b(c) is a>b>c>b>a."""
-    trees = {}
-    for pattern, client, count, place, parent, name in measure.query(store, TREES):
-        tree = trees.setdefault(pattern, {"client": client, "count": count, "children": {}})
-        tree["children"].setdefault(parent, []).append((place, name))
-
-    def walk(children, parent, caller):
-        for place, name in children.get(parent, []):
-            yield name
-            yield from walk(children, place, name)
-            yield caller
-
-    counts = {}
-    for tree in trees.values():
-        path = [tree["client"], *walk(tree["children"], None, tree["client"])]
-        counts[">".join(path)] = counts.get(">".join(path), 0) + tree["count"]
-    return counts
-
-
-def beside_nesting(lab):
-    text = conf.replaced(conf.load("multi-tier"), "parallel", 4)
-    text = conf.replaced(text, "think", "uniform(0ms,20ms)")
-    rows = []
-    for seed in SEEDS:
-        trace, _ = lab.trace(text, seed)
-        of = {"true": unfolded(lab.true_paths(trace))}
-        for method in measure.METHODS:
-            of[f"nesting, {method}"] = unfolded(lab.found_paths(trace, method))
-        for variant, method, options in variants():
-            store = lab.file("found.sqlite")
-            lab.run("convolution", "--method", method, *options, "-n", 1, "-o", store, trace)
-            of[variant] = dict(measure.query(store, "SELECT signature, count FROM pattern"))
-        for path in of["true"]:
-            rows.append({"seed": seed, "path": path, **{k: v.get(path, 0) for k, v in of.items()}})
-    write_tsv("beside-nesting", rows)
-    columns = [c for c in rows[0] if c not in ("seed", "path")]
-    lines = []
-    for path in in_order(rows, "path"):
-        mine = chosen(rows, path=path)
-        lines.append([f"`{path}`"] + [round(mean(values(mine, c))) for c in columns])
-    lines.sort(key=lambda line: -line[1])
-    write_table("beside-nesting", ["path", *columns], lines[:12])
-
-
 EXPERIMENTS = {
-    "beside-nesting": beside_nesting,
     "figure-13": figure_13,
     "figure-16": figure_16,
     "section-7-5-7": section_7_5_7,

@@ -448,68 +448,34 @@ def table_1(lab):
     for name, paper, messages, text in traces:
         for seed in SEEDS:
             trace, _ = lab.trace(conf.replaced(text, "messages", messages), seed)
-            # These are of the trace, whatever the method.
             store = lab.found_paths(trace, "paper")
             (first, last, n), = measure.query(store, "SELECT first, last, messages FROM run")
-            for method in measure.methods(seed):
-                mb, seconds = measure.memory_and_time(trace, method)
-                rows.append(
-                    {
-                        "trace": name,
-                        "seed": seed,
-                        "method": method,
-                        "messages": n,
-                        "duration": (last - first) / 1e9,
-                        "paper": paper,
-                        "parallelism": measure.parallelism(store),
-                        "mb": mb,
-                        "seconds": seconds,
-                    }
-                )
+            mb, seconds = measure.memory_and_time(trace, "paper")
+            rows.append(
+                {
+                    "trace": name,
+                    "seed": seed,
+                    "messages": n,
+                    "duration": (last - first) / 1e9,
+                    "paper": paper,
+                    "parallelism": measure.parallelism(store),
+                    "mb": mb,
+                    "seconds": seconds,
+                }
+            )
     write_tsv("table-1", rows)
     lines = []
     for name, paper, _, _ in traces:
-        for method in METHODS:
-            mine = chosen(rows, trace=name, method=method)
-            messages = mean(values(mine, "messages"))
-            lines.append(
-                [
-                    name,
-                    method,
-                    f"{messages:,.0f}",
-                    f"{mean(values(mine, 'duration')):,.0f}",
-                    paper,
-                    figure(mine, "parallelism", 3),
-                    figure(mine, "mb", 1),
-                    figure(mine, "seconds", 3),
-                    f"{1e6 * mean(values(mine, 'seconds')) / messages:.2f}",
-                ]
-            )
+        mine = chosen(rows, trace=name)
+        lines.append(
+            [name, f"{mean(values(mine, 'messages')):,.0f}", paper]
+            + [figure(mine, "parallelism"), figure(mine, "mb", 1), figure(mine, "seconds", 3)]
+        )
     write_table(
         "table-1",
-        ["trace", "method", "messages", "duration, s", "parallelism, paper", "here"]
-        + ["MB", "CPU s", "us a message"],
+        ["trace", "messages", "parallelism, paper", "here", "MB", "CPU s"],
         lines,
     )
-    series = {
-        "messages": [("short", "normal", "long"), "parallelism 1.7"],
-        "parallelism": [
-            ("parallelism low", "parallelism medium", "parallelism high"),
-            "770,000 messages",
-        ],
-    }
-    panels = []
-    for column, unit in (("seconds", "CPU s"), ("mb", "MB")):
-        for x, (names, title) in series.items():
-            curves = []
-            for method in METHODS:
-                points = []
-                for name in names:
-                    mine = chosen(rows, trace=name, method=method)
-                    points.append(point(mean(values(mine, x)), mine, column, 1))
-                curves.append((method, points))
-            panels.append((f"{unit} against {x}, {title}", curves))
-    write_plot("table-1", panels, "", "", settings="set logscale xy\nset format '%g'", columns=2)
 
 
 # --- systems of random configurations -----------------------------------------------
@@ -531,19 +497,16 @@ def unseen(name, lab, steps, axis, trace_of):
                 rows.append({"step": step, "system": system, **a})
     write_tsv(name, rows)
     lines = []
-    for method in METHODS:
-        for step in steps:
-            mine = chosen(rows, step=step, method=method)
-            lines.append(
-                [method, step, figure(mine, "parallelism")]
-                + [percent(mine, c) for c in ("parents", "instances", "fp", "latency")]
-            )
-    write_table(
-        name,
-        ["method", axis, "parallelism", "right parents", "right instances"]
-        + ["false positive instances", "error of latency"],
-        lines,
-    )
+    for step in steps:
+        at = chosen(rows, step=step)
+        line = [step, figure(chosen(at, method=METHODS[0]), "parallelism")]
+        for column in ("parents", "instances", "latency"):
+            line += [percent(chosen(at, method=m), column) for m in METHODS]
+        lines.append(line)
+    head = [axis, "parallelism"]
+    for what in ("right parents", "whole requests", "error of latency"):
+        head += [f"{what}, {METHODS[0]}"] + METHODS[1:]
+    write_table(name, head, lines)
     panels = []
     for title, column in (("right parents", "parents"), ("right instances", "instances")):
         curves = []
@@ -593,12 +556,10 @@ EXPERIMENTS = {
 }
 # What --update writes besides.
 UPDATES = {"trust": trust.update}
-# What an experiment puts into the documentation where that is not one table of its name.
-TABLES = {"real": ["real", "ceiling"]}
 
 
 def update(name):
-    """Puts the table and the plot into the documentation."""
+    """Puts the table, the plot or both into the documentation, which has a place for either."""
     page = DOCS / "evaluation.md"
     table = (OUT / f"{name}.md").read_text()
     text, times = re.subn(
@@ -607,7 +568,7 @@ def update(name):
         page.read_text(),
         flags=re.S,
     )
-    assert times == 1, f"{page}: no place for the table of {name}"
+    assert times or f"(evaluation/{name}.svg)" in text, f"{page}: no place for {name}"
     page.write_text(text)
     picture = OUT / f"{name}.svg"
     if picture.exists():
@@ -632,8 +593,7 @@ def main(arguments):
         with measure.Laboratory() as lab:
             EXPERIMENTS[name](lab)
         if updating:
-            for table in TABLES.get(name, [name]):
-                update(table)
+            update(name)
             UPDATES.get(name, lambda: None)()
         print(f"experiments/{name}: {time.monotonic() - started:.0f} s", flush=True)
 

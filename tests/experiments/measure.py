@@ -135,8 +135,3 @@ def median(values):
 
 def mean(values):
     return statistics.fmean(values)
-
-
-def spread(values):
-    """The standard deviation between seeds."""
-    return statistics.stdev(values) if len(values) > 1 else 0.0

@@ -16,7 +16,7 @@ import subprocess
 import sys
 
 import measure
-from tables import write_table, write_tsv
+from tables import chosen, in_order, write_table, write_tsv
 
 SHARED = pathlib.Path(
     os.environ.get("RAVEL_SHARED", pathlib.Path(__file__).resolve().parents[3] / "shared")
@@ -267,31 +267,42 @@ def trace_of(lab, system, options):
     return trace
 
 
+def table(rows):
+    """A line a system: without operations and with them, and what probabilities with them say."""
+    lines = []
+    for system in in_order(rows, "system"):
+        bare, labelled = (chosen(rows, system=system, labels=l)[0] for l in ("no", "yes"))
+        lines.append(
+            [system.rpartition("/")[2], f"{labelled['parallelism']:.1f}"]
+            + [f"{100 * r[c]:.1f}" for c in ("parents", "right") for r in (bare, labelled)]
+            + [f"{100 * labelled['sure'] / labelled['paths']:.0f}"]
+            + [f"{100 * labelled['sure_right']:.1f}" if labelled["sure"] else "-"]
+            + [f"{labelled['error']:.3f}"]
+        )
+    write_table(
+        "path-probability",
+        ["system", "mean parallelism", "right parents, without operations", "with"]
+        + ["whole requests, without", "with", "paths given 0.9 or more", "of these right"]
+        + ["calibration error"],
+        lines,
+    )
+
+
 def path_probability(lab):
     rows = []
     for system in SYSTEMS if available() else []:
         for options in (["--no-labels"], []):
             store = lab.found_paths(trace_of(lab, system, options), "joint", "--no-fold")
             found, false = score(system, store)
-            rows.append({"system": system, "labels": "no" if options else "yes", **found})
+            labels = "no" if options else "yes"
+            parallelism = measure.parallelism(store)
+            rows.append({"system": system, "labels": labels, "parallelism": parallelism, **found})
             for pattern in false:
                 print(f"experiments: {system}: never true: {pattern}", file=sys.stderr)
     if not rows:
         return
     write_tsv("path-probability", rows)
-    write_table(
-        "path-probability",
-        ["system", "labels", "right parents", "paths", "wholly right", "mean probability"]
-        + ["given 0.9 or more", "of these wholly right", "calibration error"]
-        + ["false patterns in the first ten"],
-        [
-            [r["system"], r["labels"], f"{100 * r['parents']:.1f}", f"{r['paths']:,}"]
-            + [f"{100 * r['right']:.1f}", f"{100 * r['mean']:.1f}", f"{r['sure']:,}"]
-            + [f"{100 * r['sure_right']:.1f}" if r["sure"] else "-", f"{r['error']:.3f}"]
-            + [r["false_patterns"]]
-            for r in rows
-        ],
-    )
+    table(rows)
 
 
 EXPERIMENTS = {"path-probability": path_probability}

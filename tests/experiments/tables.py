@@ -4,7 +4,7 @@
 import pathlib
 
 import plot
-from measure import mean, spread
+from measure import mean
 
 OUT = pathlib.Path("experiments")
 
@@ -41,14 +41,14 @@ def values(rows, column):
 
 
 def percent(rows, column):
-    """Mean and spread of a share, for a table."""
+    """The mean of a share, for a table."""
     v = values(rows, column)
-    return f"{100 * mean(v):.1f} ± {100 * spread(v):.1f}" if v else "-"
+    return f"{100 * mean(v):.1f}" if v else "-"
 
 
 def figure(rows, column, digits=2):
     v = values(rows, column)
-    return f"{mean(v):.{digits}f} ± {spread(v):.{digits}f}"
+    return f"{mean(v):.{digits}f}"
 
 
 def point(x, rows, column, factor=100):
