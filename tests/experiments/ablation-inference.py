@@ -13,6 +13,7 @@ calibration error, the change of both, and the CPU time as a ratio."""
 import argparse
 import csv
 import os
+import pathlib
 import re
 import shlex
 import subprocess
@@ -124,6 +125,7 @@ COLUMNS = ["group", "constant", "value", "without", "system", "right", "points",
            "CPU", "same", "traces", "queues", "no queues"]
 SOURCE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 TUNING = os.path.join(SOURCE, "inference", "tuning.h")
+LIBRARY = "libravel.a"
 
 
 def constants():
@@ -139,45 +141,36 @@ def command(build, target, changed):
 
 
 def users(name):
-    """The sources that a constant is in, or whose headers it is in."""
-    folder = os.path.join(SOURCE, "inference")
-    text = {}
-    for file in sorted(f for f in os.listdir(folder) if f.endswith((".c", ".h"))):
-        with open(os.path.join(folder, file), encoding="utf-8") as lines:
-            text[file] = lines.read()
-    uses = {f for f, t in text.items() if f != "tuning.h" and re.search(rf"\b{name}\b", t)}
+    """The sources of inference that a constant is in, or whose headers it is in."""
+    text = {str(f.relative_to(SOURCE)): f.read_text(encoding="utf-8")
+            for f in sorted(pathlib.Path(SOURCE, "inference").rglob("*.[ch]"))}
+    uses = {f for f, t in text.items() if not f.endswith("/tuning.h") and re.search(rf"\b{name}\b", t)}
     while True:
-        more = {f for f, t in text.items() for h in uses
-                if h.endswith(".h") and f'"inference/{h}"' in t}
+        more = {f for f, t in text.items() for h in uses if h.endswith(".h") and f'"{h}"' in t}
         if more <= uses:
-            return sorted(f[:-2] for f in uses if f.endswith(".c"))
+            return sorted(f for f in uses if f.endswith(".c"))
         uses |= more
 
 
 def build_without(build, name, value, work):
-    """The program with another value."""
+    """The program with another value: what uses it is linked before the library."""
     os.makedirs(f"{work}/inference", exist_ok=True)
     with open(TUNING, encoding="utf-8") as lines:
         text = re.sub(rf"^(#define {name}) .*$", rf"\1 {value}", lines.read(), flags=re.M)
     with open(f"{work}/inference/tuning.h", "w", encoding="utf-8") as out:
         out.write(text)
-    library = f"{work}/libinference.a"
-    subprocess.run(["cp", f"{build}/libinference.a", library], check=True)
-    members = subprocess.run(["ar", "t", library], capture_output=True, text=True,
-                             check=True).stdout.split()
     flags = subprocess.run(["pkg-config", "--cflags", "glib-2.0"], capture_output=True, text=True,
                            check=True).stdout.split()
+    made = []
     for file in users(name):
-        made = os.path.join(work, next(m for m in (file + ".o", "libinference_a-" + file + ".o")
-                                       if m in members))
+        made.append(f"{work}/{file.replace('/', '-')}.o")
         subprocess.run(["gcc", "-std=gnu11", "-O2", "-ffp-contract=off", "-DHAVE_CONFIG_H",
-                        "-I", work, "-I", build, "-I", SOURCE, *flags, "-c",
-                        f"{SOURCE}/inference/{file}.c", "-o", made], check=True)
-        subprocess.run(["ar", "r", library, made], check=True, capture_output=True)
-    link = command(os.path.abspath(build), "ravel", "libinference.a")
+                        "-I", work, "-I", build, "-I", SOURCE, *flags, "-c", f"{SOURCE}/{file}",
+                        "-o", made[-1]], check=True)
     program = f"{work}/ravel"
+    link = command(os.path.abspath(build), "ravel", LIBRARY)
     link = link.replace("-o ravel", "-o " + shlex.quote(program)).replace(
-        "libinference.a", shlex.quote(library))
+        LIBRARY, shlex.join(made) + " " + LIBRARY)
     subprocess.run(["sh", "-c", link], check=True, cwd=build)
     return program
 
