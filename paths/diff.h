@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  *
- * What changed between two runs, and what of it is beyond chance. docs/diff.md says
+ * What changed between two runs, and what of it is beyond chance. docs/analysis.md says
  * how that is told: intervals by order statistics, which ask nothing of the
  * distributions; paths that come in bursts count for fewer; and all intervals hold
  * together, so that of twenty pairs of equal runs nineteen differ in nothing.

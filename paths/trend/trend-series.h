@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  *
  * Whether one number, such as the mean own time of a node, changed over many stores: whether it
- * creeps, stepped from one level to another, or is odd in single stores. docs/trend.md has the
+ * creeps, stepped from one level to another, or is odd in single stores. docs/analysis.md has the
  * formulas, and where they come from.
  */
 #ifndef RAVEL_TREND_SERIES_H

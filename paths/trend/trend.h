@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  *
  * Since when a system is slower: many stores of it, in the order of time, and what changed over
- * them beyond chance. docs/trend.md says how that is told.
+ * them beyond chance. docs/analysis.md says how that is told.
  */
 #ifndef RAVEL_TREND_H
 #define RAVEL_TREND_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  *
  * Which nodes make the latency of an entry vary: its variance, divided exactly among the places in
- * which nodes work (docs/variance.md has the formulas). After the variance trees of VProfiler
+ * which nodes work (docs/analysis.md has the formulas). After the variance trees of VProfiler
  * (Huang and others, EuroSys 2017), for own times, which do not overlap: no parent contains its
  * child, so no weight has to say that a leaf tells more.
  *

@@ -3,7 +3,7 @@
  * Why a request was slow: its own time in each place of its kind (paths/place-slots.h) against what
  * is usual there, the calls that it made and others did not, how many others its nodes were
  * serving, and whether it waited. And what the slowest hundredth of a kind has that its middle has
- * not (docs/why.md has the formulas).
+ * not (docs/analysis.md has the formulas).
  *
  * A *kind* is the requests with one client, one node that it calls, and one operation where the
  * store has any. The *time* of a request is until all of it is done, which is its latency where
