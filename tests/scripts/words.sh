@@ -28,7 +28,6 @@ tools	19	48	15
 tracefmt	22	48	12
 docs/algorithms.md	45	107	178
 docs/capture.md	40	74	152
-docs/capturing.md	33	64	32
 docs/clusters.md	40	69	39
 docs/diff.md	42	64	13
 docs/evaluation.md	22	32	0
@@ -36,15 +35,12 @@ docs/maketrace.md	41	62	8
 docs/model.md	50	117	171
 docs/paths.md	42	211	102
 docs/states.md	52	65	30
-docs/store.md	31	38	8
-docs/trace-format.md	33	54	34
 docs/trend.md	39	64	53
 docs/variance.md	34	49	36
 docs/why.md	45	58	22
-README.md	27	69	32
-NEWS	42	105	1
-manual	34	251	71
-words	100486
+NEWS	26	42	0
+manual	25	50	10
+words	89665
 EOF
 
 # beyond WORDS.TSV: what is more than its bound
