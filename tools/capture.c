@@ -88,22 +88,22 @@ static const GOptionEntry entries[] = {
           "The filter is in FILE", "FILE" },
         { "nodes", 0, 0, G_OPTION_ARG_FILENAME_ARRAY, &options.nodes,
           "Names: of hosts(5), ss, lsof, conntrack", "FILE" },
-        { "names", 0, 0, G_OPTION_ARG_NONE, &options.names,
-          "Note what DNS, TLS and HTTP call nodes", NULL },
+        { "names", 0, 0, G_OPTION_ARG_NONE, &options.names, "Record names from DNS, TLS and HTTP",
+          NULL },
         { "host", 0, 0, G_OPTION_ARG_STRING, &options.host,
           "Captured on the node NAME; empty: on none", "NAME" },
         { "proto", 0, 0, G_OPTION_ARG_STRING_ARRAY, &options.protocols,
           "Port PORT speaks NAME; may be repeated", "PORT=NAME" },
         { "tls-keys", 0, 0, G_OPTION_ARG_FILENAME, &options.tls_keys,
-          "Open TLS by the keys in FILE", "FILE" },
+          "Decrypt TLS by the keys in FILE", "FILE" },
         { "processes", 0, G_OPTION_FLAG_OPTIONAL_ARG, G_OPTION_ARG_CALLBACK, (gpointer)parse_naming,
-          "Live: by process: comm, unit or cgroup", "HOW" },
+          "Live: name by comm, unit or cgroup", "HOW" },
         { "processes-to", 0, 0, G_OPTION_ARG_FILENAME, &options.processes_to,
-          "Write what it finds as lines for --nodes", "FILE" },
+          "Write these names as lines for --nodes", "FILE" },
         { "labels", 0, 0, G_OPTION_ARG_NONE, &options.labels, "Operations with whole routes",
           NULL },
         { "no-labels", 0, 0, G_OPTION_ARG_NONE, &options.no_labels, "No operations", NULL },
-        { "ids", 0, 0, G_OPTION_ARG_NONE, &options.ids, "Identifiers, hashed (--ids-key, -ignore)",
+        { "ids", 0, 0, G_OPTION_ARG_NONE, &options.ids, "Hashed identifiers (--ids-key, -ignore)",
           NULL },
         { "ids-key", 0, G_OPTION_FLAG_HIDDEN, G_OPTION_ARG_FILENAME, &options.ids_key,
           "Derive the keys of --ids from FILE", "FILE" },
@@ -117,7 +117,7 @@ static const GOptionEntry entries[] = {
         { "buffer-size", 'B', 0, G_OPTION_ARG_INT, &options.buffer,
           "Live: size of the kernel's buffer", "KiB" },
         { "no-promiscuous-mode", 'p', 0, G_OPTION_ARG_NONE, &options.no_promiscuous,
-          "Live: do not make it promiscuous", NULL },
+          "Live: no promiscuous mode", NULL },
         { "direction", 'Q', 0, G_OPTION_ARG_STRING, &options.direction,
           "Live: only packets that go in or out", "DIR" },
         { "linktype", 'y', G_OPTION_FLAG_HIDDEN, G_OPTION_ARG_STRING, &options.link_type,
@@ -130,13 +130,13 @@ static const GOptionEntry entries[] = {
           NULL },
         { "numeric", 'n', G_OPTION_FLAG_HIDDEN, G_OPTION_ARG_NONE, &options.numeric, NULL, NULL },
         { "rotate-seconds", 'G', 0, G_OPTION_ARG_INT64, &options.rotate,
-          "Begin another trace every N seconds", "N" },
+          "Begin a new trace every N seconds", "N" },
         { "rotate-size", 'C', 0, G_OPTION_ARG_INT64, &options.megabytes,
-          "Begin another trace after MB megabytes", "MB" },
+          "Begin a new trace after MB megabytes", "MB" },
         { "rotate-count", 'W', 0, G_OPTION_ARG_INT64, &options.files,
           "-G: end after N traces; -C: keep N", "N" },
         { "relinquish-privileges", 'Z', 0, G_OPTION_ARG_STRING, &options.user,
-          "Live, as root: become USER; root: stay it", "USER" },
+          "Live: give up root's rights, become USER", "USER" },
         { "list-interfaces", 'D', 0, G_OPTION_ARG_NONE, &options.list_interfaces,
           "List the interfaces, and end", NULL },
         { "duration", 0, 0, G_OPTION_ARG_STRING, &options.duration,
@@ -777,8 +777,8 @@ static gboolean check_folder(const Rights *rights, GError **error)
         if (strchr(folder, '%') || faccessat(AT_FDCWD, folder, W_OK | X_OK, AT_EACCESS) == 0)
                 return TRUE;
         return usage(error,
-                     "%s may not write in the folder of the traces: let it belong to who "
-                     "shall have them, or keep root's rights with -Z root",
+                     "%s may not write in the folder of the traces: change its owner, or keep "
+                     "root's rights with -Z root",
                      rights->other ? rights->name : "you");
 }
 
@@ -823,11 +823,10 @@ static gboolean open_processes(Run *run, const Rights *rights, GError **error)
                 process_watch_write_to(run->watch, run->process_lines);
         run->polls = why != NULL;
         if (why)
-                tool_warn(
-                        "--processes: the kernel does not say who opens connections (%s; it takes "
-                        "CAP_PERFMON and tracefs): looking at /proc again and again, which misses "
-                        "short ones, and processes of others than %s",
-                        why, rights->other && !rights->keep ? rights->name : "whoever runs this");
+                tool_warn("--processes: the kernel does not say who opens connections (%s; it "
+                          "takes CAP_PERFMON and tracefs): polling /proc, which misses short "
+                          "connections, and processes of users other than %s",
+                          why, rights->other && !rights->keep ? rights->name : "whoever runs this");
         node_names_follow(run->names, update_names, run);
         return TRUE;
 }

@@ -68,26 +68,26 @@ static const GOptionEntry entries[] = {
           "How paths are found: auto (default) or paper", "METHOD" },
         { "root", 0, 0, G_OPTION_ARG_STRING_ARRAY, &options.roots,
           "Paths begin at NODE; may be repeated", "NODE" },
-        { "quantum", 0, 0, G_OPTION_ARG_CALLBACK, parse_duration, "How finely time is cut",
+        { "quantum", 0, 0, G_OPTION_ARG_CALLBACK, parse_duration, "Resolution of time",
           "DURATION" },
-        { "max-delay", 0, 0, G_OPTION_ARG_CALLBACK, parse_duration,
-          "The longest that a node may take", "DURATION" },
+        { "max-delay", 0, 0, G_OPTION_ARG_CALLBACK, parse_duration, "Longest delay at a node",
+          "DURATION" },
         { "tolerance", 0, 0, G_OPTION_ARG_CALLBACK, parse_duration,
-          "How far from its spike a delay may be", "DURATION" },
+          "Greatest distance of a delay from its spike", "DURATION" },
         { "spike", 0, 0, G_OPTION_ARG_CALLBACK, parse_deviations,
           "Deviations of a spike over the mean (default 4)", "N" },
         { "between", 0, 0, G_OPTION_ARG_CALLBACK, parse_deviations,
-          "Fewer than so many between spikes (default 3)", "S" },
+          "Merge spikes without a dip below S (default 3)", "S" },
         { "min-messages", 0, 0, G_OPTION_ARG_INT64, &options.min_messages,
           "Leave out edges with fewer messages", "N" },
         { "correlate", 0, 0, G_OPTION_ARG_STRING, &options.correlate,
           "auto (default), pairs, fft or whole", "HOW" },
         { "correlation", 0, 0, G_OPTION_ARG_STRING, &options.correlation,
           "Write the correlation of two edges", "CAUSE,EFFECT" },
-        { "no-fold", 0, 0, G_OPTION_ARG_NONE, &options.no_fold,
-          "Do not make one node of the clients", NULL },
+        { "no-fold", 0, 0, G_OPTION_ARG_NONE, &options.no_fold, "Do not fold clients into one node",
+          NULL },
         { "threads", 'j', 0, G_OPTION_ARG_INT, &options.threads,
-          "Use so many threads (default: all)", "N" },
+          "Use N threads (default: all processors)", "N" },
         G_OPTION_ENTRY_NULL
 };
 
@@ -368,8 +368,8 @@ static void report_clocks(const EdgeTraces *traces, const GArray *clocks)
                                                  path_clock_by(c));
         }
         result_report_clocks(clocks, traces->nodes,
-                             "messages that seem to come before what caused them look like a "
-                             "clock that is off, and it was left as it is",
+                             "some messages seem to precede their causes, as with a wrong clock, "
+                             "but no clock was moved",
                              remedy);
 }
 
@@ -380,19 +380,19 @@ static void report_ends(const Convolution *run)
 
         if (run->looked_at)
                 tool_warn("paths are from %" G_GUINT64_FORMAT " of %" G_GUINT64_FORMAT
-                          " messages, in stretches spread over the trace; counts are multiplied",
+                          " messages, in stretches spread over the trace; counts are scaled up",
                           run->looked_at, run->traces->messages);
         if (run->ends[PATH_END_FEW])
                 tool_warn("%" G_GUINT64_FORMAT " messages end where fewer than %" G_GUINT64_FORMAT
                           " go on (--min-messages)",
                           run->ends[PATH_END_FEW], o->min_messages);
         if (run->ends[PATH_END_DEPTH])
-                tool_warn("%" G_GUINT64_FORMAT " messages end after %u edges, the longest path "
-                          "that is followed",
+                tool_warn("%" G_GUINT64_FORMAT
+                          " messages end after %u edges, the greatest length of a path",
                           run->ends[PATH_END_DEPTH], o->max_depth);
         if (run->left_out)
-                tool_warn("%" G_GUINT64_FORMAT " messages are not followed: there are %u vertices "
-                          "for one edge of a root already (raise --min-messages)",
+                tool_warn("%" G_GUINT64_FORMAT " messages are not followed: an edge of a root has "
+                                               "%u vertices already (raise --min-messages)",
                           run->left_out, o->max_vertices);
 }
 
@@ -595,8 +595,7 @@ int tool_convolution(int argc, char **argv)
         tool_report_reader(reader);
         report_traces(traces, reader);
         if (!verdict->fit && strcmp(result_format(), "text") != 0)
-                tool_warn("no probabilities are shown, as what was captured is %s",
-                          verdict->judgement);
+                tool_warn("no probabilities are shown: the capture is %s", verdict->judgement);
         if (!find_and_write(traces, reader, verdict, arguments, &status, &error))
                 return tool_fail(error);
         return status;

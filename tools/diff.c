@@ -93,8 +93,7 @@ static const ToolChoice choices[] = { { "--format", &options.format, formats },
                                       { .option = NULL } };
 
 static const GOptionEntry entries[] = { { "fail-on", 0, 0, G_OPTION_ARG_CALLBACK, parse_fail_on,
-                                          "Exit 1 where a change exceeds it, as p99>+10%",
-                                          "CONDITION" },
+                                          "Exit 1 if a change exceeds it: p99>+10%", "CONDITION" },
                                         { "format", 0, 0, G_OPTION_ARG_STRING, &options.format,
                                           "text, tsv, json or html (default text)", "FORMAT" },
                                         { "output", 'o', 0, G_OPTION_ARG_FILENAME, &options.output,

@@ -160,12 +160,11 @@ static const struct {
         const char *name, *heading, *meaning;
 } sources[] = {
         { "delays", "delays", "how usual the delays up to calls and replies are" },
-        { "events", "calls", "how usual it is to make these calls, so many, in this order" },
+        { "events", "calls", "how usual this sequence of calls is" },
         { "workers", "workers", "whether a worker had taken the candidate by then" },
-        { "leases", "connection", "who made the calls before and after on the same connections" },
-        { "processes", "together",
-          "whether the connections used are those of one process or thread" },
-        { "identifiers", "identifiers", "how often a parent has so many of a call's ids" },
+        { "leases", "connection", "who made the neighbouring calls on the same connections" },
+        { "processes", "together", "whether the connections used belong to one process or thread" },
+        { "identifiers", "identifiers", "how often a parent shares this number of ids" },
         { "order", "order", "whether the node serves in order, as it mostly does" },
 };
 

@@ -37,7 +37,7 @@ static gboolean check_arguments(int argc, ExportWriter *writer, GError **error)
 int tool_export(int argc, char **argv)
 {
         g_autoptr(GOptionContext) context =
-                g_option_context_new("STORE --as FORMAT - hand paths to other programs");
+                g_option_context_new("STORE --as FORMAT - paths for other programs");
         g_autoptr(NodeTable) nodes = node_table_new();
         g_autoptr(StoreReader) reader = NULL;
         g_autoptr(OutputFile) out = NULL;

@@ -212,19 +212,19 @@ void import_mail_report(const MailImport *import, const NodeTable *nodes, guint6
         tool_warn("%" G_GUINT64_FORMAT " mails, %" G_GUINT64_FORMAT
                   " Received headers: %" G_GUINT64_FORMAT " messages",
                   c->mails, c->headers, c->messages);
-        say("files left out, which are no mails", others);
+        say("files left out, not mails", others);
         say("mails without a Received header", c->no_headers);
-        say("mails without a Message-ID, which may be copies of others", c->no_id);
-        say("headers of another copy of a mail, which went the same way", c->shared);
-        say("headers left out, of where a mail was made", c->first);
-        say("headers left out, of a mail that stayed on its host", c->within);
-        say("headers left out, which name no host that took the mail", c->nameless);
-        say("headers left out, which have no date with a time zone", c->undated);
+        say("mails without a Message-ID, perhaps copies of others", c->no_id);
+        say("headers of another copy of a mail that went the same way", c->shared);
+        say("headers left out, written where a mail was made", c->first);
+        say("headers left out, since the mail stayed on its host", c->within);
+        say("headers left out, without a host that took the mail", c->nameless);
+        say("headers left out, without a date with a time zone", c->undated);
         say("headers left out, below those of --trust", c->untrusted);
         say("headers left out, longer than 16 KB or beyond the hundredth of a mail", c->too_long);
-        say("messages whose sender is called otherwise than it calls itself", c->otherwise);
+        say("messages whose sender calls itself by another name", c->otherwise);
         say_clocks(import, nodes);
-        say("messages that arrive more than a second before they are sent, by clocks that were set "
-            "or headers that are forged",
+        say("messages that arrive more than a second before they are sent, because of clocks that "
+            "were set or forged headers",
             c->early);
 }

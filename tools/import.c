@@ -30,9 +30,9 @@ static const GOptionEntry entries[] = {
         { "node-attr", 0, 0, G_OPTION_ARG_STRING, &options.node_attribute,
           "Name nodes of spans by this attribute", "NAME" },
         { "one-clock", 0, 0, G_OPTION_ARG_NONE, &options.one_clock,
-          "All was stamped by one clock: move none", NULL },
+          "One clock stamped everything: move none", NULL },
         { "trust", 0, 0, G_OPTION_ARG_STRING_ARRAY, &options.trust,
-          "Of mails, believe the headers of DOMAIN", "DOMAIN" },
+          "Mails: believe only headers from DOMAIN", "DOMAIN" },
         { "whole", 0, 0, G_OPTION_ARG_NONE, &options.whole,
           "Leave out traces of spans that lack a part", NULL },
         G_OPTION_ENTRY_NULL
@@ -243,8 +243,8 @@ static gboolean read_source(Run *run, const char *path, GError **error)
                 begin(run, format);
         if (run->format != format) {
                 g_set_error(error, RAVEL_ERROR, RAVEL_ERROR_INPUT,
-                            "%s: found what makes a trace of its own (%s), expected %s as before",
-                            path, format->name, run->format->name);
+                            "%s: found %s, expected %s as before: make a trace of each", path,
+                            format->name, run->format->name);
                 return FALSE;
         }
         return format->read ? read_whole(run, &source, error) : read_lines(run, &source, error);
@@ -385,7 +385,7 @@ static gboolean import(Run *run, char **sources, int n, GError **error)
 int tool_import(int argc, char **argv)
 {
         g_autoptr(GOptionContext) context =
-                g_option_context_new("FILE... - make a trace of what another program knows");
+                g_option_context_new("FILE... - a trace from spans, tshark or mails");
         g_auto(Run) run = { 0 };
         GError *error = NULL;
         gboolean is_mail;

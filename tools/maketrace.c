@@ -33,7 +33,7 @@ static const GOptionEntry entries[] = {
         { "messages", 0, 0, G_OPTION_ARG_STRING, &options.messages,
           "Begin no tracelet after N lines", "N" },
         { "stamps", 0, 0, G_OPTION_ARG_STRING, &options.stamps,
-          "sent, or both: also where messages arrived", "WHICH" },
+          "sent, or both: also when messages arrive", "WHICH" },
         G_OPTION_ENTRY_NULL
 };
 

@@ -178,8 +178,7 @@ static gboolean merge_decided(char *const *paths, guint n, const char *arguments
         verdict = merged_judge(&merged, doubts_of(l));
         merged_summarise(&merged, verdict);
         if (!verdict->fit && strcmp(result_format(), "text") != 0)
-                tool_warn("no probabilities are shown, as what was captured is %s",
-                          verdict->judgement);
+                tool_warn("no probabilities are shown: the capture is %s", verdict->judgement);
         if ((result_has_store() &&
              !(store = merged_open_store(&merged, arguments, FALSE, error))) ||
             !add_all(&merged, parts, error) ||

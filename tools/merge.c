@@ -316,7 +316,7 @@ static int report(const Run *run)
 int tool_merge(int argc, char **argv)
 {
         g_autoptr(GOptionContext) context =
-                g_option_context_new("TRACE... - one trace of several, in the order of time");
+                g_option_context_new("TRACE... - one trace from several");
         g_autoptr(Run) run = NULL;
         GError *error = NULL;
         int status;

@@ -420,8 +420,7 @@ static int report(Part *p)
         verdict = merged_judge(&merged, trace_reader_doubts(reader));
         merged_summarise(&merged, verdict);
         if (!verdict->fit && strcmp(result_format(), "text") != 0)
-                tool_warn("no probabilities are shown, as what was captured is %s",
-                          verdict->judgement);
+                tool_warn("no probabilities are shown: the capture is %s", verdict->judgement);
         return write_result(p, &merged, verdict, &status, &error) ? status : tool_fail(error);
 }
 

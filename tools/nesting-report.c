@@ -70,12 +70,12 @@ void nesting_report_matching(const KnownCalls *known, const TraceReader *reader,
         if (counts->lone_returns)
                 report_forwarded(known);
         if (counts->one_way && (counts->linked || calls || counts->lone_returns))
-                tool_warn("%" G_GUINT64_FORMAT " one-way messages are left out: they are for "
-                          "convolution",
+                tool_warn("%" G_GUINT64_FORMAT
+                          " one-way messages are left out: ravel convolution uses them",
                           counts->one_way);
         if (known->links.lost)
-                tool_warn("%" G_GUINT64_FORMAT " messages lay in queues for so long that what they "
-                          "continue had been written: they are paths of their own",
+                tool_warn("%" G_GUINT64_FORMAT " messages lay in queues until their paths had been "
+                                               "written: they start paths of their own",
                           known->links.lost);
         if (known->roles.folded)
                 tool_warn("%u clients are shown as one node, \"client\" (--no-fold keeps them)",

@@ -108,33 +108,33 @@ static const GOptionEntry entries[] = {
         { "method", 0, 0, G_OPTION_ARG_STRING, &options.method, "joint (default), paper or oracle",
           "METHOD" },
         { "no-requests", 0, 0, G_OPTION_ARG_NONE, &options.no_requests,
-          "Keep patterns only in the database, no requests", NULL },
+          "Keep only patterns in the database", NULL },
         { "calls", 0, 0, G_OPTION_ARG_FILENAME, &options.calls,
           "Write a line for each call, with its parent", "FILE" },
         { "explain", 0, 0, G_OPTION_ARG_STRING, &options.explain,
-          "Show what the parent of a call was chosen from", "CALL" },
+          "Show the candidate parents of a call", "CALL" },
         { "penalty", 0, 0, G_OPTION_ARG_CALLBACK, parse_penalty,
           "Exponents of the child penalties (default 2,0,0)", "X,Y,Z" },
         { "cheat", 0, 0, G_OPTION_ARG_NONE, &options.cheat,
           "Take true parents from the trace, for ravel score", NULL },
         { "skew-window", 0, 0, G_OPTION_ARG_CALLBACK, parse_window,
           "How far clocks may disagree (default 1s; paper: 0s)", "DURATION" },
-        { "max-call", 0, 0, G_OPTION_ARG_CALLBACK, parse_max_call,
-          "Leave out calls that last longer", "DURATION" },
+        { "max-call", 0, 0, G_OPTION_ARG_CALLBACK, parse_max_call, "Leave out longer calls",
+          "DURATION" },
         { "window", 0, 0, G_OPTION_ARG_CALLBACK, parse_span,
-          "Report on each stretch of time as it passes", "DURATION" },
+          "Report on each stretch of time by itself", "DURATION" },
         { "smooth", 0, 0, G_OPTION_ARG_CALLBACK, parse_smooth,
-          "Smooth delays by so many bins (default 0)", "BINS" },
+          "Smooth delays by BINS bins (default 0)", "BINS" },
         { "sibling-order", 0, 0, G_OPTION_ARG_STRING, &options.order,
           "strict: patterns differ by the order of calls", "ORDER" },
         { "learn", 0, 0, G_OPTION_ARG_FILENAME, &options.learn,
-          "Write what was learned of each node (joint)", "MODEL" },
+          "Write the model learned of each node (joint)", "MODEL" },
         { "model", 0, 0, G_OPTION_ARG_FILENAME, &options.model,
-          "Learn nothing: decide by what --learn has written", "MODEL" },
-        { "no-fold", 0, 0, G_OPTION_ARG_NONE, &options.no_fold,
-          "Do not make one node of the clients", NULL },
+          "Use this model (see --learn); learn nothing", "MODEL" },
+        { "no-fold", 0, 0, G_OPTION_ARG_NONE, &options.no_fold, "Do not fold clients into one node",
+          NULL },
         { "threads", 'j', 0, G_OPTION_ARG_INT, &options.threads,
-          "Use so many threads (default: all)", "N" },
+          "Use N threads (default: all processors)", "N" },
         G_OPTION_ENTRY_NULL
 };
 
@@ -210,13 +210,12 @@ static gboolean report_truth(const KnownCalls *calls, const TruthCounts *truth,
                           truth->without, n_calls);
         if (truth->lost)
                 tool_warn("%u of %" G_GUINT64_FORMAT
-                          " calls are roots for want of their parent: the call that path= "
-                          "puts above them is not there, has no return or goes elsewhere",
+                          " calls have no parent in this trace and start paths of their own: the "
+                          "parent by path= is missing, has no return or calls another node",
                           truth->lost, n_calls);
         if (truth->repeated)
                 tool_warn("%u of %" G_GUINT64_FORMAT
-                          " calls have the path= of an earlier call, which alone has "
-                          "children",
+                          " calls repeat the path= of an earlier call, which gets all children",
                           truth->repeated, n_calls);
         return TRUE;
 }
@@ -342,8 +341,8 @@ static void report_unknown(const Nesting *nesting)
         guint n = nesting_unknown_nodes(nesting);
 
         if (n > 0)
-                tool_warn("%u of the nodes that call and are called %s not known to %s: their "
-                          "calls' parents are guesses",
+                tool_warn("%u of the nodes that are called and make calls %s unknown to %s: the "
+                          "parents of their calls are guesses",
                           n, n == 1 ? "is" : "are", options.model);
 }
 
@@ -419,8 +418,7 @@ static gboolean find_and_write(Nesting *nesting, TraceReader *reader, const char
         path_set_summary(set)->clocks = nesting_clocks(nesting);
         path_set_summary(set)->verdict = verdict;
         if (!verdict->fit && strcmp(result_format(), "text") != 0)
-                tool_warn("no probabilities are shown, as what was captured is %s",
-                          verdict->judgement);
+                tool_warn("no probabilities are shown: the capture is %s", verdict->judgement);
         tool_progress_stage("finding paths");
         if ((result_has_store() &&
              !(store = open_store(known->nodes, nesting, set, arguments, error))) ||
@@ -535,8 +533,7 @@ static void leave_interrupt_to_writer(void)
 static void report_verdict(const Verdict *verdict)
 {
         if (!verdict->fit)
-                tool_warn("what was captured is %s: take no probability above for one",
-                          verdict->judgement);
+                tool_warn("the capture is %s: ignore the probabilities above", verdict->judgement);
 }
 
 static gboolean report_windows(TraceReader *reader, NodeTable *nodes, const char *arguments,
@@ -602,7 +599,7 @@ static gboolean check_options(GError **error)
         }
         if (options.no_requests && !result_has_store()) {
                 g_set_error(error, RAVEL_ERROR, RAVEL_ERROR_USAGE,
-                            "--no-requests is about the database: expected -o FILE with it");
+                            "--no-requests needs a database: expected -o FILE with it");
                 return FALSE;
         }
         cheat = nesting_parents_from(&options.nesting) == PARENTS_READ;
@@ -813,8 +810,8 @@ int tool_nesting_with(int argc, char **argv, NestingElsewhere elsewhere)
                 return tool_fail(error);
         nesting_report_matching(nesting_calls(nesting), reader, trace_reader_name(reader));
         result_report_clocks(nesting_clocks(nesting), nodes,
-                             "calls that fit into no other look like clocks that are off, but "
-                             "nothing proves it, and none was moved",
+                             "some calls fit into no other, as with wrong clocks, but nothing "
+                             "proves it and no clock was moved",
                              "--skew-window 1us"); /* the least window */
         if (!find_and_write(nesting, reader, arguments, &status, &error))
                 return tool_fail(error);

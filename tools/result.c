@@ -31,13 +31,13 @@ static const GOptionEntry entries[] = { { "format", 0, 0, G_OPTION_ARG_STRING, &
                                         { "output", 'w', 0, G_OPTION_ARG_FILENAME, &options.output,
                                           "Write to FILE instead of standard output", "FILE" },
                                         { "store", 'o', 0, G_OPTION_ARG_FILENAME, &options.store,
-                                          "Also write all that is found to a database", "FILE" },
+                                          "Also write all paths to a database", "FILE" },
                                         { "patterns", 'n', 0, G_OPTION_ARG_INT, &options.n_patterns,
                                           "Write the first N (default 20; 0: all)", "N" },
                                         { "sort", 0, 0, G_OPTION_ARG_STRING, &options.sort,
                                           "Rank by total, count, mean or p99 latency", "KEY" },
                                         { "strict", 0, 0, G_OPTION_ARG_NONE, &options.strict,
-                                          "Exit with 1 if nothing fit is found", NULL },
+                                          "Exit with 1 if not fit or nothing found", NULL },
                                         G_OPTION_ENTRY_NULL };
 
 static void add_options(GOptionContext *context, const GOptionEntry *which)
@@ -149,7 +149,7 @@ void result_report_clocks(const GArray *clocks, const NodeTable *nodes, const ch
         if (right)
                 tool_warn("clocks put right: %s", right);
         if (doubtful)
-                tool_warn("%s: %s would do, as %s does", looks, doubtful, remedy);
+                tool_warn("%s: %s would fit; %s does that", looks, doubtful, remedy);
 }
 
 int result_status(const Verdict *verdict, guint64 n_paths)

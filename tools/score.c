@@ -61,15 +61,14 @@ static const char *const formats[] = { "text", "tsv", "json", NULL };
 static const ToolChoice choices[] = { { "--format", &options.format, formats },
                                       { .option = NULL } };
 
-static const GOptionEntry entries[] = {
-        { "format", 0, 0, G_OPTION_ARG_STRING, &options.format, "text, tsv or json (default text)",
-          "FORMAT" },
-        { "import", 0, 0, G_OPTION_ARG_NONE, &options.import,
-          "FILE... are of spans: how right is what is inferred", NULL },
-        { "top", 0, 0, G_OPTION_ARG_CALLBACK, parse_top,
-          "Numbers of patterns to score, such as 1,5,10-20", "LIST" },
-        G_OPTION_ENTRY_NULL
-};
+static const GOptionEntry entries[] = { { "format", 0, 0, G_OPTION_ARG_STRING, &options.format,
+                                          "text, tsv or json (default text)", "FORMAT" },
+                                        { "import", 0, 0, G_OPTION_ARG_NONE, &options.import,
+                                          "Score inference on the spans in FILE...", NULL },
+                                        { "top", 0, 0, G_OPTION_ARG_CALLBACK, parse_top,
+                                          "Numbers of patterns to score, such as 1,5,10-20",
+                                          "LIST" },
+                                        G_OPTION_ENTRY_NULL };
 
 /* --- are they of the same trace? ------------------------------------------- */
 
@@ -552,14 +551,14 @@ static gboolean check_import(int argc, GError **error)
         g_set_error(error, RAVEL_ERROR, RAVEL_ERROR_USAGE,
                     argc > 1
                             ? "--import has a table of its own: expected neither --format nor --top"
-                            : "--import: no file named, expected those that ravel import reads");
+                            : "--import: no file named, expected files of spans");
         return FALSE;
 }
 
 int tool_score(int argc, char **argv)
 {
         g_autoptr(GOptionContext) context =
-                g_option_context_new("TRUE FOUND - how right the paths are that were found");
+                g_option_context_new("TRUE FOUND - how right found paths are");
         g_autoptr(NodeTable) nodes = node_table_new();
         g_autoptr(StoreReader) truth = NULL, found = NULL;
         g_autoptr(Score) score = NULL;

@@ -41,7 +41,7 @@ static void report_missing(const StoreReader *reader)
 int tool_show(int argc, char **argv)
 {
         g_autoptr(GOptionContext) context =
-                g_option_context_new("STORE - show what was found, in every format");
+                g_option_context_new("STORE - show paths found before, in any format");
         g_autoptr(NodeTable) nodes = node_table_new();
         g_autoptr(StoreReader) reader = NULL;
         g_autoptr(StoredSet) stored = NULL;

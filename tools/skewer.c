@@ -112,14 +112,14 @@ static gboolean parse_skew(const char *option, const char *value, gpointer data,
 static const GOptionEntry entries[] = {
         { "skew", 0, 0, G_OPTION_ARG_CALLBACK, parse_skew,
           "Add to a clock: WS2=+30ms, WS2=-50ppm, or both", "NODE=SKEW" },
-        { "undo", 0, 0, G_OPTION_ARG_NONE, &options.undo,
-          "Take out again what the trace says was added", NULL },
+        { "undo", 0, 0, G_OPTION_ARG_NONE, &options.undo, "Undo what the trace says was added",
+          NULL },
         { "estimate", 0, 0, G_OPTION_ARG_NONE, &options.estimate,
           "Print the offset and the drift of each node", NULL },
         { "deskew", 0, 0, G_OPTION_ARG_NONE, &options.deskew,
           "Remove the offsets and drifts that --estimate prints", NULL },
         { "reference", 0, 0, G_OPTION_ARG_STRING, &options.reference,
-          "Whose clock is right (default the median node)", "NODE" },
+          "Node whose clock is right (default: median)", "NODE" },
         { "output", 'w', 0, G_OPTION_ARG_FILENAME, &options.output,
           "Write to FILE instead of standard output", "FILE" },
         G_OPTION_ENTRY_NULL
@@ -453,7 +453,7 @@ static void report_ties(const ClockEstimates *e, const NodeTable *nodes)
         if (e->n_uneven)
                 tool_warn("pairs of clocks that do not run evenly against each other: %u, worst "
                           "%s and %s, by %.3f ms: a clock was set, or messages share an id; the "
-                          "bounds are so much wider",
+                          "bounds are wider by that",
                           e->n_uneven, node_table_written(nodes, e->worst.a),
                           node_table_written(nodes, e->worst.b), e->worst.by / 1e6);
 }

@@ -363,9 +363,8 @@ int tool_stats_with(int argc, char **argv, StatsElsewhere elsewhere)
 
         g_option_context_set_description(
                 context,
-                "called, calls: how many calls into a node, and by it. open: how many calls\n"
-                "into it were under way at once, in the mean. Of an edge: the latency of its\n"
-                "calls.\n");
+                "called, calls: calls into a node, and by it. open: mean number of calls into\n"
+                "it under way. Edges: latency of their calls.\n");
         g_option_context_add_main_entries(context, entries, NULL);
         tool_add_reader_options(context);
         if (!tool_parse(context, &argc, &argv, &status))

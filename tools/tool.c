@@ -411,13 +411,13 @@ void tool_add_reader_options(GOptionContext *context)
 {
         static const GOptionEntry entries[] = {
                 { "from", 0, 0, G_OPTION_ARG_CALLBACK, parse_moment,
-                  "Leave out what is before TIME", "TIME" },
+                  "Leave out messages before TIME", "TIME" },
                 { "to", 0, 0, G_OPTION_ARG_CALLBACK, parse_moment,
-                  "Leave out what is at TIME or later", "TIME" },
+                  "Leave out messages at TIME or later", "TIME" },
                 { "exclude", 0, 0, G_OPTION_ARG_STRING_ARRAY, &excluded,
                   "Leave out messages of NODE; may be repeated", "NODE" },
                 { "keep-going", 0, 0, G_OPTION_ARG_NONE, &reader_options.keep_going,
-                  "Count broken lines instead of ending", NULL },
+                  "Skip broken lines and count them", NULL },
                 G_OPTION_ENTRY_NULL
         };
 
@@ -496,7 +496,7 @@ static void report_excluded(const TraceReader *reader, const NodeTable *nodes)
                 if (trace_reader_excluded(reader, i))
                         continue;
                 nearest = tool_nearest(excluded[i], (const char *const *)names->pdata);
-                tool_warn("%s: no message is of a node \"%s\" (--exclude)%s%s%s",
+                tool_warn("%s: no message is from or to a node \"%s\" (--exclude)%s%s%s",
                           trace_reader_name(reader), excluded[i],
                           nearest ? ": did you mean \"" : "", nearest ? nearest : "",
                           nearest ? "\"?" : "");
@@ -517,8 +517,7 @@ void tool_report_empty(const TraceReader *reader)
 
         for (guint i = 0; excluded && excluded[i]; i++)
                 if (trace_reader_excluded(reader, i)) {
-                        tool_warn("%s: no messages are left of it without those of --exclude",
-                                  trace_reader_name(reader));
+                        tool_warn("%s: --exclude leaves no messages", trace_reader_name(reader));
                         return;
                 }
         if (!trace_reader_is_empty(reader, &from, &to) || from > to) {
@@ -549,8 +548,8 @@ void tool_report_reader(const TraceReader *reader)
                 tool_warn("%s: it ends within a line, as after a full disk: read up to there",
                           trace_reader_name(reader));
         else if (end == TRACE_UNFINISHED)
-                tool_warn("%s: it is incomplete, or still being written: the counts are missing "
-                          "that ravel capture ends a trace with",
+                tool_warn("%s: it is incomplete, or still being written: the counts at the end of "
+                          "a captured trace are missing",
                           trace_reader_name(reader));
         is_partial |= end == TRACE_CUT;
         if (excluded)

@@ -58,7 +58,7 @@ static const GOptionEntry entries[] = {
         { "by", 0, 0, G_OPTION_ARG_STRING, &options.by,
           "Compare each store, hour or day (default store)", "UNIT" },
         { "fail-on", 0, 0, G_OPTION_ARG_CALLBACK, parse_fail_on,
-          "Exit 1 where a change exceeds it, as own>+3%/week", "CONDITION" },
+          "Exit 1 if a change exceeds it: own>+3%/week", "CONDITION" },
         { "format", 0, 0, G_OPTION_ARG_STRING, &options.format,
           "text, tsv, json or html (default text)", "FORMAT" },
         { "output", 'o', 0, G_OPTION_ARG_FILENAME, &options.output,

@@ -52,23 +52,22 @@ static const char *const formats[] = { "text", "tsv", "json", NULL };
 static const ToolChoice choices[] = { { "--format", &options.format, formats },
                                       { .option = NULL } };
 
-static const GOptionEntry entries[] = {
-        { "completion", 0, 0, G_OPTION_ARG_NONE, &options.completion,
-          "Of the time until all is done, not of the latency", NULL },
-        { "entry", 0, 0, G_OPTION_ARG_STRING, &options.entry, "Only of this one, as client>lb",
-          "ENTRY" },
-        { "format", 0, 0, G_OPTION_ARG_STRING, &options.format, "text, tsv or json (default text)",
-          "FORMAT" },
-        { "label", 0, 0, G_OPTION_ARG_STRING, &options.label,
-          "Only of requests with this operation", "OPERATION" },
-        { "entries", 'n', 0, G_OPTION_ARG_INT, &options.entries,
-          "Write the first N (default 10; 0: all)", "N" },
-        { "output", 'o', 0, G_OPTION_ARG_FILENAME, &options.output,
-          "Write to FILE instead of standard output", "FILE" },
-        { "tail", 0, 0, G_OPTION_ARG_DOUBLE, &options.tail,
-          "Slow requests: from quantile Q on (default 0.99)", "Q" },
-        G_OPTION_ENTRY_NULL
-};
+static const GOptionEntry entries[] = { { "completion", 0, 0, G_OPTION_ARG_NONE,
+                                          &options.completion,
+                                          "Use the time until all is done, not the latency", NULL },
+                                        { "entry", 0, 0, G_OPTION_ARG_STRING, &options.entry,
+                                          "Only this entry, such as client>lb", "ENTRY" },
+                                        { "format", 0, 0, G_OPTION_ARG_STRING, &options.format,
+                                          "text, tsv or json (default text)", "FORMAT" },
+                                        { "label", 0, 0, G_OPTION_ARG_STRING, &options.label,
+                                          "Only requests with this operation", "OPERATION" },
+                                        { "entries", 'n', 0, G_OPTION_ARG_INT, &options.entries,
+                                          "Write the first N (default 10; 0: all)", "N" },
+                                        { "output", 'o', 0, G_OPTION_ARG_FILENAME, &options.output,
+                                          "Write to FILE instead of standard output", "FILE" },
+                                        { "tail", 0, 0, G_OPTION_ARG_DOUBLE, &options.tail,
+                                          "Slow requests: from quantile Q on (default 0.99)", "Q" },
+                                        G_OPTION_ENTRY_NULL };
 
 static const char *const kind_names[] = { "own", "queued", "connecting", "network", "elsewhere" };
 

@@ -254,11 +254,10 @@ gboolean node_files_parse(NodeFiles *f, const char *text, gsize n, const char *s
                           GError **error)
 {
         static const char *const missing[] = {
-                [LISTING_SS] =
-                        "no line says whose a TCP socket is: take what ss -tnp prints for root",
-                [LISTING_LSOF] =
-                        "no line is of a TCP socket by numbers: take what lsof -nP -i prints",
-                [LISTING_CONNTRACK] = "no line is of a connection that is there"
+                [LISTING_SS] = "no line names the process of a TCP socket: use what ss -tnp prints "
+                               "for root",
+                [LISTING_LSOF] = "no line has a TCP socket by numbers: use what lsof -nP -i prints",
+                [LISTING_CONNTRACK] = "no line has an established connection"
         };
         Listing listing = recognise(text, n);
         gboolean any = FALSE;

@@ -61,7 +61,7 @@ for config in children-parallel penalty-breaker multi-tier; do
 		status=$?
 		result $status "maketrace $config $options: every parent is right, $(cat lost) lost" err
 		if [ "$options" = lossy ]; then
-			! grep -q '^0 ' lost && grep -q "$(cat lost) calls are roots for want of their parent" err
+			! grep -q '^0 ' lost && grep -q "$(cat lost) calls have no parent in this trace" err
 		else
 			grep -q '^0 ' lost && [ ! -s err ]
 		fi
@@ -94,17 +94,17 @@ paths 'a whole request' 'client>web(auth(db),db)' ''
 sed 's/path=7\b/bytes=1 path=x%20/; s/path=7\./path=x%20./' request.trace >x.trace
 paths 'positions are compared as text' 'client>web(auth(db),db)' ''
 sed '/path=7.1$/d' request.trace >x.trace
-paths 'a lost parent' 'auth>db client>web(db)' '1 of 3 calls are roots for want of their parent'
+paths 'a lost parent' 'auth>db client>web(db)' '1 of 3 calls have no parent in this trace'
 sed 's/ path=7.1.1$//' request.trace >x.trace
 "$ravel" nesting --cheat x.trace >out 2>err
 grep -q '1 of 4 returns have no path=' err && grep -q '1 of 4 calls have no path=' err
 result $? 'a call without a position is a root, and said' err
 sed 's/path=7.1.1$/path=8.1.1/' request.trace >x.trace
-paths 'a position below nothing' 'auth>db client>web(auth,db)' '1 of 4 calls are roots'
+paths 'a position below nothing' 'auth>db client>web(auth,db)' '1 of 4 calls have no parent in this trace'
 sed 's/path=7.1.1$/path=7.2.1/' request.trace >x.trace
-paths 'a position below a call that goes elsewhere' 'auth>db client>web(auth,db)' '1 of 4 calls are roots'
+paths 'a position below a call that goes elsewhere' 'auth>db client>web(auth,db)' '1 of 4 calls have no parent in this trace'
 sed 's/path=7.2$/path=7.1/' request.trace >x.trace
-paths 'a position twice' 'client>web(auth(db),db)' '1 of 4 calls have the path= of an earlier call'
+paths 'a position twice' 'client>web(auth(db),db)' '1 of 4 calls repeat the path= of an earlier call'
 sed '/RET/s/ path=.*//' request.trace >x.trace
 "$ravel" nesting --cheat x.trace >out 2>err
 grep -q '4 of 4 returns have no path=, expected that of their call' err

@@ -66,7 +66,7 @@ imported folder agree && grep -v '^# source' agree.trace >a && grep -v '^# sourc
 # Roots of one second are numbered in the order of files.
 sort a >c && sort b >d && cut -f 1-5 c >e && cut -f 1-5 d | cmp - e
 result $? 'a maildir gives the same, whatever else lies in it' folder.err
-grep -q 'files left out, which are no mails: 1' folder.err
+grep -q 'files left out, not mails: 1' folder.err
 result $? 'and says what else lies in it' folder.err
 gzip -c agree.mbox >agree.gz && imported gz agree.gz && grep -v '^# source' gz.trace | cmp - a
 result $? 'compressed' gz.err

@@ -96,9 +96,9 @@ grep -c -- '--nodes' err >count
 says 'the same name twice is none' '^0$' count
 expect 'no number of patterns' 2 'found "-n -5", expected a number of patterns; 0 is all' "$ravel" nesting -n -5 good.trace
 expect 'and attached' 2 'found "-n -5"' "$ravel" convolution -n-5 good.trace
-expect 'a node to leave out that is not there' 0 'no message is of a node "c" (--exclude)' \
+expect 'a node to leave out that is not there' 0 'no message is from or to a node "c" (--exclude)' \
 	"$ravel" stats --exclude c good.trace
-expect 'all nodes left out' 0 'no messages are left of it without those of --exclude' \
+expect 'all nodes left out' 0 '--exclude leaves no messages' \
 	"$ravel" stats --exclude a good.trace
 printf '1.0 CALL_SENT web1 db 1\n2.0 RET_SENT db web1 1\n' >web.trace
 expect 'a node to leave out that is nearly there' 0 '"wbe1" (--exclude): did you mean "web1"?' \

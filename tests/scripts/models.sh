@@ -55,7 +55,7 @@ result $? 'a shard: the parents and probabilities of the whole trace' err
 sed 's/AUTH/OTHER/g' t.trace >other.trace
 "$ravel" nesting --model model --calls other -w /dev/null other.trace 2>err
 result $? 'a trace with a node that is not known'
-grep -q 'of the nodes that call and are called is not known to model' err
+grep -q 'of the nodes that are called and make calls is unknown to model' err
 result $? 'and that is said' err
 
 refused() { # STATUS NAME WORD

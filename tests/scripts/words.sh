@@ -26,16 +26,10 @@ paths	22	57	91
 tests	24	77	64
 tools	19	48	15
 tracefmt	22	48	12
-docs/capturing.md	33	64	32
 docs/clusters.md	40	69	39
-docs/evaluation.md	22	32	0
 docs/states.md	52	65	30
-docs/store.md	31	38	8
-docs/trace-format.md	33	54	34
-README.md	27	69	32
-NEWS	42	105	1
-manual	34	251	71
-words	84347
+manual	25	50	10
+words	73337
 EOF
 
 # beyond WORDS.TSV: what is more than its bound
