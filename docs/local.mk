@@ -8,7 +8,6 @@ dist_man_MANS = \
 	%D%/ravel-import.1 \
 	%D%/ravel-maketrace.1 \
 	%D%/ravel-merge.1 \
-	%D%/ravel-merge-state.1 \
 	%D%/ravel-nesting.1 \
 	%D%/ravel-privacy.7 \
 	%D%/ravel-query.1 \

@@ -2,7 +2,6 @@
 libravel_a_SOURCES += \
 	%D%/calls-at-nodes.c \
 	%D%/cuts.c \
-	%D%/decided.c \
 	%D%/delay-bin.c \
 	%D%/drawn-paths.c \
 	%D%/explanation.c \
@@ -10,7 +9,6 @@ libravel_a_SOURCES += \
 	%D%/find-nested-pairs.c \
 	%D%/find-together.c \
 	%D%/find-true-parents.c \
-	%D%/learned.c \
 	%D%/models.c \
 	%D%/nesting-options.c \
 	%D%/nesting-run.c \
@@ -19,6 +17,4 @@ libravel_a_SOURCES += \
 	%D%/node-tasks.c \
 	%D%/score-nestings.c \
 	%D%/scoreboard.c \
-	%D%/seam.c \
-	%D%/slices.c \
 	%D%/windows.c

@@ -5,9 +5,8 @@
 
 #include "base/hash.h"
 #include "inference/given-model.h"
-#include "nesting/learned.h"
 
-enum { MOST_WINDOW_DAYS = 1, DAY = 86400 };
+enum { VERSION = 4, MODELS = 2 };
 
 Models *models_new(void)
 {
@@ -82,18 +81,65 @@ static void model_bytes(Models *m, guint32 node, Bytes *b)
         bytes_expect(b, FALSE, error->message);
 }
 
+/* The format, its version, and what it is of. */
+static void head_bytes(Bytes *b)
+{
+        guint16 version = VERSION;
+        guint8 kind = MODELS;
+
+        bytes_word(b, "ravel state");
+        bytes_u16(b, &version);
+        if (version != VERSION) {
+                g_autofree char *what =
+                        g_strdup_printf("a state of version %d, not of %u", VERSION, version);
+
+                bytes_expect(b, FALSE, what);
+        }
+        bytes_u8(b, &kind);
+        bytes_expect(b, kind == MODELS, "a model that --learn has written");
+}
+
+static void operations_bytes(GPtrArray *operations, Bytes *b)
+{
+        guint32 n = operations->len;
+
+        bytes_count(b, &n, 4);
+        for (guint32 i = 0; i < n && bytes_good(b); i++) {
+                if (bytes_reads(b))
+                        g_ptr_array_add(operations, NULL);
+                bytes_text(b, (char **)&operations->pdata[i]);
+        }
+        bytes_expect(b, n <= G_MAXUINT16, "at most 65535 operations");
+}
+
+static void nodes_bytes(NodeTable *nodes, Bytes *b)
+{
+        guint32 n = node_table_size(nodes);
+
+        bytes_count(b, &n, 4);
+        for (guint32 i = 0; i < n && bytes_good(b); i++) {
+                char *name = bytes_reads(b) ? NULL : (char *)node_table_written(nodes, i);
+
+                bytes_text(b, &name);
+                if (!bytes_reads(b))
+                        continue;
+                if (bytes_good(b))
+                        bytes_expect(b,
+                                     node_table_add_written(nodes, name, strlen(name), NULL) == i &&
+                                             !strcmp(node_table_written(nodes, i), name),
+                                     "another node");
+                g_free(name);
+        }
+}
+
 static void models_bytes(Models *m, Bytes *b)
 {
-        StateKind kind = STATE_MODELS;
-
-        state_head_bytes(&kind, b);
-        bytes_expect(b, kind == STATE_MODELS, "a model that --learn has written");
+        head_bytes(b);
         if (!bytes_good(b))
                 return;
         how_bytes(m, b);
-        state_nodes_bytes(m->nodes, b);
-        state_texts_bytes(m->operations, b);
-        bytes_expect(b, m->operations->len <= G_MAXUINT16, "at most 65535 operations");
+        nodes_bytes(m->nodes, b);
+        operations_bytes(m->operations, b);
         if (!bytes_good(b))
                 return;
         if (bytes_reads(b)) {

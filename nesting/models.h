@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  *
  * What joint inference has learned of the nodes of a trace, to decide other traces by, or shards of
- * the same one. It names nodes and operations, and no call. docs/states.md says what is in the
+ * the same one. It names nodes and operations, and no call. docs/learned-models.md describes the
  * bytes.
  */
 #ifndef RAVEL_MODELS_H

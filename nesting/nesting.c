@@ -135,8 +135,7 @@ void nesting_find_parents(Nesting *n)
                 find_jointly(n);
                 break;
         case PARENTS_SCORED:
-                score_nestings(&n->calls, &n->order, &n->board, &SLICE_ALL, n->options.smooth,
-                               n->cycles);
+                score_nestings(&n->calls, &n->order, &n->board, n->options.smooth, n->cycles);
                 break;
         case PARENTS_READ:
                 take_true_parents(&n->calls, &n->truth);

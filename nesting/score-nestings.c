@@ -43,10 +43,10 @@ static inline void score(KnownCalls *calls, Scoreboard *board, CallingNode *node
         }
 }
 
-void score_nestings(KnownCalls *calls, CallOrder *order, Scoreboard *board, const Slice *slice,
-                    double smooth, gboolean cycles)
+void score_nestings(KnownCalls *calls, CallOrder *order, Scoreboard *board, double smooth,
+                    gboolean cycles)
 {
-        gboolean starts, enters, all = slice->from == G_MININT64 && slice->to == G_MAXINT64;
+        gboolean starts, enters;
         guint32 call;
 
         while (call_order_next(order, &call, &starts, &enters)) {
@@ -54,7 +54,6 @@ void score_nestings(KnownCalls *calls, CallOrder *order, Scoreboard *board, cons
 
                 known_calls_pass(calls, call);
                 if (starts && role->at_caller &&
-                    (G_LIKELY(all) || slice_has(slice, calls->pairs.at_caller[call].from)) &&
                     call_links_parent(&calls->links, call) == NO_PARENT &&
                     !call_links_is_turn(&calls->links, call))
                         score(calls, board, role->at_caller, call, cycles);

@@ -8,11 +8,10 @@
 
 #include "calls/known-calls.h"
 #include "nesting/scoreboard.h"
-#include "nesting/slice.h"
 
-/* Goes through order. slice: calls that start in it are scored. smooth: see scoreboard_show().
- * cycles: a call may be a candidate of itself, and is left out. */
-void score_nestings(KnownCalls *calls, CallOrder *order, Scoreboard *board, const Slice *slice,
-                    double smooth, gboolean cycles);
+/* Goes through order. smooth: see scoreboard_show(). cycles: a call may be a candidate of itself,
+ * and is left out. */
+void score_nestings(KnownCalls *calls, CallOrder *order, Scoreboard *board, double smooth,
+                    gboolean cycles);
 
 #endif

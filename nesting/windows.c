@@ -205,7 +205,7 @@ static gboolean find_pairs(Windows *w, GError **error)
         Nesting *n = &w->run;
         PairSearch search = nesting_run_pair_search(n);
 
-        score_nestings(&n->calls, &n->order, &n->board, &SLICE_ALL, n->options.smooth, n->cycles);
+        score_nestings(&n->calls, &n->order, &n->board, n->options.smooth, n->cycles);
         call_order_restart(&n->order);
         search.faded = !w->whole;
         return find_nested_pairs(&search, &n->paths.trees, error);

@@ -41,11 +41,11 @@ fuzz_tests = \
 	%D%/fuzz/fuzz-dns %D%/fuzz/fuzz-draw %D%/fuzz/fuzz-fastcgi %D%/fuzz/fuzz-header-labels \
 	%D%/fuzz/fuzz-http %D%/fuzz/fuzz-http2 %D%/fuzz/fuzz-jaeger %D%/fuzz/fuzz-json \
 	%D%/fuzz/fuzz-ldap %D%/fuzz/fuzz-learned-names %D%/fuzz/fuzz-mail %D%/fuzz/fuzz-maketrace \
-	%D%/fuzz/fuzz-memcached %D%/fuzz/fuzz-merge %D%/fuzz/fuzz-mqtt %D%/fuzz/fuzz-mysql \
+	%D%/fuzz/fuzz-memcached %D%/fuzz/fuzz-merge %D%/fuzz/fuzz-models %D%/fuzz/fuzz-mqtt %D%/fuzz/fuzz-mysql \
 	%D%/fuzz/fuzz-nats %D%/fuzz/fuzz-node-files %D%/fuzz/fuzz-node-names %D%/fuzz/fuzz-otlp \
 	%D%/fuzz/fuzz-paths %D%/fuzz/fuzz-pcapng %D%/fuzz/fuzz-postgres %D%/fuzz/fuzz-processes \
 	%D%/fuzz/fuzz-redis %D%/fuzz/fuzz-rpc %D%/fuzz/fuzz-skewer %D%/fuzz/fuzz-smtp \
-	%D%/fuzz/fuzz-state %D%/fuzz/fuzz-store %D%/fuzz/fuzz-tcp %D%/fuzz/fuzz-tls-keys \
+	%D%/fuzz/fuzz-store %D%/fuzz/fuzz-tcp %D%/fuzz/fuzz-tls-keys \
 	%D%/fuzz/fuzz-tls %D%/fuzz/fuzz-trace %D%/fuzz/fuzz-trend-condition %D%/fuzz/fuzz-tshark \
 	%D%/fuzz/fuzz-websocket %D%/fuzz/fuzz-zipkin %D%/fuzz/fuzz-zookeeper
 script_tests = \
@@ -57,7 +57,7 @@ script_tests = \
 	%D%/scripts/joint-durations.sh %D%/scripts/joint-windows.sh %D%/scripts/joint.sh \
 	%D%/scripts/layers.sh %D%/scripts/live.sh %D%/scripts/mail.sh %D%/scripts/maketrace.sh \
 	%D%/scripts/manual.sh %D%/scripts/memory.sh %D%/scripts/messages.sh %D%/scripts/misassigned.sh \
-	%D%/scripts/models.sh %D%/scripts/mpi.sh %D%/scripts/partial.sh %D%/scripts/printable.sh \
+	%D%/scripts/models.sh %D%/scripts/mpi.sh %D%/scripts/printable.sh \
 	%D%/scripts/programs.sh %D%/scripts/progress.sh %D%/scripts/questions.sh %D%/scripts/report.sh \
 	%D%/scripts/run-files.sh %D%/scripts/score.sh %D%/scripts/skewer.sh %D%/scripts/stores.sh \
 	%D%/scripts/trend.sh %D%/scripts/units.sh %D%/scripts/variance.sh %D%/scripts/waits.sh \

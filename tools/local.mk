@@ -8,16 +8,12 @@ libravel_a_SOURCES += \
 	%D%/import-mail.c \
 	%D%/import.c \
 	%D%/maketrace.c \
-	%D%/merge-state.c \
 	%D%/merge.c \
-	%D%/merged.c \
-	%D%/nesting-ranks.c \
 	%D%/nesting-report.c \
 	%D%/nesting.c \
-	%D%/partial.c \
 	%D%/passing-store.c \
 	%D%/query.c \
-	%D%/rank-slice.c \
+	%D%/removed.c \
 	%D%/report.c \
 	%D%/result.c \
 	%D%/rights.c \
@@ -25,10 +21,8 @@ libravel_a_SOURCES += \
 	%D%/run-verb.c \
 	%D%/score-import.c \
 	%D%/score.c \
-	%D%/shares.c \
 	%D%/show.c \
 	%D%/skewer.c \
-	%D%/stats-ranks.c \
 	%D%/stats.c \
 	%D%/tool.c \
 	%D%/trend.c \

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "config.h"
+#include "tools/removed.h"
 #include "tools/tool.h"
 
 /* A program of its own: FFTW, which it links, and Graphviz, which ravel-draw links, must not come
@@ -27,7 +28,6 @@ static const struct {
         { "merge", tool_merge, "one trace from several, in the order of time" },
         { "stats", tool_stats, "what is in a trace" },
         { "nesting", tool_nesting, "causal paths of calls and returns" },
-        { "merge-state", tool_merge_state, "one result of those of several processes" },
         { "convolution", run_convolution, "causal paths of any messages" },
         { "show", tool_show, "paths found before, in any format" },
         { "report", tool_report, "an HTML page of packets, a trace or a store" },
@@ -69,12 +69,14 @@ static int run_verb(const char *name, int argc, char **argv)
 static int fail_verb(const char *name)
 {
         const char *names[G_N_ELEMENTS(verbs) + 1] = { NULL };
-        const char *nearest;
+        const char *nearest, *instead = removed_instead(NULL, name);
 
         for (guint i = 0; i < G_N_ELEMENTS(verbs); i++)
                 names[i] = verbs[i].name;
         nearest = tool_nearest(name, names);
-        if (nearest)
+        if (instead)
+                tool_warn("%s was removed: use %s", name, instead);
+        else if (nearest)
                 tool_warn("there is no verb \"%s\": did you mean \"%s\"?", name, nearest);
         else
                 tool_warn("there is no verb \"%s\" (ravel --help lists them)", name);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  *
- * ravel-mpi: stats and nesting by all processes of an MPI job together. A program of its own, so
- * that ravel needs no MPI.
+ * ravel-mpi: joint inference by all processes of an MPI job together. A program of its own, so that
+ * ravel needs no MPI.
  */
 #include <fcntl.h>
 #include <stdio.h>
@@ -9,16 +9,14 @@
 #include <unistd.h>
 
 #include "config.h"
-#include "tools/nesting-ranks.h"
 #include "tools/ranks.h"
-#include "tools/stats-ranks.h"
 #include "tools/tool.h"
 
 static void print_usage(FILE *to)
 {
-        fputs("Usage: mpirun -n N ravel-mpi stats|nesting [OPTION...] TRACE\n\n"
-              "ravel stats and ravel nesting by N processes together, with the same options and\n"
-              "the same result. ravel-mpi(1) explains it.\n",
+        fputs("Usage: mpirun -n N ravel-mpi nesting [OPTION...] TRACE\n\n"
+              "ravel nesting by N processes together, with the same options and the same result.\n"
+              "ravel-mpi(1) explains it.\n",
               to);
 }
 
@@ -46,26 +44,26 @@ static int run(int argc, char **argv)
                 puts(PACKAGE_STRING);
                 return EXIT_DONE;
         }
-        tool_set_verb(argv[1]);
-        if (!strcmp(argv[1], "nesting"))
-                return tool_nesting_with(argc - 1, argv + 1, nesting_on_ranks);
-        if (!strcmp(argv[1], "stats"))
-                return tool_stats_with(argc - 1, argv + 1, stats_on_ranks);
-        tool_set_verb("mpi");
-        tool_warn("there is no verb \"%s\" for several processes: expected stats or nesting (ravel "
-                  "has the others)",
-                  argv[1]);
+        if (!strcmp(argv[1], "nesting")) {
+                tool_set_verb(argv[1]);
+                return tool_nesting_together(argc - 1, argv + 1, ranks_peers());
+        }
+        tool_warn("%s is for one process: expected ravel %s", argv[1], argv[1]);
         return EXIT_USAGE;
 }
 
 int main(int argc, char **argv)
 {
+        GError *error = NULL;
+        int status;
+
         tool_set_verb("mpi");
-        if (!ranks_start(&argc, &argv))
-                return ranks_end(EXIT_USAGE);
+        if (!ranks_start(&argc, &argv, &error))
+                return ranks_end(error ? tool_fail(error) : EXIT_USAGE, "");
         tool_start();
         tool_be_no_terminal();
-        if (ranks_mine() > 0)
+        if (ranks_peers()->mine > 0)
                 be_quiet();
-        return ranks_end(run(argc, argv));
+        status = run(argc, argv);
+        return ranks_end(status, tool_last_words());
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  *
- * What ravel nesting says of what it found, and ravel merge-state after it.
+ * What ravel nesting says of its result.
  */
 #ifndef RAVEL_NESTING_REPORT_H
 #define RAVEL_NESTING_REPORT_H

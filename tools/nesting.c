@@ -3,21 +3,22 @@
  * ravel nesting TRACE: the nesting algorithm, from a trace to ranked path
  * patterns.
  */
+#include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
-#include "base/digest.h"
 #include "base/error.h"
+#include "base/hash.h"
 #include "base/printable.h"
 #include "nesting/models.h"
 #include "nesting/nesting.h"
 #include "nesting/windows.h"
-#include "tools/elsewhere.h"
 #include "tools/explain.h"
 #include "tools/nesting-report.h"
-#include "tools/partial.h"
 #include "tools/result.h"
 #include "tools/run-files.h"
 #include "tools/tool.h"
@@ -292,10 +293,24 @@ static gboolean write_calls(const KnownCalls *k, const PathSet *set, guint64 fir
 
 static char *model_id; /* of the model that was given; NULL */
 
+static GMappedFile *map_file(const char *path, GError **error)
+{
+        int fd = open(path, O_RDONLY | O_CLOEXEC);
+        GMappedFile *file = fd < 0 ? NULL : g_mapped_file_new_from_fd(fd, FALSE, NULL);
+
+        if (!file)
+                g_set_error(error, RAVEL_ERROR, RAVEL_ERROR_INPUT, "%s: cannot open: %s", path,
+                            fd < 0 ? g_strerror(errno) : "expected a file");
+        if (fd >= 0)
+                close(fd);
+        return file;
+}
+
 /* Reads the model that is to decide. */
 static gboolean load_model(GError **error)
 {
-        g_autoptr(GMappedFile) file = partial_map(options.model, error);
+        g_autoptr(GMappedFile) file = map_file(options.model, error);
+        g_autoptr(GError) wrong = NULL;
         const guint8 *data;
         gsize n;
 
@@ -303,9 +318,10 @@ static gboolean load_model(GError **error)
                 return FALSE;
         data = (const guint8 *)g_mapped_file_get_contents(file);
         n = g_mapped_file_get_length(file);
-        options.nesting.model = models_from_bytes(data, n, error);
+        options.nesting.model = models_from_bytes(data, n, &wrong);
         if (!options.nesting.model) {
-                partial_name_file(error, options.model);
+                g_set_error(error, RAVEL_ERROR, RAVEL_ERROR_INPUT, "%s: %s", options.model,
+                            wrong->message);
                 return FALSE;
         }
         model_id = models_id(data, n);
@@ -646,63 +662,24 @@ static gboolean check_options(GError **error)
                (!options.model || run_files_read(options.model, error));
 }
 
-/* One step on a slice makes no result yet. */
-static gboolean check_partial(GError **error)
+/* Several processes find the parents of a whole trace, jointly. */
+static gboolean check_together(int argc, char **argv, GError **error)
 {
-        const char *with = options.nesting.span > 0               ? "--window"
-                           : options.cheat                        ? "--cheat"
-                           : options.explain                      ? "--explain"
-                           : options.calls                        ? "--calls"
-                           : result_has_store()                   ? "-o"
-                           : strcmp(result_format(), "text") != 0 ? "--format"
-                                                                  : NULL;
+        const char *alone = options.cheat                            ? "--cheat"
+                            : options.nesting.method == METHOD_PAPER ? "--method paper"
+                            : options.nesting.method != METHOD_JOINT ? "--method oracle"
+                            : options.nesting.span > 0               ? "--window"
+                            : options.explain                        ? "--explain"
+                            : options.learn                          ? "--learn"
+                            : options.model                          ? "--model"
+                            : argc == 2 && !strcmp(argv[1], "-")     ? "-"
+                                                                     : NULL;
 
-        if (!partial_is_wanted())
-                return TRUE;
-        if (options.model || options.learn) {
-                g_set_error(error, RAVEL_ERROR, RAVEL_ERROR_USAGE,
-                            "--partial with %s: expected --method paper; which evidence counts and "
-                            "whose clock is off joint finds in the whole trace",
-                            options.model ? "--model" : "--learn");
-                return FALSE;
-        }
-        if (nesting_parents_from(&options.nesting) != PARENTS_SCORED && !options.cheat) {
-                g_set_error(error, RAVEL_ERROR, RAVEL_ERROR_USAGE,
-                            "--partial, --slice, --halo and --state: expected --method paper with "
-                            "them");
-                return FALSE;
-        }
-        if (!with)
+        if (!alone)
                 return TRUE;
         g_set_error(error, RAVEL_ERROR, RAVEL_ERROR_USAGE,
-                    "--partial with %s: expected a state alone, of which ravel merge-state makes "
-                    "results",
-                    with);
+                    "%s is for one process: expected ravel nesting %s", alone, alone);
         return FALSE;
-}
-
-static gboolean check_elsewhere(GError **error)
-{
-        if (!partial_is_step())
-                return TRUE;
-        g_set_error(
-                error, RAVEL_ERROR, RAVEL_ERROR_USAGE,
-                "--partial, --slice and --state are for one process: expected ravel nesting, or "
-                "the whole trace");
-        return FALSE;
-}
-
-/* What makes the job one for one process, or NULL. */
-static const char *name_other(void)
-{
-        return options.cheat              ? "--cheat"
-               : options.nesting.span > 0 ? "--window"
-               : options.explain          ? "--explain"
-               : options.learn            ? "--learn"
-               : options.model            ? "--model"
-               : options.nesting.method == METHOD_PAPER || options.nesting.method == METHOD_JOINT
-                       ? NULL
-                       : "--method other than joint and paper";
 }
 
 /* Whether it writes the result. */
@@ -714,12 +691,12 @@ static gboolean is_first(void)
 /* Something that tells the calls of one trace from those of another. */
 static guint64 digest_of_calls(const KnownCalls *k)
 {
-        guint64 digest = k->pairs.n;
+        guint64 digest = hash_word(HASH_SEED, k->pairs.n);
 
         for (guint32 i = 0; i < k->pairs.n; i++) {
-                digest = digest_number(digest, (guint64)k->pairs.at_caller[i].from);
-                digest = digest_number(digest, (guint64)k->pairs.at_caller[i].to);
-                digest = digest_number(digest, k->pairs.edge[i]);
+                digest = hash_word(digest, (guint64)k->pairs.at_caller[i].from);
+                digest = hash_word(digest, (guint64)k->pairs.at_caller[i].to);
+                digest = hash_word(digest, k->pairs.edge[i]);
         }
         return digest;
 }
@@ -733,10 +710,10 @@ static gboolean agree(const Nesting *nesting, GError **error)
 
 int tool_nesting(int argc, char **argv)
 {
-        return tool_nesting_with(argc, argv, NULL);
+        return tool_nesting_together(argc, argv, NULL);
 }
 
-int tool_nesting_with(int argc, char **argv, NestingElsewhere elsewhere)
+int tool_nesting_together(int argc, char **argv, const Peers *peers)
 {
         g_autoptr(GOptionContext) context = g_option_context_new("TRACE - find causal paths");
         g_autoptr(NodeTable) nodes = node_table_new();
@@ -749,30 +726,15 @@ int tool_nesting_with(int argc, char **argv, NestingElsewhere elsewhere)
         nesting_list_methods(methods);
         g_option_context_add_main_entries(context, entries, NULL);
         tool_add_choices(choices);
-        partial_add_options(context);
         result_add_options(context);
         tool_add_reader_options(context);
         if (!tool_parse(context, &argc, &argv, &status))
                 return status;
-        if (!check_options(&error) ||
-            (elsewhere ? !check_elsewhere(&error) : !check_partial(&error)))
+        if (!check_options(&error) || (peers && !check_together(argc, argv, &error)))
                 return tool_fail(error);
-        if (!elsewhere && partial_is_wanted()) {
-                const LearnedHow how = partial_how(&options.nesting, options.siblings);
-
-                return partial_run(argc, argv, &how);
-        }
-        if (elsewhere && argc == 2) {
-                const NestingJob job = { &options.nesting, options.siblings,
-                                         options.calls,    options.no_requests,
-                                         argv[1],          arguments,
-                                         name_other(),     &options.nesting.peers };
-
-                if (!run_files_read(argv[1], &error))
-                        return tool_fail(error);
-                if (elsewhere(&job, &status))
-                        return status;
-                if (options.nesting.peers && !options.threads)
+        if (peers && peers->n > 1) {
+                options.nesting.peers = peers;
+                if (!options.threads)
                         options.nesting.threads = 1; /* others have the other processors */
         }
         if (options.model && !load_model(&error))

@@ -2,14 +2,10 @@
 #include "tools/ranks.h"
 
 #include <mpi.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/bytes.h"
 #include "base/error.h"
-#include "nesting/slices.h"
-#include "tools/tool.h"
 
 enum { MOST = 1 << 28, TAG = 1, SPINS = 64, LONGEST_NAP = 1000 /* us */ };
 
@@ -24,7 +20,7 @@ static guint number_in(const char *variable)
 }
 
 /* What started this says that there are more. */
-static gboolean is_of_other(void)
+static gboolean is_of_other(GError **error)
 {
         static const char *const sizes[] = { "PMI_SIZE", "OMPI_COMM_WORLD_SIZE", "PMIX_SIZE",
                                              "MPI_LOCALNRANKS", "SLURM_STEP_NUM_TASKS" };
@@ -39,16 +35,17 @@ static gboolean is_of_other(void)
                 MPI_Get_library_version(version, &length);
                 version[strcspn(version, ",\n")] = '\0';
                 if (number_in(numbers[i]) == 0)
-                        tool_warn("started as one of %u processes, but not by the MPI that it is "
-                                  "linked with, %s, of which it is alone: expected the mpirun of "
-                                  "that",
-                                  number_in(sizes[i]), version);
+                        g_set_error(error, RAVEL_ERROR, RAVEL_ERROR_USAGE,
+                                    "started as one of %u processes, but not by the MPI that it is "
+                                    "linked with, %s, of which it is alone: expected the mpirun of "
+                                    "that",
+                                    number_in(sizes[i]), version);
                 return TRUE;
         }
         return FALSE;
 }
 
-gboolean ranks_start(int *argc, char ***argv)
+gboolean ranks_start(int *argc, char ***argv, GError **error)
 {
         int number;
 
@@ -58,44 +55,7 @@ gboolean ranks_start(int *argc, char ***argv)
         mine = (guint)number;
         MPI_Comm_size(MPI_COMM_WORLD, &number);
         n_ranks = (guint)number;
-        return n_ranks > 1 || !is_of_other();
-}
-
-gboolean ranks_begin(GError **error)
-{
-        has_begun = TRUE;
-        return ranks_agree(error);
-}
-
-/* What this rank would have said. */
-static GError *last_words(int status)
-{
-        return status == EXIT_DONE || mine == 0
-                       ? NULL
-                       : g_error_new(RAVEL_ERROR,
-                                     CLAMP(status, RAVEL_ERROR_USAGE, RAVEL_ERROR_PARTIAL), "%s",
-                                     tool_last_words());
-}
-
-int ranks_end(int status)
-{
-        if (!has_begun && n_ranks > 1) {
-                g_autoptr(GError) error = last_words(status);
-
-                ranks_agree(&error);
-        }
-        MPI_Finalize();
-        return status;
-}
-
-guint ranks_mine(void)
-{
-        return mine;
-}
-
-guint ranks_n(void)
-{
-        return n_ranks;
+        return n_ranks > 1 || !is_of_other(error);
 }
 
 /* MPI itself would wait at full speed. */
@@ -128,12 +88,7 @@ static void send_all(guint to, gconstpointer data, gsize n)
         }
 }
 
-void ranks_send(gconstpointer data, gsize n)
-{
-        send_all(0, data, n);
-}
-
-GBytes *ranks_receive(guint from)
+static GBytes *receive(guint from)
 {
         guint64 length = 0;
         guint8 *data;
@@ -150,7 +105,8 @@ GBytes *ranks_receive(guint from)
         return g_bytes_new_take(data, length);
 }
 
-GPtrArray *ranks_gather(GBytes *bytes)
+/* Rank 0 gets the bytes of all, by rank; the others get NULL. */
+static GPtrArray *gather(GBytes *bytes)
 {
         GPtrArray *all;
         gsize n;
@@ -163,11 +119,12 @@ GPtrArray *ranks_gather(GBytes *bytes)
         all = g_ptr_array_new_with_free_func((GDestroyNotify)g_bytes_unref);
         g_ptr_array_add(all, g_bytes_ref(bytes));
         for (guint i = 1; i < n_ranks; i++)
-                g_ptr_array_add(all, ranks_receive(i));
+                g_ptr_array_add(all, receive(i));
         return all;
 }
 
-GBytes *ranks_share(GBytes *bytes)
+/* All get the bytes of rank 0; theirs may be NULL. */
+static GBytes *share(GBytes *bytes)
 {
         guint64 length = bytes && mine == 0 ? g_bytes_get_size(bytes) : 0;
         MPI_Request request;
@@ -193,15 +150,12 @@ static const guint32 no_code = G_MAXUINT32;
 static GBytes *error_bytes(const GError *error)
 {
         Bytes b = bytes_to_write();
-        gboolean of_slice = error && error->domain == SLICE_ERROR;
         guint32 code = !error                         ? no_code
-                       : of_slice                     ? (guint32)error->code
                        : error->domain == RAVEL_ERROR ? (guint32)error->code
                                                       : RAVEL_ERROR_INPUT;
         g_autofree char *text =
                 error ? g_strdup_printf("rank %u: %s", mine, error->message) : g_strdup("");
 
-        bytes_bool(&b, &of_slice);
         bytes_u32(&b, &code);
         bytes_text(&b, &text);
         return bytes_written(&b);
@@ -212,23 +166,22 @@ static GError *error_of(GBytes *bytes)
         gsize n;
         const guint8 *data = g_bytes_get_data(bytes, &n);
         Bytes b = bytes_to_read(data, n);
-        gboolean of_slice;
         guint32 code;
         g_autofree char *text = NULL;
 
-        bytes_bool(&b, &of_slice);
         bytes_u32(&b, &code);
         bytes_text(&b, &text);
         g_clear_pointer(&b.wrong, g_free);
         if (code == no_code)
                 return NULL;
-        return g_error_new_literal(of_slice ? SLICE_ERROR : RAVEL_ERROR, (int)code, text);
+        return g_error_new_literal(RAVEL_ERROR, (int)code, text);
 }
 
-gboolean ranks_agree(GError **error)
+/* TRUE if no rank has an error. Else all get that of the first one that has. */
+static gboolean agree_on_error(GError **error)
 {
         g_autoptr(GBytes) bytes = error_bytes(*error), first = NULL;
-        g_autoptr(GPtrArray) all = ranks_gather(bytes);
+        g_autoptr(GPtrArray) all = gather(bytes);
         GBytes *found = NULL;
 
         g_clear_error(error);
@@ -239,7 +192,7 @@ gboolean ranks_agree(GError **error)
                         found = all->pdata[i];
                 g_clear_error(&e);
         }
-        first = ranks_share(found ? found : all ? all->pdata[0] : NULL);
+        first = share(found ? found : all ? all->pdata[0] : NULL);
         *error = error_of(first);
         return !*error;
 }
@@ -296,15 +249,32 @@ static gboolean agree(guint64 number, GError **error)
         g_autoptr(GBytes) mine_of = g_bytes_new(&number, sizeof number), first = NULL;
         guint64 expected;
 
-        if (!ranks_agree(error))
+        has_begun = TRUE;
+        if (!agree_on_error(error))
                 return FALSE;
-        first = ranks_share(mine_of);
+        first = share(mine_of);
         memcpy(&expected, g_bytes_get_data(first, NULL), sizeof expected);
         if (number != expected)
                 g_set_error_literal(error, RAVEL_ERROR, RAVEL_ERROR_INPUT,
                                     "the trace has other calls here than on rank 0: expected the "
                                     "same file by this name");
-        return ranks_agree(error);
+        return agree_on_error(error);
+}
+
+int ranks_end(int status, const char *message)
+{
+        if (!has_begun && n_ranks > 1) {
+                GError *error = status == 0 ? NULL
+                                            : g_error_new_literal(RAVEL_ERROR,
+                                                                  CLAMP(status, RAVEL_ERROR_USAGE,
+                                                                        RAVEL_ERROR_PARTIAL),
+                                                                  message);
+
+                agree_on_error(&error);
+                g_clear_error(&error);
+        }
+        MPI_Finalize();
+        return status;
 }
 
 const Peers *ranks_peers(void)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  *
  * The processes that mpirun or srun started together, numbered from 0: the only place that knows
- * MPI. What is a matter of all must be called by all, in the same order. Who waits sleeps.
+ * MPI. All must call what concerns all, in the same order. A process that waits sleeps.
  */
 #ifndef RAVEL_RANKS_H
 #define RAVEL_RANKS_H
@@ -10,32 +10,15 @@
 
 #include "base/peers.h"
 
-/* First and last. FALSE: this is one of several processes that another MPI started, each alone;
- * that was said. ranks_end() returns the exit status. */
-gboolean ranks_start(int *argc, char ***argv);
-int ranks_end(int status);
+/* First. FALSE: this is one of several processes that another MPI started, each alone. The first of
+ * them has error set, to say it. */
+gboolean ranks_start(int *argc, char ***argv, GError **error);
 
-/* Before anything that is a matter of all: FALSE with error set where a rank has given up before,
- * which it tells by ranks_end(). */
-gboolean ranks_begin(GError **error);
+/* Last, with the exit status, which it returns, and the last message. A rank that ends before its
+ * first ranks_peers()->agree() tells the others why. */
+int ranks_end(int status, const char *message);
 
-guint ranks_mine(void);
-guint ranks_n(void);
-
-/* Rank 0 gets the bytes of all, by rank; the others get NULL. */
-GPtrArray *ranks_gather(GBytes *mine);
-
-/* All get the bytes of rank 0; theirs are not looked at and may be NULL. */
-GBytes *ranks_share(GBytes *bytes);
-
-/* TRUE if none has an error. Else all get that of the first rank that has one, which it names. */
-gboolean ranks_agree(GError **error);
-
-/* All ranks, in step. */
+/* All ranks, in step. An error of agree() names its rank. */
 const Peers *ranks_peers(void);
-
-/* From a rank to rank 0, which calls the second with that rank. */
-void ranks_send(gconstpointer data, gsize n);
-GBytes *ranks_receive(guint from);
 
 #endif

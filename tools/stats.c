@@ -14,7 +14,6 @@
 #include "paths/write/path-text.h"
 #include "paths/write/path-write.h"
 #include "paths/write/text-table.h"
-#include "tools/elsewhere.h"
 #include "tools/run-files.h"
 #include "tools/tool.h"
 #include "tracefmt/fitness.h"
@@ -27,6 +26,13 @@ static struct {
 static const GOptionEntry entries[] = { { "strict", 0, 0, G_OPTION_ARG_NONE, &options.strict,
                                           "Exit with 1 if not fit for nesting", NULL },
                                         G_OPTION_ENTRY_NULL };
+
+typedef struct {
+        CallMatcher *matcher;
+        GPtrArray *latencies; /* of Histogram, by edge */
+        guint64 ops[N_MESSAGE_OPS];
+        guint64 both_ends, too_early; /* calls: see Fitness */
+} Stats;
 
 /* Latencies of an edge's calls, at the caller where that was seen, that are not counted yet. */
 typedef struct {
@@ -49,7 +55,7 @@ static Stats *stats_new(void)
         return s;
 }
 
-void stats_free(Stats *s)
+static void stats_free(Stats *s)
 {
         call_matcher_free(s->matcher);
         g_ptr_array_free(s->latencies, TRUE);
@@ -334,23 +340,10 @@ static void put_nodes(GString *out, const Stats *s, const NodeTable *nodes)
                 put_table(out, table);
 }
 
-/* Reads the trace. FALSE with error set. */
-static gboolean count_here(int argc, char **argv, NodeTable *nodes, Stats **stats,
-                           TraceReader **reader, GError **error)
-{
-        return (*reader = tool_open_trace(argc, argv, nodes, FALSE, error)) &&
-               (*stats = read_stats(*reader, error));
-}
-
 int tool_stats(int argc, char **argv)
 {
-        return tool_stats_with(argc, argv, NULL);
-}
-
-int tool_stats_with(int argc, char **argv, StatsElsewhere elsewhere)
-{
         g_autoptr(GOptionContext) context = g_option_context_new("TRACE - what is in a trace");
-        g_autoptr(NodeTable) nodes = node_table_new(), found = NULL;
+        g_autoptr(NodeTable) nodes = node_table_new();
         g_autoptr(TraceReader) reader = NULL;
         g_autoptr(Stats) stats = NULL;
         g_autoptr(GString) text = g_string_new(NULL);
@@ -370,16 +363,9 @@ int tool_stats_with(int argc, char **argv, StatsElsewhere elsewhere)
         if (!tool_parse(context, &argc, &argv, &status))
                 return status;
         if (!run_files_write("-w", NULL, &error) ||
-            (elsewhere && argc == 2 && !run_files_read(argv[1], &error)))
+            !(reader = tool_open_trace(argc, argv, nodes, FALSE, &error)) ||
+            !(stats = read_stats(reader, &error)))
                 return tool_fail(error);
-        if (elsewhere && argc == 2 && elsewhere(argv[1], &stats, &found, &reader, &status)) {
-                if (!stats)
-                        return status;
-                node_table_free(nodes);
-                nodes = g_steal_pointer(&found);
-        } else if (!count_here(argc, argv, nodes, &stats, &reader, &error)) {
-                return tool_fail(error);
-        }
         tool_report_reader(reader);
 
         if (!call_matcher_counts(stats->matcher)->messages)

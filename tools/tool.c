@@ -16,6 +16,7 @@
 #include "base/error.h"
 #include "base/helper.h"
 #include "base/printable.h"
+#include "tools/removed.h"
 #include "tools/run-files.h"
 #include "tracefmt/output-file.h"
 
@@ -333,6 +334,18 @@ static void print_words(const char *option)
         }
 }
 
+/* message: of GLib, which ends with the option where that is unknown. */
+static void fail_option(const char *message)
+{
+        const char *option = strstr(message, "--");
+        const char *instead = option ? removed_instead(current_verb, option) : NULL;
+
+        if (instead)
+                tool_warn("%s was removed: use %s", option, instead);
+        else
+                tool_warn("%s (ravel %s --help lists the options)", message, current_verb);
+}
+
 gboolean tool_parse(GOptionContext *context, int *argc, char ***argv, int *status)
 {
         g_autoptr(GError) error = NULL;
@@ -352,7 +365,7 @@ gboolean tool_parse(GOptionContext *context, int *argc, char ***argv, int *statu
                 *status = EXIT_USAGE;
                 return FALSE;
         }
-        tool_warn("%s (ravel %s --help lists the options)", error->message, current_verb);
+        fail_option(error->message);
         *status = EXIT_USAGE;
         return FALSE;
 }

@@ -6,6 +6,7 @@
 #ifndef RAVEL_TOOL_H
 #define RAVEL_TOOL_H
 
+#include "base/peers.h"
 #include "paths/store/store-reader.h"
 #include "tracefmt/trace-reader.h"
 
@@ -27,7 +28,6 @@ int tool_export(int argc, char **argv);
 int tool_import(int argc, char **argv);
 int tool_maketrace(int argc, char **argv);
 int tool_merge(int argc, char **argv);
-int tool_merge_state(int argc, char **argv);
 int tool_nesting(int argc, char **argv);
 int tool_query(int argc, char **argv);
 int tool_report(int argc, char **argv);
@@ -38,6 +38,9 @@ int tool_stats(int argc, char **argv);
 int tool_trend(int argc, char **argv);
 int tool_variance(int argc, char **argv);
 int tool_why(int argc, char **argv);
+
+/* nesting, of which all peers find the parents in step; NULL: one process does it. */
+int tool_nesting_together(int argc, char **argv, const Peers *peers);
 
 /* From now on standard output and error are no terminals, though they seem to be: another program
  * passes on what comes there. */

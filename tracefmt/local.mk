@@ -13,5 +13,4 @@ libravel_a_SOURCES += \
 	%D%/sorted-runs.c \
 	%D%/trace-clocks.c \
 	%D%/trace-reader.c \
-	%D%/trace-share.c \
 	%D%/trace-writer.c

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# ravel-mpi: stats and nesting by several processes give the bytes of one, whatever their number, by
+# ravel-mpi: joint inference by several processes gives the bytes of one, whatever their number, by
 # each MPI that is there. TAP. RAVEL_LONG=1: more traces, all numbers of ranks for each; with RAVEL_SHARED, traces of
 # real systems, too.
 set -u
@@ -96,11 +96,7 @@ compare() {
 	local name=$1 trace=$2 numbers=$3
 	shift 3
 	[ "$long" ] && numbers='1 2 3 4 8'
-	local one=()
-	for option; do
-		[[ $option = --halo=* ]] || one+=("$option")
-	done
-	results one "$ravel" "${one[@]}" "$trace"
+	results one "$ravel" "$@" "$trace"
 	for n in $numbers; do
 		results two ranks "$n" "$@" "$trace"
 		same "$name, $n ranks ($mpi)"
@@ -120,75 +116,35 @@ make_lossy() {
 		NR % 500 == 0 { print "# fact " NR ": " $4 }' | tr ' ' '\t'
 }
 
-"$gen_trace" ${long:+10}4000 1.6 >few.trace
 "$gen_trace" ${long:+10}5000 5 >some.trace
 "$gen_trace" ${long:+10}5000 45 >many.trace
 make_lossy ${long:+10}6000 >lossy.trace
 "$gen_trace" 2000 3 --four --skew 30 | sort -s -k 1,1 >ends.trace
 "$gen_trace" 2 1 >call.trace
-sed 's/id[0-9]*$/-/' some.trace >ids.trace
 gzip -c lossy.trace >lossy.trace.gz
 # Two nodes of it have more calls than joint learns from at once.
 [ -z "$long" ] || "$gen_trace" 170000 1.3 >large.trace
-# A few seconds of it all at one moment: an empty slice, or none.
-awk '/^[0-9]/ { if (NR > 100) $1 = "1047680090.000000000" } { print }' OFS='\t' few.trace >moment.trace
 awk 'NR == 2000 { kept = $0; next } { print } NR == 2040 { print kept }' some.trace >late.trace
 # Whole connections, on which calls follow each other, and how long they took to open.
 awk '{ print $0 ($2 == "CALL_SENT" ? "\tconn=" NR % 7 + 1 (NR % 5 ? "" : "\tsyn=2000000") : "") }' \
 	some.trace >connections.trace
 gzip -c connections.trace >connections.trace.gz
-# Calls that last longer than two seconds.
-awk -F '\t' '/^[0-9]/ { split($1, at, "."); at[1] = (at[1] - 1047680000) * 20 + int(at[2] / 5e7)
-	$1 = sprintf("%d.%09d", 1047680000 + at[1], at[2] * 20 % 1e9) } { print }' OFS='\t' some.trace >slow.trace
-
 # --- the bytes of one process -----------------------------------------------------------
 use "$MPICC" "$build/ravel-mpi"
-all=1
-compare 'parallelism 1.6' few.trace 3 nesting --method paper --halo=1s
-all=$store
-compare 'loss, operations, one-way messages, clients' lossy.trace 2 nesting --method paper --halo=3s
-all=$more
-compare 'parallelism 5, other options' some.trace 4 nesting --method paper --halo=2s --no-fold --smooth 1.5 --penalty 1,0.5,0.5 --sibling-order strict
-compare 'parallelism 45, a halo that is too short' many.trace 3 nesting --method paper --halo=300ms
-compare 'both ends, clocks that are off' ends.trace 3 nesting --method paper --halo=4s
-[ -z "$long" ] || compare 'compressed' lossy.trace.gz 2 nesting --method paper --halo=3s
-compare 'a part of it, without a node' lossy.trace 2 nesting --method paper --halo=1s --from 1047680090 --to 1047680100 --exclude AUTH
-compare 'all at one moment' moment.trace 3 nesting --method paper
-compare 'out of order' late.trace 2 nesting --method paper --halo=2s
-[ -z "$long" ] || compare 'connections' connections.trace 2 nesting --method paper --halo=2s
-compare 'calls of many seconds' slow.trace 3 nesting --method paper
-compare 'one call' call.trace 4 nesting --method paper
 [ -n "$long" ] || make_lossy 3000 >lossy.trace
 all=$store
-compare 'joint: loss, operations, clients' lossy.trace 3 nesting
+compare 'loss, operations, clients' lossy.trace 3 nesting
 all=$more
-[ -z "$long" ] || compare 'joint: nodes in parts' large.trace 3 nesting
-[ -z "$long" ] || compare 'joint: nodes in parts, threads' large.trace 3 nesting -j 3
+[ -z "$long" ] || compare 'nodes in parts' large.trace 3 nesting
+[ -z "$long" ] || compare 'nodes in parts, threads' large.trace 3 nesting -j 3
 [ -n "$long" ] || "$gen_trace" 3000 45 >many.trace
-compare 'joint: parallelism 45, threads' many.trace 2 nesting -j 3
-compare 'joint: both ends, clocks that are off' ends.trace 4 nesting
-compare 'joint: connections, compressed' connections.trace.gz 2 nesting
-[ -z "$long" ] || compare 'joint: one call' call.trace 3 nesting
-all='' # stats writes nothing else
-[ -z "$long" ] || compare 'stats' some.trace 3 stats
-compare 'stats, loss' lossy.trace 4 stats
-
-# What stores count hour by hour, they count with requests and without: an hour that two ranks have a part of, and another.
-awk '/^[0-9]/ { split($1, at, "."); $1 = at[1] + 3600 "." at[2]; print }' OFS='\t' some.trace | cat some.trace - >hours.trace
-for option in '' --no-requests; do
-	# shellcheck disable=SC2086
-	"$ravel" nesting --method paper $option -o one.sqlite hours.trace >one.text 2>one.err
-	# shellcheck disable=SC2086
-	ranks 3 nesting --method paper $option -o two.sqlite hours.trace >two.text 2>two.err
-	for name in one two; do
-		dump "$name.sqlite" >"$name.dump"
-	done
-	[ "$("$ravel" query --format tsv one.sqlite 'SELECT count(DISTINCT hour) FROM hour' | tail -n 1)" = 2 ] &&
-		diff one.dump two.dump >differ
-	result $? "stores of two hours ${option:-with requests}, 3 ranks ($mpi)" differ
-done
-
-# Real systems: both methods, with operations and connections.
+compare 'parallelism 45, threads' many.trace 2 nesting -j 3
+compare 'both ends, clocks that are off' ends.trace 4 nesting
+compare 'a part of it, without a node' lossy.trace 2 nesting --from 1047680090 --to 1047680100 --exclude AUTH
+compare 'out of order, other options' late.trace 3 nesting --no-fold --sibling-order strict
+compare 'connections, compressed' connections.trace.gz 2 nesting
+[ -z "$long" ] || compare 'one call' call.trace 3 nesting
+# Real systems, with operations and connections.
 real() { # FOLDER
 	all=1
 	local of=$shared/captures/$1
@@ -197,8 +153,7 @@ real() { # FOLDER
 		result 0 "$1 # SKIP it cannot be read here"
 		return
 	fi
-	compare "$1, paper" real.trace '' nesting --method paper
-	compare "$1, joint" real.trace '' nesting
+	compare "$1" real.trace '' nesting
 }
 if [ "$long" ] && [ -d "$shared/captures/wild" ]; then
 	for system in services/p2 services/j24 services/u8 wild/w1 wild/m1; do
@@ -209,29 +164,9 @@ fi
 # Longer than what is read, sent and held at a time. Nothing but the text is compared.
 if [ "$long" ]; then
 	all=''
-	"$gen_trace" 20000000 5 >longest.trace
-	compare '20 million messages' longest.trace '' nesting --method paper
 	"$gen_trace" 20000000 1.6 >longest.trace
-	compare 'joint: 20 million messages' longest.trace '' nesting
+	compare '20 million messages' longest.trace '' nesting
 	rm longest.trace
-fi
-
-# What only one process can know is done by rank 0, which says so.
-says_alone() { # NAME TRACE OPTION...
-	local name=$1 trace=$2
-	shift 2
-	"$ravel" nesting "$@" "$trace" >one.text 2>/dev/null
-	ranks 2 nesting "$@" "$trace" >two.text 2>two.err
-	cmp -s one.text two.text && [ -s two.text ] && grep -q 'done by rank 0 alone' two.err
-	result $? "$name: rank 0 alone, the bytes of one process" two.err
-}
-says_alone 'no ids' ids.trace --method paper
-[ -z "$long" ] || says_alone 'windows' some.trace --method paper --window 5s
-"$ravel" nesting --learn few.model few.trace >out 2>&1
-says_alone 'a model that was given' few.trace --model few.model
-if [ "$long" ]; then
-	"$gen_trace" 6000 1.6 --path >true.trace
-	says_alone 'the oracle' true.trace --cheat
 fi
 
 # --- what goes wrong ----------------------------------------------------------------------
@@ -246,14 +181,31 @@ fails() {
 	result $? "$name ($mpi)" err
 }
 line=$(awk 'NR == 3000 { $1 = "x" } { print }' OFS='\t' some.trace | tee bad.trace | grep -n '^x' | cut -d: -f1)
-fails 'a bad line' 3 "rank [0-2]: bad.trace:$line: bad timestamp" ranks 3 nesting --method paper --halo=1s -w result.text bad.trace
-fails 'no such file' 3 'rank 0: nothing.trace: cannot open' ranks 2 nesting --method paper -w result.text nothing.trace
-fails 'joint: a bad line' 3 "rank 0: bad.trace:$line: bad timestamp" ranks 3 nesting -w result.text bad.trace
-fails 'joint: a full disk' 4 'No space left' ranks 2 nesting -w /dev/full some.trace
+fails 'a bad line' 3 "rank 0: bad.trace:$line: bad timestamp" ranks 3 nesting -w result.text bad.trace
+fails 'no such file' 3 'nothing.trace: cannot open' ranks 2 nesting -w result.text nothing.trace
+fails 'a full disk' 4 'No space left' ranks 2 nesting -w /dev/full some.trace
 fails 'a wrong option' 2 'found "quick"' ranks 2 nesting --method quick -w result.text some.trace
-fails 'one step' 2 'are for one process' ranks 2 nesting --method paper --partial learn -w result.text some.trace
-fails 'a full disk' 4 'No space left' ranks 2 nesting --method paper -w /dev/full some.trace
-fails 'another verb' 2 'expected stats or nesting' ranks 2 merge some.trace
+for n in 1 2; do
+	fails "the paper's method, $n ranks" 2 'expected ravel nesting --method paper$' ranks $n nesting --method paper -w result.text some.trace
+done
+fails 'windows' 2 'expected ravel nesting --window$' ranks 2 nesting --window 5s -w result.text some.trace
+fails 'stats' 2 'expected ravel stats$' ranks 2 stats some.trace
+# One rank alone has no trace.
+cat >one-misses.sh <<-'END'
+	#!/bin/sh
+	missing=$1
+	shift
+	[ "${OMPI_COMM_WORLD_RANK:-${PMI_RANK:-0}}" = "$missing" ] && trace=nothing.trace || trace=some.trace
+	exec "$@" "$trace"
+END
+chmod +x one-misses.sh
+one_misses() { # RANK OPTION...
+	local rank=$1
+	shift
+	timeout 60 "$mpirun" -n 2 ./one-misses.sh "$rank" "$program" "$@"
+}
+fails 'no such file on rank 0' 3 'nothing.trace: cannot open' one_misses 0 nesting -w result.text
+fails 'no such file on rank 1' 3 'rank 1: nothing.trace: cannot open' one_misses 1 nesting -w result.text
 
 # The processes of a run with these arguments, which are ours.
 victims() {
@@ -284,23 +236,21 @@ dies() {
 # A rank that is killed ends all. It reads a pipe, so that it is there for as long.
 mkfifo never
 exec 3<>never
-dies 'a rank that is killed' 'nesting --method paper -w result.text never' 0.3
+dies 'a rank that is killed while it reads' 'nesting -w result.text never' 0.3
 exec 3>&-
-# In joint they wait for each other. This one takes many times as long.
+# While they find parents they wait for each other. This one takes many times as long.
 "$gen_trace" 150000 45 >busy.trace
-dies 'joint: a rank that is killed' 'nesting -w result.text busy.trace' 1
+dies 'a rank that is killed' 'nesting -w result.text busy.trace' 1
 
 # --- the other MPI -------------------------------------------------------------------------
 if [ -x "$build/tests/ravel-mpi-other" ]; then
 	first=$mpirun
 	use "$OTHER_MPICC" "$build/tests/ravel-mpi-other"
 	all=1
-	compare 'parallelism 5' some.trace 3 nesting --method paper --halo=2s
-	all=''
-	compare 'stats' lossy.trace 2 stats
-	fails 'a bad line' 3 "rank [0-2]: bad.trace:$line: bad timestamp" ranks 3 nesting --method paper --halo=1s -w result.text bad.trace
+	compare 'parallelism 5' some.trace 3 nesting
+	fails 'a bad line' 3 "rank 0: bad.trace:$line: bad timestamp" ranks 3 nesting -w result.text bad.trace
 	mpirun=$first
-	fails 'the program of the other MPI' 2 'not by the MPI that it is linked with' ranks 2 stats some.trace
+	fails 'the program of the other MPI' 2 'not by the MPI that it is linked with' ranks 2 nesting some.trace
 else
 	result 0 'the other MPI # SKIP there is no second one'
 fi

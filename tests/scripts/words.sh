@@ -27,7 +27,6 @@ tests	24	77	64
 tools	19	48	15
 tracefmt	22	48	12
 docs/clusters.md	40	69	39
-docs/states.md	52	65	30
 manual	25	50	10
 words	73337
 EOF
