@@ -170,27 +170,11 @@ void bytes_u32s(Bytes *b, guint32 **array, gsize n)
                 bytes_u32(b, &(*array)[i]);
 }
 
-void bytes_u64s(Bytes *b, guint64 **array, gsize n)
-{
-        n = bytes_room(b, array, n, sizeof **array, 8);
-        if (G_BYTE_ORDER == G_LITTLE_ENDIAN && n > 0)
-                block(b, *array, 8 * n);
-        for (gsize i = 0; G_BYTE_ORDER != G_LITTLE_ENDIAN && i < n; i++)
-                bytes_u64(b, &(*array)[i]);
-}
-
 void bytes_floats(Bytes *b, float **array, gsize n)
 {
         n = bytes_room(b, array, n, sizeof **array, 4);
         for (gsize i = 0; i < n; i++)
                 bytes_float(b, &(*array)[i]);
-}
-
-void bytes_doubles(Bytes *b, double **array, gsize n)
-{
-        n = bytes_room(b, array, n, sizeof **array, 8);
-        for (gsize i = 0; i < n; i++)
-                bytes_double(b, &(*array)[i]);
 }
 
 void bytes_blob(Bytes *b, GBytes **blob)

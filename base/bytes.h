@@ -58,9 +58,7 @@ void bytes_count(Bytes *b, guint32 *n, gsize each);
 /* n numbers. When reading, makes the array first; NULL if there are not so many. */
 void bytes_u8s(Bytes *b, guint8 **array, gsize n);
 void bytes_u32s(Bytes *b, guint32 **array, gsize n);
-void bytes_u64s(Bytes *b, guint64 **array, gsize n);
 void bytes_floats(Bytes *b, float **array, gsize n);
-void bytes_doubles(Bytes *b, double **array, gsize n);
 
 /* Bytes of any kind; when reading, the caller's to unref. */
 void bytes_blob(Bytes *b, GBytes **blob);

@@ -66,17 +66,6 @@ void exact_sum_add_times(ExactSum *sum, double x, guint64 n)
         add_at(sum, place / WORD + 1, product >> 1 >> (WORD - 1 - shift));
 }
 
-void exact_sum_merge(ExactSum *into, const ExactSum *from)
-{
-        guint128 carry = 0;
-
-        for (guint i = 0; i < EXACT_SUM_WORDS; i++) {
-                carry += (guint128)into->word[i] + from->word[i];
-                into->word[i] = (guint64)carry;
-                carry >>= WORD;
-        }
-}
-
 /* A double is made of two words, of which the last bit stands for all that is below. */
 double exact_sum_value(const ExactSum *sum)
 {

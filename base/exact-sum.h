@@ -23,9 +23,6 @@ static inline void exact_sum_add(ExactSum *sum, double x);
 /* Adds x n times. All n of a sum together are less than 2^64. */
 void exact_sum_add_times(ExactSum *sum, double x, guint64 n);
 
-/* Adds a sum of others. */
-void exact_sum_merge(ExactSum *into, const ExactSum *from);
-
 /* The nearest double, of two as near the one whose last bit is 0. */
 double exact_sum_value(const ExactSum *sum);
 

@@ -55,11 +55,6 @@ static guint16 number_of(CallLabels *l, const char *label, gsize length)
         return number;
 }
 
-guint16 call_labels_number(CallLabels *l, const char *written)
-{
-        return number_of(l, written, strlen(written));
-}
-
 /* The same, quickly for those that come again and again. */
 static guint16 find_number(CallLabels *l, const char *label, gsize length)
 {

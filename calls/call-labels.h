@@ -23,9 +23,6 @@ void call_labels_clear(CallLabels *l);
 /* A message of a call (by number), which has its label unless an earlier one had it. */
 void call_labels_add(CallLabels *l, guint64 call, const Message *message);
 
-/* The number of an operation as traces write it; 0 past the 65,535th. */
-guint16 call_labels_number(CallLabels *l, const char *written);
-
 /* n calls from a number on have become those from another number on, a smaller one. */
 void call_labels_move(CallLabels *l, guint32 to, guint32 from, guint32 n);
 

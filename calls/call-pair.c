@@ -29,8 +29,6 @@ void call_pairs_make_room(CallPairs *p, guint32 i)
                 RENEW(p->place, old, size);
         if (p->wanted & WANT_IDS)
                 RENEW(p->id_at, old, size);
-        if (p->wanted & WANT_KEYS)
-                RENEW(p->key, old, size);
         if (p->wanted & WANT_PROGRESS)
                 RENEW(p->progress, old, size);
         if (p->wanted & WANT_TREES)
@@ -59,12 +57,6 @@ void call_pairs_want(CallPairs *p, guint wanted)
         p->wanted |= wanted;
 }
 
-void call_pairs_forget_keys(CallPairs *p)
-{
-        big_free(p->key, p->size * sizeof *p->key);
-        p->key = NULL;
-}
-
 #define PUT_AWAY(column) big_put_away(column, p->size * sizeof *(column))
 
 void call_pairs_put_away(const CallPairs *p)
@@ -79,7 +71,6 @@ void call_pairs_put_away(const CallPairs *p)
         PUT_AWAY(p->candidates);
         PUT_AWAY(p->place);
         PUT_AWAY(p->id_at);
-        PUT_AWAY(p->key);
         PUT_AWAY(p->progress);
         PUT_AWAY(p->context);
         PUT_AWAY(p->family);
@@ -105,8 +96,6 @@ void call_pairs_move(CallPairs *p, guint32 to, guint32 from, guint32 n)
                 MOVE(p->place, to, from, n);
         if (p->id_at)
                 MOVE(p->id_at, to, from, n);
-        if (p->key)
-                MOVE(p->key, to, from, n);
         if (p->progress)
                 MOVE(p->progress, to, from, n);
         if (p->context)
@@ -144,7 +133,6 @@ void call_pairs_clear(CallPairs *p)
         big_free(p->candidates, n * sizeof *p->candidates);
         big_free(p->place, n * sizeof *p->place);
         big_free(p->id_at, n * sizeof *p->id_at);
-        big_free(p->key, n * sizeof *p->key);
         big_free(p->progress, n * sizeof *p->progress);
         big_free(p->context, n * sizeof *p->context);
         big_free(p->family, n * sizeof *p->family);

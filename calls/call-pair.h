@@ -49,8 +49,6 @@ enum {
         WANT_TREES = 32,
         WANT_CONTEXTS = 64,
         WANT_FAMILIES = 128,
-        WANT_ORDINALS = 256,
-        WANT_KEYS = 512,
 };
 
 /* All call pairs of a trace, or those of it that are still needed, in the order in
@@ -69,7 +67,6 @@ typedef struct {
         guint32 *candidates; /* how many candidate parents it had */
         CallPlace *place;
         guint64 *id_at;   /* where its id ends << 32 | its length */
-        guint64 *key;     /* lone_message_key() of its id */
         guint8 *progress; /* the user's flags */
         guint32 *tree;    /* the tree it is in, plus one; 0: none */
         guint32 *context; /* of contexts.c; 0: unknown */
@@ -91,9 +88,6 @@ void call_pairs_move(CallPairs *pairs, guint32 to, guint32 from, guint32 n);
 
 /* Makes columns, of zeros, where they were not wanted from the start: WANT_PROGRESS, WANT_TREES. */
 void call_pairs_want(CallPairs *pairs, guint wanted);
-
-/* Frees the column of keys, which nothing asks for any more. */
-void call_pairs_forget_keys(CallPairs *pairs);
 
 /* What of the columns lies in files takes no memory until it is looked at again. */
 void call_pairs_put_away(const CallPairs *pairs);

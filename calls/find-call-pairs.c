@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "base/compare.h"
-#include "base/digest.h"
 #include "base/grow.h"
 #include "base/hash.h"
 
@@ -147,9 +146,7 @@ static inline EdgeSlot *edge_slot(const CallMatcher *m, guint64 nodes)
 
 static guint32 add_edge(CallMatcher *m, guint64 nodes)
 {
-        Edge edge = { .caller = nodes >> 32,
-                      .callee = (NodeId)nodes,
-                      .first = { G_MAXINT64, G_MAXINT64, G_MAXINT64, G_MAXINT64 } };
+        Edge edge = { .caller = nodes >> 32, .callee = (NodeId)nodes };
 
         g_array_append_val(m->edges, edge);
         if (m->edges->len * 2 > m->edge_mask) {
@@ -172,15 +169,6 @@ static inline guint32 find_edge(CallMatcher *m, guint64 nodes)
         guint32 e = edge_slot(m, nodes)->edge;
 
         return G_LIKELY(e) ? e - 1 : add_edge(m, nodes);
-}
-
-void call_matcher_know_edge(CallMatcher *m, NodeId caller, NodeId callee, guint8 kinds,
-                            gint64 kinds_since)
-{
-        Edge *edge = edge_at(m, find_edge(m, (guint64)caller << 32 | callee));
-
-        edge->kinds = kinds;
-        edge->kinds_since = kinds_since;
 }
 
 /* --- the table of open calls ---------------------------------------------- */
@@ -315,15 +303,10 @@ static void thin_lone(CallMatcher *m)
         g_array_remove_range(m->lone, m->n_lone[TRUE], n_returns - m->n_lone[TRUE]);
 }
 
-guint64 lone_message_key(const char *id, guint32 length)
-{
-        return length ? digest_bytes(DIGEST_BEGIN, id, length) | 1 : 0;
-}
-
-static void add_lone(CallMatcher *m, guint32 edge, gint64 time, gboolean is_return, guint64 key)
+static void add_lone(CallMatcher *m, guint32 edge, gint64 time, gboolean is_return)
 {
         Edge *e = edge_at(m, edge);
-        LoneMessage lone = { time, e->caller, e->callee, is_return, key };
+        LoneMessage lone = { time, e->caller, e->callee, is_return };
 
         e->messages++;
         if (is_return) {
@@ -405,9 +388,7 @@ static void release_lone(CallMatcher *m, guint32 index)
         add_lone(m, c->edge,
                  is_return ? first_of(c, c->stamps, RET_SENT, RET_RECV)
                            : first_of(c, c->stamps, CALL_RECV, CALL_SENT),
-                 is_return,
-                 lone_message_key(c->long_id ? c->long_id : (const char *)c->id_words,
-                                  c->id_length));
+                 is_return);
         g_free(c->long_id);
         free_call(m, index);
 }
@@ -572,7 +553,6 @@ G_ALWAYS_INLINE static inline guint32 append_call(CallMatcher *m, guint32 slot, 
                 return index;
         }
         first = &m->open[m->keys[slot].call - 1];
-        m->counts.repeated |= !is_pair(&m->open[first->tail]);
         m->open[first->tail].next = index;
         first->tail = index;
         first->chain++;
@@ -655,7 +635,7 @@ static guint add_any(CallMatcher *m, const Message *message, guint64 nodes, guin
 
         if (!(edge->kinds & bit)) {
                 edge->kinds |= bit;
-                edge->kinds_since = edge->first[message->op] = message->time;
+                edge->kinds_since = message->time;
         }
         if (m->keys[slot].call) {
                 give_up(m, slot, edge_index, message->time);
@@ -666,8 +646,7 @@ static guint add_any(CallMatcher *m, const Message *message, guint64 nodes, guin
                 found = find_open(m, slot, edge, message);
         if (found == NO_CALL) {
                 if (is_return && window_of(m, message) == 0) {
-                        add_lone(m, edge_index, message->time, TRUE,
-                                 lone_message_key(message->id, message->id_length));
+                        add_lone(m, edge_index, message->time, TRUE);
                         return 0;
                 }
                 found = append_call(m, slot, tag, nodes, edge_index, message);
@@ -881,23 +860,6 @@ guint call_matcher_finish(CallMatcher *m)
         m->keys_used = 0;
         m->queue_length = 0;
         return m->n_done ? MATCH_DONE : 0;
-}
-
-void call_matcher_take(CallMatcher *m, const Edge *edges, guint n_edges, const MatchCounts *counts,
-                       const LoneMessage *lone, guint n_lone)
-{
-        for (guint i = 0; i < n_edges; i++) {
-                guint32 at = find_edge(m, (guint64)edges[i].caller << 32 | edges[i].callee);
-
-                g_assert(at == i);
-                *edge_at(m, at) = edges[i];
-        }
-        m->counts = *counts;
-        g_array_set_size(m->lone, 0);
-        g_array_append_vals(m->lone, lone, n_lone);
-        m->n_lone[FALSE] = m->n_lone[TRUE] = 0;
-        for (guint i = 0; i < n_lone; i++)
-                m->n_lone[lone[i].is_return]++;
 }
 
 guint64 call_matcher_latest(const CallMatcher *m)

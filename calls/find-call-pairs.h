@@ -50,7 +50,6 @@ typedef struct {
         gint64 time;
         NodeId caller, callee;
         gboolean is_return;
-        guint64 key; /* a hash of its id; 0: it has none */
 } LoneMessage;
 
 /* An edge: messages from one node to another, both ways of a call together. */
@@ -58,7 +57,6 @@ typedef struct {
         NodeId caller, callee;
         guint8 kinds;       /* 1 << MessageOp of every kind of stamp of calls seen on it */
         gint64 kinds_since; /* when the last of those was first seen */
-        gint64 first[4];    /* when each was, by MessageOp; G_MAXINT64: never */
         guint64 messages, pairs, lone_calls, lone_returns;
         guint64 one_way[2];  /* MSG_SENT, MSG_RECV: not in messages */
         gint64 longest;      /* end - start of the longest call pair, ns; at least 0 */
@@ -72,7 +70,6 @@ typedef struct {
         guint64 linked;     /* those that came out as pairs */
         gint64 first, last; /* time of the first and last message; NO_TIME where none */
         gboolean disorder;  /* a message came after later ones, or a call after its return */
-        gboolean repeated;  /* a call came whose key was open: which returns first decides */
 } MatchCounts;
 
 /* window: the skew window, ns. max_call: the longest that a call may last, ns; G_MAXINT64
@@ -84,15 +81,6 @@ CallMatcher *call_matcher_new(gint64 window, gint64 max_call);
 void call_matcher_wait(CallMatcher *matcher, gint64 window);
 void call_matcher_free(CallMatcher *matcher);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(CallMatcher, call_matcher_free)
-
-/* Before the first message: the next edge, and the kinds of stamps that it has shown so far. */
-void call_matcher_know_edge(CallMatcher *matcher, NodeId caller, NodeId callee, guint8 kinds,
-                            gint64 kinds_since);
-
-/* After _finish(): what is known of all messages, in place of what came here. The edges begin with
- * those that came here, in the same order. */
-void call_matcher_take(CallMatcher *matcher, const Edge *edges, guint n_edges,
-                       const MatchCounts *counts, const LoneMessage *lone, guint n_lone);
 
 /* Returns MATCH_ flags. Constant time. */
 guint call_matcher_add(CallMatcher *matcher, const Message *message);
@@ -125,9 +113,6 @@ const DoneCall *call_matcher_done(const CallMatcher *matcher, guint *n);
 
 /* Complete after _finish(). Borrowed. */
 const MatchCounts *call_matcher_counts(CallMatcher *matcher);
-
-/* The key of a lone message with this id. */
-guint64 lone_message_key(const char *id, guint32 length);
 
 /* Borrowed; in order of first sight. */
 const Edge *call_matcher_edges(const CallMatcher *matcher, guint *n);

@@ -20,9 +20,6 @@ void known_calls_init(KnownCalls *k, NodeTable *nodes, gint64 window, gint64 max
         call_labels_init(&k->labels);
         if (wanted & WANT_IDS)
                 k->ids = g_byte_array_new();
-        if (wanted & WANT_ORDINALS)
-                k->ordinals = g_array_new(FALSE, TRUE, sizeof(guint32));
-        k->moment = NO_TIME;
         if (wanted & WANT_TRUE_PATHS)
                 k->key = g_string_new(NULL);
 }
@@ -39,8 +36,6 @@ void known_calls_clear(KnownCalls *k)
         call_pairs_clear(&k->pairs);
         if (k->ids)
                 g_byte_array_free(k->ids, TRUE);
-        if (k->ordinals)
-                g_array_free(k->ordinals, TRUE);
         if (k->key)
                 g_string_free(k->key, TRUE);
 }
@@ -73,25 +68,12 @@ static gboolean take_done(KnownCalls *k, GError **error)
                 }
                 call_pairs_put(&k->pairs, place, &done->pair, done->edge);
                 known_calls_pass(k, (guint32)place);
-                if (k->pairs.key)
-                        k->pairs.key[place] = lone_message_key(done->id, done->id_length);
                 if (k->ids) {
                         g_byte_array_append(k->ids, (const guint8 *)done->id, done->id_length);
                         k->pairs.id_at[place] = (guint64)k->ids->len << 32 | done->id_length;
                 }
         }
         return TRUE;
-}
-
-/* Calls are numbered as they are opened. */
-static void note_ordinal(KnownCalls *k, const Message *message)
-{
-        guint64 call = call_matcher_latest(k->matcher) - k->dropped;
-
-        k->ordinal = message->time == k->moment ? k->ordinal + 1 : 0;
-        k->moment = message->time;
-        if (call == k->ordinals->len && call < NO_PARENT) /* its first message */
-                g_array_append_val(k->ordinals, k->ordinal);
 }
 
 /* What a message says besides: of the call that it is, or that it answers. */
@@ -148,8 +130,6 @@ gboolean known_calls_add(KnownCalls *k, const Message *message, GError **error)
                 return add_linked(k, message, matched, link, link_length, relay, error);
         did = call_matcher_add(k->matcher, matched);
         take_attributes(k, message, did);
-        if (G_UNLIKELY(k->ordinals != NULL))
-                note_ordinal(k, message);
         if (G_UNLIKELY(link != NULL))
                 call_links_add(&k->links, call_matcher_latest(k->matcher) - k->dropped, message,
                                k->connections.by_id, link, link_length, relay);
@@ -171,14 +151,6 @@ gboolean known_calls_expire(KnownCalls *k, gint64 time, gint64 max_call, GError 
                take_done(k, error);
 }
 
-static void move_ordinals(KnownCalls *k, guint32 to, guint32 from, guint32 n)
-{
-        guint32 *of = k->ordinals ? (guint32 *)k->ordinals->data : NULL;
-
-        if (of)
-                memmove(of + to, of + from, n * sizeof *of);
-}
-
 /* A run of them at a time. */
 void known_calls_close_up(KnownCalls *k)
 {
@@ -196,7 +168,6 @@ void known_calls_close_up(KnownCalls *k)
                         call_labels_move(&k->labels, kept, first, end - first);
                         call_connections_move(&k->connections, kept, first, end - first);
                         call_identifiers_move(&k->identifiers, kept, first, end - first);
-                        move_ordinals(k, kept, first, end - first);
                         call_facts_move(&k->facts, kept, first, end - first);
                         call_pairs_move(c, kept, first, end - first);
                 }

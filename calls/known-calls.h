@@ -26,13 +26,9 @@ typedef struct {
         CallLinks links;
         CallFacts facts;
         EdgeRoles roles;
-        guint64 dropped;  /* calls that are no longer there, all before the others */
-        GByteArray *ids;  /* of all calls, one after the other; NULL where not kept */
-        GArray *ordinals; /* guint32, by call: how many messages of the same moment came before its
-                             first; NULL where not kept */
-        guint32 ordinal;  /* of the latest message */
-        gint64 moment;    /* its stamp */
-        GString *key;     /* "PATH ID", which stands for a message's id; NULL where not wanted */
+        guint64 dropped; /* calls that are no longer there, all before the others */
+        GByteArray *ids; /* of all calls, one after the other; NULL where not kept */
+        GString *key;    /* "PATH ID", which stands for a message's id; NULL where not wanted */
         TruePathCounts paths;
         guint64 children; /* calls with a candidate parent */
         guint64 nestings; /* candidate parents of them, all together */

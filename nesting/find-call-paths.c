@@ -128,8 +128,6 @@ static gboolean take_instance(gpointer data, guint32 root, GError **error)
         is_cut = cut_is_in(&p->cuts[p->path[0].caller], p->path[0].start, p->path[0].end);
         if (p->begins && !p->begins(p->data, p->path, n, error))
                 return FALSE;
-        if (p->take)
-                return p->take(p->data, p->path, n, is_cut, error);
         if (is_cut)
                 path_set_summary(p->set)->cut_instances++;
         else if (!path_set_add(p->set, p->path, n, error))

@@ -14,10 +14,6 @@
 /* An instance is about to go to the set: n calls, its root first. FALSE with error set stops. */
 typedef gboolean (*InstanceBegins)(gpointer data, const PathCall *path, guint32 n, GError **error);
 
-/* Takes an instance in place of the set; is_cut: the capture has cut it. */
-typedef gboolean (*InstanceTaken)(gpointer data, const PathCall *path, guint32 n, gboolean is_cut,
-                                  GError **error);
-
 typedef struct {
         KnownCalls *calls; /* borrowed */
         CallTrees trees;
@@ -26,8 +22,7 @@ typedef struct {
         GArray *roots;         /* takes the root of each instance, guint32; NULL: not wanted */
         guint64 number;        /* of the next instance */
         InstanceBegins begins; /* may be NULL */
-        InstanceTaken take;    /* NULL: the set has them */
-        gpointer data;         /* for these */
+        gpointer data;         /* for it */
         PathCall *path;        /* the instance in hand */
         guint32 path_size;
 } CallPaths;

@@ -229,12 +229,6 @@ static gboolean find_pairs(Run *r, GError **error)
                                 probability = (double)calls->links.probability[call];
                         } else if (role->at_caller && !call_links_is_turn(&calls->links, call))
                                 parent = find_parent(r, role, call, tree, &probability);
-                        if (G_UNLIKELY(r->of.noted != NULL &&
-                                       (call < r->of.untold || call >= r->of.told)))
-                                r->of.noted(r->of.data, call,
-                                            parent == NO_TREE ? NO_PARENT
-                                                              : r->trees->tree[parent].call,
-                                            probability);
                         if (!call_trees_place(r->trees, tree, parent, probability, error))
                                 return FALSE;
                 }

@@ -16,9 +16,6 @@
 #include "nesting/nesting-options.h"
 #include "nesting/scoreboard.h"
 
-/* Takes a call whose parent was found, or NO_PARENT; calls come in order of start. */
-typedef void (*ParentNoted)(gpointer data, guint32 call, guint32 parent, double probability);
-
 /* What pairs are found from; all borrowed. */
 typedef struct {
         const NestingOptions *options;
@@ -28,9 +25,6 @@ typedef struct {
         GArray *explanations; /* of Explanation */
         gboolean cycles;      /* clocks may disagree, so that a call may lie within itself */
         gboolean faded;       /* scores may have been halved to nothing */
-        ParentNoted noted;    /* NULL: not wanted */
-        gpointer data;        /* for it */
-        guint32 untold, told; /* calls from the one until the other need not be noted */
 } PairSearch;
 
 /* Goes through the order and puts trees together. FALSE with error set if one that is complete

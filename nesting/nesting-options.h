@@ -49,7 +49,6 @@ typedef struct {
         gboolean fold;             /* fold clients */
         gboolean keep;             /* ids, causes and numbers of candidates will be asked for */
         gboolean places;           /* calls.place will be */
-        gboolean ordinals;         /* calls.ordinals will be */
         Models *learn;       /* joint: gets what is learned; NULL */
         const Models *model; /* joint: decides, and nothing is learned; NULL */
         guint threads;             /* joint: of so many nodes at a time; 0: one */

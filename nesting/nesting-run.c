@@ -25,8 +25,6 @@ static guint wanted_columns(const NestingOptions *o)
         wanted |= WANT_LINKS;
         if (truth)
                 wanted |= WANT_TRUE_PATHS;
-        if (o->ordinals)
-                wanted |= WANT_ORDINALS;
         return wanted;
 }
 

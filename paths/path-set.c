@@ -46,9 +46,6 @@ enum {
  * no more than this. */
 enum { MAX_LABELS = 64 };
 
-/* Bytes of a set come in pieces of about so many. */
-enum { PIECE = 1 << 20 };
-
 /* How often calls at one node of a pattern had an operation. */
 typedef struct {
         guint16 label;
@@ -102,10 +99,6 @@ struct PathSet {
         PathSetSummary *summary;
         PathGraph *graph; /* NULL where the patterns are not linear */
 
-        gboolean is_part;  /* path_set_be_part() */
-        guint32 n_told;    /* patterns that are in bytes, by path_set_bytes(), and no longer here */
-        TimesBlockAt told; /* and the last block of the log */
-        GPtrArray *of_part; /* when reading: the patterns of the part in hand, by its numbers */
         const NodeId *fold; /* by NodeId; NULL: nothing is folded */
         const GPtrArray *labels;
         guint64 n_instances;
@@ -194,7 +187,6 @@ PathSet *path_set_new(const NodeTable *nodes, SiblingOrder order)
         set->summary->method = "unknown";
         set->summary->first = set->summary->last = NO_TIME;
         set->patterns = g_ptr_array_new_with_free_func(pattern_free);
-        set->of_part = g_ptr_array_new();
         set->log = times_log_new();
         table_init(&set->by_sequence, 64);
         table_init(&set->by_id, 64);
@@ -220,7 +212,6 @@ void path_set_free(PathSet *set)
                 return;
         path_graph_free(set->graph);
         g_ptr_array_free(set->patterns, TRUE);
-        g_ptr_array_free(set->of_part, TRUE);
         for (gsize i = 0; i <= set->by_sequence.mask; i++)
                 g_free(set->by_sequence.places[i].what);
         g_free(set->by_sequence.places);
@@ -291,7 +282,6 @@ static const char *label_text(const PathSet *set, guint16 label)
 
 /* The callee of a call and how it continues, of which node numbers leave the two highest bits. */
 enum { CONTINUES_SHIFT = 30 };
-#define NODE_BITS (((guint32)1 << CONTINUES_SHIFT) - 1)
 
 static inline guint32 shape_word(const PathCall *call)
 {
@@ -325,7 +315,7 @@ static void make_nodes(PatternEntry *entry)
                 PatternNode *node = &p->nodes[slot[i]];
                 guint32 parent = calls[2 * (gsize)i + 1];
 
-                node->node = calls[2 * (gsize)i] & NODE_BITS;
+                node->node = calls[2 * (gsize)i] & (((guint32)1 << CONTINUES_SHIFT) - 1);
                 node->continues = (guint8)(calls[2 * (gsize)i] >> CONTINUES_SHIFT);
                 node->parent = i == 0 ? NO_PARENT : slot[parent];
                 node->depth = i == 0 ? 0 : p->nodes[node->parent].depth + 1;
@@ -503,25 +493,16 @@ static guint32 most_logged(const PathSet *set, const PatternEntry *entry)
                        : CLAMP(MAX_LOGGED_NODES / entry->pattern.n_nodes, 1, MAX_LOGGED);
 }
 
-/* times: of n instances. */
-static void log_times(PathSet *set, PatternEntry *entry, gconstpointer times, guint32 n,
-                      gboolean is_wide)
+static void log_waiting(PathSet *set, PatternEntry *entry)
 {
-        entry->logged = times_log_add(set->log, entry->index, entry->logged, times,
-                                      (guint32)(n * n_times(entry)), is_wide);
-        entry->n_logged += n;
+        entry->logged = times_log_add(set->log, entry->logged, entry->wide,
+                                      (guint32)(entry->n_waiting * n_times(entry)), entry->is_wide);
+        entry->n_logged += entry->n_waiting;
+        entry->n_waiting = 0;
         if (entry->n_logged < most_logged(set, entry))
                 return;
         entry->is_common = TRUE;
         count_waiting(set, entry);
-}
-
-static void log_waiting(PathSet *set, PatternEntry *entry)
-{
-        guint32 n = entry->n_waiting;
-
-        entry->n_waiting = 0;
-        log_times(set, entry, entry->wide, n, entry->is_wide);
 }
 
 static void make_room(PatternEntry *entry, guint32 room)
@@ -599,47 +580,25 @@ static inline gboolean put_narrow(PatternEntry *entry, const PathCall *calls, co
         return beyond >> 32 == 0;
 }
 
-/* Those of an instance that waited elsewhere: one of the two, the other is NULL. */
-static void add_times(PathSet *set, PatternEntry *entry, const gint64 *wide, const gint32 *narrow)
-{
-        gsize n = n_times(entry), at;
-
-        wait_for_more(set, entry);
-        entry->latency += wide ? wide[LATENCY] : narrow[LATENCY];
-        if (wide && !entry->is_wide)
-                widen(entry);
-        at = (entry->n_waiting - 1) * n;
-        if (wide)
-                memcpy(entry->wide + at, wide, n * sizeof *wide);
-        else if (!entry->is_wide)
-                memcpy(entry->narrow + at, narrow, n * sizeof *narrow);
-        for (gsize i = 0; !wide && entry->is_wide && i < n; i++)
-                entry->wide[at + i] = narrow[i];
-}
-
 /* A product of roundings may be a little outside. */
 static inline double probability_within(double probability)
 {
         return probability > 0 ? MIN(probability, 1) : 0;
 }
 
-static void trust_all_nodes(PathSet *set)
-{
-        guint32 n = node_table_size(set->nodes);
-
-        set->trust = g_renew(PathTrust, set->trust, n);
-        set->right = g_renew(ExactSum, set->right, n);
-        memset(set->trust + set->n_trust, 0, (n - set->n_trust) * sizeof *set->trust);
-        memset(set->right + set->n_trust, 0, (n - set->n_trust) * sizeof *set->right);
-        set->n_trust = n;
-}
-
 static inline void count_parent(PathSet *set, const PathCall *call)
 {
         PathTrust *trust;
 
-        if (G_UNLIKELY(call->caller >= set->n_trust))
-                trust_all_nodes(set);
+        if (G_UNLIKELY(call->caller >= set->n_trust)) {
+                guint32 n = node_table_size(set->nodes);
+
+                set->trust = g_renew(PathTrust, set->trust, n);
+                set->right = g_renew(ExactSum, set->right, n);
+                memset(set->trust + set->n_trust, 0, (n - set->n_trust) * sizeof *set->trust);
+                memset(set->right + set->n_trust, 0, (n - set->n_trust) * sizeof *set->right);
+                set->n_trust = n;
+        }
         trust = &set->trust[call->caller];
         trust->calls++;
         if (call->probability < 1) {
@@ -696,29 +655,28 @@ static void count_goes_on(PatternEntry *entry, const PathCall *calls, const guin
         histogram_add(&p->completion, path_completion(calls, p->n_nodes));
 }
 
-static void count_label(LabelCounts *l, guint16 label, guint64 count, gboolean all)
+static void count_label(LabelCounts *l, guint16 label)
 {
         for (guint32 i = 0; i < l->n; i++)
                 if (G_LIKELY(l->counts[i].label == label)) {
-                        l->counts[i].count += count;
+                        l->counts[i].count++;
                         return;
                 }
-        if (l->n >= MAX_LABELS && !all)
+        if (l->n == MAX_LABELS)
                 return;
         if ((l->n & (l->n - 1)) == 0)
                 l->counts = g_renew(LabelCount, l->counts, MAX(1, 2 * l->n));
-        l->counts[l->n++] = (LabelCount){ label, count };
+        l->counts[l->n++] = (LabelCount){ label, 1 };
 }
 
-static inline void count_labels(PatternEntry *entry, const PathCall *calls, const guint32 *slot,
-                                gboolean all)
+static inline void count_labels(PatternEntry *entry, const PathCall *calls, const guint32 *slot)
 {
         for (guint32 i = 0; i < entry->pattern.n_nodes; i++) {
                 if (calls[i].label == 0)
                         continue;
                 if (G_UNLIKELY(!entry->labels))
                         entry->labels = g_new0(LabelCounts, entry->pattern.n_nodes);
-                count_label(&entry->labels[slot[i]], calls[i].label, 1, all);
+                count_label(&entry->labels[slot[i]], calls[i].label);
         }
 }
 
@@ -759,7 +717,7 @@ gboolean path_set_add(PathSet *set, PathCall *calls, guint32 n, GError **error)
                 put_wide(entry, calls, slot);
         count_network(set, entry, calls, slot);
         count_waits(set, entry, calls, slot);
-        count_labels(entry, calls, slot, set->is_part);
+        count_labels(entry, calls, slot);
         if (G_UNLIKELY(entry->pattern.goes_on))
                 count_goes_on(entry, calls, slot);
         entry->pattern.count++;
@@ -951,392 +909,6 @@ void path_set_set_trust(PathSet *set, NodeId node, const PathTrust *trust)
                 set->n_trust = node + 1;
         }
         set->trust[node] = *trust;
-}
-
-/* --- sets of several processes ------------------------------------------------ */
-
-void path_set_be_part(PathSet *set)
-{
-        set->is_part = TRUE;
-}
-
-void path_set_be_whole(PathSet *set, const NodeId *fold, const GPtrArray *labels)
-{
-        set->is_part = FALSE;
-        set->fold = fold;
-        set->labels = labels;
-        for (guint32 i = 0; i < set->patterns->len; i++) {
-                PatternEntry *e = set->patterns->pdata[i];
-
-                e->pattern.label = label_text(set, e->first->label);
-                for (guint32 k = 0; e->labels && k < e->pattern.n_nodes; k++)
-                        e->labels[k].n = MIN(e->labels[k].n, MAX_LABELS);
-        }
-}
-
-static void histogram_bytes(Histogram *h, Bytes *b)
-{
-        g_autoptr(GBytes) packed = bytes_reads(b) || h->count == 0 ? NULL : histogram_pack(h);
-        gsize length = packed ? g_bytes_get_size(packed) : 0;
-        guint8 *data = packed ? (guint8 *)g_bytes_get_data(packed, NULL) : NULL;
-        guint32 n = (guint32)length;
-        Histogram part = HISTOGRAM_INIT;
-
-        bytes_count(b, &n, 1);
-        if (n == 0)
-                return;
-        bytes_u8s(b, &data, n);
-        if (!bytes_reads(b))
-                return;
-        bytes_expect(b, data && histogram_unpack(&part, data, n), "a histogram");
-        if (h->count == 0) {
-                *h = part;
-        } else {
-                histogram_merge(h, &part);
-                histogram_clear(&part);
-        }
-        g_free(data);
-}
-
-/* Most words of most sums are 0. */
-static void exact_bytes(ExactSum *sum, Bytes *b)
-{
-        ExactSum part = *sum;
-        guint32 used = 0;
-
-        for (guint i = 0; i < EXACT_SUM_WORDS; i++)
-                used |= (guint32)(part.word[i] != 0) << i;
-        bytes_u32(b, &used);
-        for (guint i = 0; i < EXACT_SUM_WORDS; i++)
-                if (used >> i & 1)
-                        bytes_u64(b, &part.word[i]);
-                else
-                        part.word[i] = 0;
-        if (bytes_reads(b))
-                exact_sum_merge(sum, &part);
-}
-
-/* The number that an operation has in this set. */
-static guint16 place_label(const guint16 *label, guint n_labels, guint16 number, Bytes *b)
-{
-        if (!bytes_reads(b) || number == 0)
-                return number;
-        return bytes_expect(b, number <= n_labels, "an operation") ? label[number - 1] : 0;
-}
-
-static void labels_bytes(PatternEntry *e, guint32 node, const guint16 *label, guint n_labels,
-                         Bytes *b)
-{
-        LabelCounts *l = e->labels ? &e->labels[node] : NULL;
-        guint32 n = l ? l->n : 0;
-        gboolean all = !bytes_reads(b);
-
-        bytes_count(b, &n, 10);
-        if (n > 0 && !e->labels)
-                e->labels = g_new0(LabelCounts, e->pattern.n_nodes);
-        for (guint32 i = 0; i < n && bytes_good(b); i++) {
-                LabelCount c = all ? l->counts[i] : (LabelCount){ 0, 0 };
-
-                bytes_u16(b, &c.label);
-                bytes_u64(b, &c.count);
-                c.label = place_label(label, n_labels, c.label, b);
-                if (!all && bytes_good(b))
-                        count_label(&e->labels[node], c.label, c.count, FALSE);
-        }
-}
-
-/* The shape of a pattern: a variant whose calls are its nodes in their order. */
-static Variant *shape_bytes(const PathSet *set, const PatternEntry *e, guint32 n, Bytes *b)
-{
-        Variant *v = g_malloc(sizeof *v + 3 * (gsize)n * sizeof *v->words);
-        guint32 *words = v->words, *slot = words + 2 * (gsize)n;
-        const guint32 *of = e ? e->first->words : NULL;
-
-        v->n = n;
-        for (guint32 i = 0; i < n; i++) {
-                guint32 at = e ? of[2 * (gsize)n + i] : i;
-
-                words[2 * (gsize)at] = e ? of[2 * (gsize)i] : 0;
-                words[2 * (gsize)at + 1] =
-                        e && i ? of[2 * (gsize)n + of[2 * (gsize)i + 1]] : NO_PARENT;
-                slot[at] = at;
-        }
-        for (guint32 i = 0; i < n; i++) {
-                bytes_u32(b, &words[2 * (gsize)i]);
-                bytes_u32(b, &words[2 * (gsize)i + 1]);
-                bytes_expect(b,
-                             (words[2 * (gsize)i] & NODE_BITS) < node_table_size(set->nodes) &&
-                                     words[2 * (gsize)i] >> CONTINUES_SHIFT <= WORK_QUEUED &&
-                                     (i ? words[2 * (gsize)i + 1] < i : words[1] == NO_PARENT),
-                             "a node of a pattern");
-        }
-        return v;
-}
-
-/* Of a pattern that the set has not got yet: it becomes the one that it was found with. */
-static PatternEntry *entry_of(PathSet *set, Variant *v, char *signature, const char *text,
-                              guint64 id)
-{
-        guint64 hash = hash_word(HASH_SEED, (guint64)v->label << 32 | v->client);
-
-        for (guint32 i = 0; i < v->n; i++)
-                hash = hash_word(hash, (guint64)v->words[2 * (gsize)i] << 32 |
-                                               v->words[2 * (gsize)i + 1]);
-        v->entry = entry_new(set, text, signature, id, v->client, v->n);
-        v->entry->first = v;
-        table_put(&set->by_sequence, hash, v);
-        return v->entry;
-}
-
-/* Times of n instances to bytes, or from them, to be freed. */
-static gpointer times_bytes(const PatternEntry *e, gpointer times, guint32 *n, gboolean *is_wide,
-                            Bytes *b)
-{
-        gint64 *wide = times;
-        gint32 *narrow = times;
-
-        bytes_count(b, n, 12);
-        bytes_bool(b, is_wide);
-        if (*is_wide)
-                bytes_u64s(b, (guint64 **)&wide, *n * n_times(e));
-        else
-                bytes_u32s(b, (guint32 **)&narrow, *n * n_times(e));
-        if (!bytes_good(b))
-                *n = 0;
-        return *is_wide ? (gpointer)wide : narrow;
-}
-
-static void add_all_times(PathSet *set, PatternEntry *e, gconstpointer times, guint32 n,
-                          gboolean is_wide)
-{
-        const gint64 *wide = times;
-        const gint32 *narrow = times;
-
-        for (guint32 i = 0; i < n; i++)
-                add_times(set, e, is_wide ? wide + i * n_times(e) : NULL,
-                          is_wide ? NULL : narrow + i * n_times(e));
-}
-
-/* Instances that wait to be counted, but for those in the log. */
-static void waiting_bytes(PathSet *set, PatternEntry *e, Bytes *b)
-{
-        guint32 n = e->n_waiting;
-        gboolean is_wide = e->is_wide;
-        gpointer times = times_bytes(e, e->wide, &n, &is_wide, b);
-
-        if (!bytes_reads(b))
-                return;
-        add_all_times(set, e, times, n, is_wide);
-        g_free(times);
-}
-
-/* Takes a block of a part as it is. */
-static void take_block(PathSet *set, PatternEntry *e, gconstpointer times, guint32 n,
-                       gboolean is_wide)
-{
-        if (e->is_common) {
-                add_all_times(set, e, times, n, is_wide);
-                return;
-        }
-        for (gsize i = 0; i < n; i++)
-                e->latency += is_wide ? ((const gint64 *)times)[i * n_times(e) + LATENCY]
-                                      : ((const gint32 *)times)[i * n_times(e) + LATENCY];
-        log_times(set, e, times, n, is_wide);
-}
-
-/* A block of the log, after all patterns. NULL: when reading. */
-static void block_bytes(PathSet *set, const TimesBlock *block, Bytes *b)
-{
-        const GPtrArray *patterns = block ? set->patterns : set->of_part;
-        guint32 number = block ? block->list : 0, n;
-        gboolean is_wide = block && block->is_wide;
-        PatternEntry *e;
-        gpointer times;
-
-        bytes_u32(b, &number);
-        if (!bytes_expect(b, number < patterns->len, "a pattern"))
-                return;
-        e = patterns->pdata[number];
-        n = block ? (guint32)(block->n / n_times(e)) : 0;
-        times = times_bytes(e, block ? (gpointer)block->times : NULL, &n, &is_wide, b);
-        if (block)
-                return;
-        if (bytes_expect(b, n > 0, "times"))
-                take_block(set, e, times, n, is_wide);
-        g_free(times);
-}
-
-/* Distributions that were made. */
-static void distributions_bytes(PathSet *set, PatternEntry *e, Bytes *b)
-{
-        for (guint32 i = 0; i < e->pattern.n_nodes && bytes_good(b); i++) {
-                PatternNode *node = &e->pattern.nodes[i];
-                guint32 workers = node->workers;
-                Histogram *all[] = { &node->latency,    &node->call_delay, &node->own,
-                                     &node->network,    &node->connecting, &node->queued,
-                                     &node->own_queued, &node->serving };
-
-                bytes_u32(b, &workers);
-                for (guint k = 0; k < G_N_ELEMENTS(all); k++)
-                        histogram_bytes(all[k], b);
-                node->workers = workers ? workers : node->workers;
-                set->waits |= node->workers > 0;
-                set->connects |= node->connecting.sum > 0;
-        }
-        histogram_bytes(&e->pattern.completion, b);
-}
-
-static void entry_bytes(PathSet *set, PatternEntry *e, const guint16 *label, guint n_labels,
-                        Bytes *b)
-{
-        PathPattern *p = &e->pattern;
-        guint64 count = p->count;
-        gboolean made = p->nodes != NULL;
-
-        waiting_bytes(set, e, b);
-        bytes_bool(b, &made);
-        if (made && !p->nodes)
-                make_nodes(e);
-        if (made)
-                distributions_bytes(set, e, b);
-        for (guint32 i = 0; i < p->n_nodes && bytes_good(b); i++)
-                labels_bytes(e, i, label, n_labels, b);
-        exact_bytes(&e->probability, b);
-        bytes_u64(b, &count);
-        bytes_bool(b, &p->goes_on);
-        set->goes_on |= p->goes_on;
-        if (!bytes_reads(b))
-                return;
-        p->count += count;
-        set->n_instances += count;
-}
-
-/* The pattern in hand, when reading one of a part. */
-static void pattern_bytes(PathSet *set, PatternEntry *e, const guint16 *label, guint n_labels,
-                          Bytes *b)
-{
-        char *signature = e ? e->pattern.signature : NULL;
-        guint16 number = e ? e->first->label : 0;
-        NodeId client = e ? e->pattern.client : 0;
-        guint32 n = e ? e->pattern.n_nodes : 0;
-        g_autofree Variant *shape = NULL;
-
-        bytes_text(b, &signature);
-        bytes_u16(b, &number);
-        bytes_u32(b, &client);
-        bytes_count(b, &n, 8);
-        bytes_expect(b, n > 0 && client < node_table_size(set->nodes), "a pattern");
-        shape = shape_bytes(set, e, n, b);
-        shape->client = client;
-        shape->label = place_label(label, n_labels, number, b);
-        if (bytes_reads(b) && bytes_good(b)) {
-                const char *text = label_text(set, shape->label);
-                guint64 id = path_pattern_id(text, signature);
-
-                e = lookup_pattern(set, text, signature, id);
-                bytes_expect(b, !e || e->pattern.n_nodes == n, "the nodes of a pattern");
-                if (!e)
-                        e = entry_of(set, g_steal_pointer(&shape), g_steal_pointer(&signature),
-                                     text, id);
-        }
-        if (bytes_reads(b)) {
-                g_free(signature);
-                g_ptr_array_add(set->of_part, e);
-        }
-        if (e && bytes_good(b))
-                entry_bytes(set, e, label, n_labels, b);
-}
-
-static void trust_bytes(PathSet *set, Bytes *b)
-{
-        guint32 n = set->n_trust;
-
-        bytes_count(b, &n, 20);
-        bytes_expect(b, n <= node_table_size(set->nodes), "nodes");
-        if (n > set->n_trust && bytes_good(b))
-                trust_all_nodes(set);
-        for (guint32 i = 0; i < n && bytes_good(b); i++) {
-                PathTrust part = set->trust[i];
-
-                bytes_u64(b, &part.calls);
-                bytes_u64(b, &part.guessed);
-                exact_bytes(&set->right[i], b);
-                if (!bytes_reads(b))
-                        continue;
-                set->trust[i].calls += part.calls;
-                set->trust[i].guessed += part.guessed;
-        }
-}
-
-/* What is not of a pattern. */
-static void rest_bytes(PathSet *set, Bytes *b)
-{
-        guint64 cut = set->summary->cut_instances;
-
-        trust_bytes(set, b);
-        bytes_u64(b, &cut);
-        if (bytes_reads(b))
-                set->summary->cut_instances += cut;
-}
-
-/* But for what is in the log. */
-static void empty_entry(PatternEntry *e)
-{
-        path_pattern_clear(&e->pattern);
-        e->pattern.nodes = NULL;
-        e->pattern.signature = NULL;
-        g_clear_pointer(&e->wide, g_free);
-        e->n_waiting = 0;
-}
-
-/* The next block of the log of a pattern that has not become histograms since. */
-static const TimesBlock *next_block(PathSet *set)
-{
-        const TimesBlock *block = NULL;
-        const PatternEntry *e;
-
-        do {
-                set->told = times_log_next(set->log, set->told);
-                block = times_log_block(set->log, set->told);
-                e = block ? set->patterns->pdata[block->list] : NULL;
-        } while (e && !e->logged);
-        return block;
-}
-
-/* What is next in a piece. */
-enum { ITEM_END, ITEM_PATTERN, ITEM_BLOCK, ITEM_REST };
-
-gboolean path_set_bytes(PathSet *set, const guint16 *label, guint n_labels, Bytes *b)
-{
-        guint8 item = ITEM_PATTERN;
-
-        g_assert(!set->graph);
-        while (bytes_good(b) && (item == ITEM_PATTERN || item == ITEM_BLOCK)) {
-                PatternEntry *e = NULL;
-                const TimesBlock *block = NULL;
-
-                if (!bytes_reads(b)) {
-                        if (b->out->len >= PIECE)
-                                item = ITEM_END;
-                        else if (set->n_told < set->patterns->len)
-                                e = set->patterns->pdata[set->n_told++];
-                        else
-                                item = (block = next_block(set)) ? ITEM_BLOCK : ITEM_REST;
-                }
-                bytes_u8(b, &item);
-                bytes_expect(b, item <= ITEM_REST, "a part of a set");
-                if (item == ITEM_PATTERN)
-                        pattern_bytes(set, e, label, n_labels, b);
-                if (item == ITEM_BLOCK)
-                        block_bytes(set, block, b);
-                if (e)
-                        empty_entry(e);
-        }
-        if (item != ITEM_REST)
-                return bytes_good(b);
-        rest_bytes(set, b);
-        g_ptr_array_set_size(set->of_part, 0);
-        return FALSE;
 }
 
 /* --- what is in a set ------------------------------------------------------- */

@@ -11,7 +11,6 @@
 #ifndef RAVEL_PATH_SET_H
 #define RAVEL_PATH_SET_H
 
-#include "base/bytes.h"
 #include "paths/histogram.h"
 #include "paths/path-call.h"
 #include "paths/path-graph.h"
@@ -164,22 +163,6 @@ void path_set_add_linear(PathSet *set, NodeId client, PathHop *hops, guint32 n, 
 void path_set_add_pattern(PathSet *set, const PathPattern *pattern);
 
 void path_set_set_trust(PathSet *set, NodeId node, const PathTrust *trust);
-
-/* --- sets of several processes ----------------------------------------------- */
-
-/* Before the first instance: it will be part of another set, which has to know all operations. */
-void path_set_be_part(PathSet *set);
-
-/* The first part is the whole from now on, which others are added to. fold and labels are as for
- * path_set_set_fold() and path_set_set_labels(): the same clients and operations, in place of those
- * that it borrowed until now. */
-void path_set_be_whole(PathSet *set, const NodeId *fold, const GPtrArray *labels);
-
-/* The next piece of what was added to a part, to bytes, which leaves the part without it; or from
- * those of a part with the same nodes, added as if its instances were, one by one. label: when
- * reading, the number that each operation of the part has here, n_labels of them, by its number
- * less 1. FALSE: it was the last piece, or something is wrong. */
-gboolean path_set_bytes(PathSet *set, const guint16 *label, guint n_labels, Bytes *b);
 
 /* The pattern that the last instance was added to, and whether that goes on. */
 guint32 path_set_latest(const PathSet *set);

@@ -53,8 +53,8 @@ static gsize block_size(guint32 n, gboolean is_wide)
         return sizeof(TimesBlock) + ((bytes + 7) & ~(gsize)7);
 }
 
-TimesBlockAt times_log_add(TimesLog *log, guint32 list, TimesBlockAt last, gconstpointer times,
-                           guint32 n, gboolean is_wide)
+TimesBlockAt times_log_add(TimesLog *log, TimesBlockAt last, gconstpointer times, guint32 n,
+                           gboolean is_wide)
 {
         gsize size = block_size(n, is_wide);
         TimesBlockAt at;
@@ -65,7 +65,6 @@ TimesBlockAt times_log_add(TimesLog *log, guint32 list, TimesBlockAt last, gcons
         at = log->n;
         block = (TimesBlock *)(log->data + at);
         block->before = last;
-        block->list = list;
         block->n = n;
         block->is_wide = is_wide != 0;
         memcpy(block->times, times, n * (is_wide ? sizeof(gint64) : sizeof(gint32)));
@@ -84,14 +83,6 @@ const TimesBlock *times_log_block(TimesLog *log, TimesBlockAt at)
                 put_away(log);
         log->last = at;
         return (const TimesBlock *)(log->data + at);
-}
-
-TimesBlockAt times_log_next(const TimesLog *log, TimesBlockAt at)
-{
-        const TimesBlock *block = (const TimesBlock *)(log->data + at);
-        gsize next = at == 0 ? sizeof(TimesBlock) : at + block_size(block->n, block->is_wide);
-
-        return next < log->n ? next : 0;
 }
 
 gboolean times_log_is_in_memory(const TimesLog *log)

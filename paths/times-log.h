@@ -15,7 +15,6 @@ typedef guint64 TimesBlockAt;
 
 typedef struct {
         TimesBlockAt before; /* in the list */
-        guint32 list;        /* as the user numbers them */
         guint32 n : 31;
         guint32 is_wide : 1; /* times are gint64, not gint32 */
         gint64 times[];      /* n of them */
@@ -25,14 +24,11 @@ TimesLog *times_log_new(void);
 void times_log_free(TimesLog *log);
 
 /* Adds a block of n times to a list, whose last one is given, and returns the last one now. */
-TimesBlockAt times_log_add(TimesLog *log, guint32 list, TimesBlockAt last, gconstpointer times,
-                           guint32 n, gboolean is_wide);
+TimesBlockAt times_log_add(TimesLog *log, TimesBlockAt last, gconstpointer times, guint32 n,
+                           gboolean is_wide);
 
 /* Borrowed, until the next one is added; NULL for 0. */
 const TimesBlock *times_log_block(TimesLog *log, TimesBlockAt at);
-
-/* The block that was added after one, the first after 0; 0 after the last. */
-TimesBlockAt times_log_next(const TimesLog *log, TimesBlockAt at);
 
 /* Whether more of it would take memory. */
 gboolean times_log_is_in_memory(const TimesLog *log);

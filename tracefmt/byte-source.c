@@ -30,8 +30,6 @@ struct ByteSource {
         guint8 *in; /* stored bytes not yet handed out: in[start] to in[end - 1] */
         gsize start, end;
         GChecksum *digest;
-        gboolean ranged;
-        guint64 left;        /* of its range */
         ByteSourceWait wait; /* or NULL */
         gpointer wait_user;
         ByteSourceProgress progress; /* or NULL */
@@ -52,10 +50,6 @@ static gssize read_stored(ByteSource *s, void *data, gsize n, GError **error)
                 s->at_end = TRUE;
                 return 0;
         }
-        if (s->ranged && (n = MIN(n, s->left)) == 0) {
-                s->at_end = TRUE;
-                return 0;
-        }
         do
                 k = read(s->fd, data, n);
         while (k < 0 && errno == EINTR);
@@ -65,7 +59,6 @@ static gssize read_stored(ByteSource *s, void *data, gsize n, GError **error)
                 return -1;
         }
         s->at_end |= k == 0;
-        s->left -= s->ranged ? (guint64)k : 0;
         if (s->progress)
                 s->progress(k);
         if (s->digest)
@@ -227,7 +220,7 @@ gssize byte_source_read(ByteSource *s, void *buffer, gsize n, GError **error)
         gssize k;
 
         g_assert(n > 0);
-        if (s->end == 0 && !s->at_end && !s->ranged && s->coding == PLAIN && !recognise(s, error))
+        if (s->end == 0 && !s->at_end && s->coding == PLAIN && !recognise(s, error))
                 return -1;
         if (s->coding == PLAIN) {
                 k = MIN(n, s->end - s->start);
@@ -269,15 +262,6 @@ void byte_source_set_wait(ByteSource *s, ByteSourceWait wait, gpointer user)
 void byte_source_set_progress(ByteSource *s, ByteSourceProgress progress)
 {
         s->progress = progress;
-}
-
-gboolean byte_source_set_range(ByteSource *s, guint64 begin, guint64 end, GError **error)
-{
-        g_assert(begin <= end && s->end == 0 && !s->at_end);
-        s->ranged = TRUE;
-        s->left = end - begin;
-        return lseek(s->fd, (off_t)begin, SEEK_SET) == (off_t)begin ||
-               fail(s, error, "cannot be read from the middle");
 }
 
 gboolean byte_source_ended_early(const ByteSource *s)

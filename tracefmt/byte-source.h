@@ -32,10 +32,6 @@ gssize byte_source_read(ByteSource *source, void *buffer, gsize n, GError **erro
 /* Whether the last error was that compressed data ends early: what was read is right. */
 gboolean byte_source_ended_early(const ByteSource *source);
 
-/* Before the first read: only the bytes from begin to before end, of a file that is not compressed.
- * FALSE and error set where it cannot be read from there. */
-gboolean byte_source_set_range(ByteSource *source, guint64 begin, guint64 end, GError **error);
-
 /* What to call it in a message: the path, or "standard input", or what it is called from now on. */
 const char *byte_source_name(const ByteSource *source);
 void byte_source_set_name(ByteSource *source, const char *name);

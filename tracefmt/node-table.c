@@ -152,12 +152,6 @@ NodeId node_table_add(NodeTable *t, const char *name, gsize n)
         return add_valid(t, name, n);
 }
 
-void node_table_add_all(NodeTable *t, const NodeTable *from)
-{
-        for (NodeId i = 0; i < node_table_size(from); i++)
-                node_table_add(t, node_table_name(from, i), strlen(node_table_name(from, i)));
-}
-
 NodeId node_table_add_written(NodeTable *t, const char *text, gsize n, GError **error)
 {
         guint64 hash = hash_bytes(text, n);

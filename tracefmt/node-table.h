@@ -31,9 +31,6 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(NodeTable, node_table_free)
  * never refused. Amortised constant time. */
 NodeId node_table_add(NodeTable *nodes, const char *name, gsize n);
 
-/* Adds all nodes of another table, in its order. */
-void node_table_add_all(NodeTable *nodes, const NodeTable *from);
-
 /* The same as node_table_add() for the written form. NO_NODE and error set where the bytes are not
  * the written form of a name (a bad %XX, not UTF-8, a NUL, empty). */
 NodeId node_table_add_written(NodeTable *nodes, const char *text, gsize n, GError **error);

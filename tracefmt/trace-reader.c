@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "tracefmt/trace-reader.h"
 
-#include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 #ifdef __SSE2__
 #include <emmintrin.h>
 #endif
@@ -57,10 +55,6 @@ struct TraceReader {
         gboolean in_order;  /* either of them is in use */
         gboolean ended;     /* there is no more to come into held */
         GString *order;     /* what trace_reader_order() says */
-
-        TraceShare share;
-        gboolean shared;  /* it reads that alone */
-        guint64 block_at; /* the place of block[0] in it */
 
         GPtrArray *facts;
         GHashTable *excluded; /* NodeId + 1 to index into options.exclude, + 1 */
@@ -222,32 +216,6 @@ static void put_visible(GString *text, guchar c)
                 g_string_append_c(text, c);
 }
 
-/* The number of the line in the whole trace, of which a share begins somewhere. */
-static guint64 line_number(const TraceReader *r)
-{
-        guint64 before = 0, left = r->shared ? r->share.begin : 0;
-        g_autofree char *block = g_malloc(BLOCK);
-        int fd = left ? open(r->path, O_RDONLY | O_CLOEXEC) : -1;
-        gssize n;
-
-        while (left && (n = read(fd, block, MIN(left, BLOCK))) > 0) {
-                for (const char *p = block; (p = memchr(p, '\n', block + n - p)); p++)
-                        before++;
-                left -= (guint64)n;
-        }
-        if (fd >= 0)
-                close(fd);
-        return before + r->line - (r->shared && r->share.begin > 0);
-}
-
-/* Whether this share is the one that notes what is at p. */
-static gboolean owns(const TraceReader *r, const char *p)
-{
-        guint64 at = r->block_at + (guint64)(p - r->block);
-
-        return !r->shared || (at >= r->share.own_begin && at < r->share.own_end);
-}
-
 /* Names the line, what was found there and what was expected, or counts it. The
  * bytes at found are shown up to the end of the token or the line. */
 static int broken(TraceReader *r, BrokenLine reason, const char *found, const char *expected,
@@ -259,7 +227,7 @@ static int broken(TraceReader *r, BrokenLine reason, const char *found, const ch
                 r->cut = TRUE;
                 return 0;
         }
-        r->broken[reason] += owns(r, r->p - 1);
+        r->broken[reason]++;
         if (r->options.keep_going)
                 return 0;
         while (text->len < 60 && *found != '\n' &&
@@ -267,8 +235,8 @@ static int broken(TraceReader *r, BrokenLine reason, const char *found, const ch
                 put_visible(text, *found++);
         g_set_error(error, RAVEL_ERROR, RAVEL_ERROR_INPUT,
                     "%s:%" G_GUINT64_FORMAT ": %s: found \"%s\", expected %s",
-                    byte_source_name(r->source), line_number(r), broken_line_name(reason),
-                    text->str, expected);
+                    byte_source_name(r->source), r->line, broken_line_name(reason), text->str,
+                    expected);
         return -1;
 }
 
@@ -414,7 +382,7 @@ static void add_fact(TraceReader *r, const char *line, const char *end)
         if (end > p && end[-1] == '\r')
                 end--;
         if (!colon || colon == p || colon + 1 >= end || colon[1] != ' ' ||
-            r->facts->len >= MAX_FACTS || !owns(r, line))
+            r->facts->len >= MAX_FACTS)
                 return;
         g_ptr_array_add(r->facts, g_strndup(p, end - p));
 }
@@ -649,7 +617,6 @@ static int refill(TraceReader *r, GError **error)
 {
         gsize rest = r->block + r->used - r->p;
 
-        r->block_at += (guint64)(r->p - r->block);
         memmove(r->block, r->p, rest);
         r->used = rest;
         r->p = r->stop = r->block;
@@ -781,7 +748,7 @@ __attribute__((cold, noinline)) static int take_late(TraceReader *r, GError **er
         if (!r->pipe) {
                 g_set_error(error, RAVEL_ERROR, RAVEL_ERROR_DISORDER,
                             "%s:%" G_GUINT64_FORMAT ": time goes backwards",
-                            byte_source_name(r->source), line_number(r));
+                            byte_source_name(r->source), r->line);
                 return -1;
         }
         r->late++;
@@ -817,22 +784,6 @@ int trace_reader_next(TraceReader *r, Message *m, GError **error)
 
 /* --- sorting -------------------------------------------------------------- */
 
-/* Where a share does not begin with the trace: what the first line says. */
-static gboolean begin_share(TraceReader *r, GError **error)
-{
-        static const char magic[] = "# ravel trace 1";
-        char head[sizeof magic] = "";
-        int fd = open(r->path, O_RDONLY | O_CLOEXEC);
-
-        if (fd >= 0 && pread(fd, head, sizeof head, 0) == sizeof head)
-                r->is_ours = !memcmp(head, magic, sizeof magic - 1) &&
-                             (guchar)head[sizeof magic - 1] <= ' ';
-        if (fd >= 0)
-                close(fd);
-        r->line = 1;
-        return byte_source_set_range(r->source, r->share.begin, r->share.end, error);
-}
-
 static gboolean open_source(TraceReader *r, GError **error)
 {
         struct stat st;
@@ -844,7 +795,7 @@ static gboolean open_source(TraceReader *r, GError **error)
         if (r->options.name)
                 byte_source_set_name(r->source, r->options.name(byte_source_name(r->source)));
         byte_source_set_progress(r->source, r->options.progress);
-        if (r->options.want_digest && !r->shared)
+        if (r->options.want_digest)
                 byte_source_want_digest(r->source);
         r->pipe = !strcmp(r->path, "-") || stat(r->path, &st) < 0 || !S_ISREG(st.st_mode);
         r->p = r->stop = r->block;
@@ -859,10 +810,7 @@ static gboolean open_source(TraceReader *r, GError **error)
         for (guint i = 0; r->n_excluded && r->options.exclude[i]; i++)
                 r->n_excluded[i] = 0;
         g_ptr_array_set_size(r->facts, 0);
-        r->block_at = r->shared ? r->share.begin : 0;
-        if (r->shared && r->share.begin > 0)
-                return begin_share(r, error);
-        return !r->shared || byte_source_set_range(r->source, 0, r->share.end, error);
+        return TRUE;
 }
 
 static void hold(TraceReader *r)
@@ -949,9 +897,6 @@ TraceReader *trace_reader_new(const char *path, NodeTable *nodes, const TraceRea
         g_autoptr(TraceReader) r = g_new0(TraceReader, 1);
 
         r->options = *options;
-        r->shared = options->share != NULL;
-        if (r->shared)
-                r->share = *options->share;
         r->path = g_strdup(path);
         r->nodes = nodes;
         r->facts = g_ptr_array_new_with_free_func(g_free);
@@ -976,53 +921,6 @@ TraceReader *trace_reader_new(const char *path, NodeTable *nodes, const TraceRea
         if (r->pipe && !options->any_order)
                 hold(r);
         return g_steal_pointer(&r);
-}
-
-static void facts_bytes(TraceReader *r, Bytes *b)
-{
-        guint32 n = r->facts->len;
-
-        bytes_count(b, &n, 4);
-        for (guint32 i = 0; i < n && bytes_good(b); i++) {
-                char *fact = bytes_reads(b) ? NULL : r->facts->pdata[i];
-
-                bytes_text(b, &fact);
-                if (bytes_reads(b) && r->facts->len < MAX_FACTS)
-                        g_ptr_array_add(r->facts, fact);
-                else if (bytes_reads(b))
-                        g_free(fact);
-        }
-}
-
-/* A sum. */
-static void sum_bytes(guint64 *sum, Bytes *b)
-{
-        guint64 part = bytes_reads(b) ? 0 : *sum;
-
-        bytes_u64(b, &part);
-        *sum += bytes_reads(b) ? part : 0;
-}
-
-void trace_reader_notes_bytes(TraceReader *r, Bytes *b)
-{
-        guint n_excluded = r->n_excluded ? g_strv_length((char **)r->options.exclude) : 0;
-        gint64 first = r->out_first, last = r->out_last, latest = r->last;
-        gboolean cut = r->cut;
-
-        facts_bytes(r, b);
-        for (guint i = 0; i < N_BROKEN; i++)
-                sum_bytes(&r->broken[i], b);
-        for (guint i = 0; i < n_excluded; i++)
-                sum_bytes(&r->n_excluded[i], b);
-        sum_bytes(&r->late, b);
-        bytes_bool(b, &cut);
-        bytes_i64(b, &first);
-        bytes_i64(b, &last);
-        bytes_i64(b, &latest);
-        r->cut |= cut;
-        r->out_first = MIN(r->out_first, first);
-        r->out_last = MAX(r->out_last, last);
-        r->last = MAX(r->last, latest);
 }
 
 void trace_reader_take_late(TraceReader *r)

@@ -19,19 +19,11 @@
 #ifndef RAVEL_TRACE_READER_H
 #define RAVEL_TRACE_READER_H
 
-#include "base/bytes.h"
 #include "tracefmt/byte-source.h"
 #include "tracefmt/doubt.h"
 #include "tracefmt/message.h"
 
 typedef struct TraceReader TraceReader;
-
-/* A part of a trace in a file that is neither compressed nor out of order: the bytes from begin to
- * before end, where lines begin. Of two parts that overlap, one owns a line: facts and broken lines
- * are noted of the lines from own_begin to before own_end. */
-typedef struct {
-        guint64 begin, end, own_begin, own_end;
-} TraceShare;
 
 typedef struct {
         gint64 from, to;      /* messages with from <= time < to; ns */
@@ -40,7 +32,6 @@ typedef struct {
         gboolean want_digest; /* trace_reader_digest() will be asked */
         gboolean any_order;   /* messages are handed out as they come: disorder is no error */
         ByteSourceProgress progress;           /* called as the input is read, or NULL */
-        const TraceShare *share;               /* NULL: all; no digest is taken of a share */
         const char *(*name)(const char *path); /* what to call it in messages; NULL: path */
 } TraceReaderOptions;
 
@@ -70,10 +61,6 @@ TraceReader *trace_reader_new(const char *path, NodeTable *nodes, const TraceRea
 /* The next message: 1, 0 at the end, or -1 with error set. Its texts are valid
  * until the next call. */
 int trace_reader_next(TraceReader *reader, Message *message, GError **error);
-
-/* At the end: what trace_reader_facts() and all functions below tell of the share, to bytes; or
- * from bytes, added to what they tell of those before it. */
-void trace_reader_notes_bytes(TraceReader *reader, Bytes *b);
 
 /* See above. FALSE with error set where the input cannot be read again. */
 gboolean trace_reader_sort(TraceReader *reader, GError **error);

@@ -164,31 +164,6 @@ static void test_order(void)
         }
 }
 
-/* (a + b) + c is a + (b + c), and both are the sum over all. */
-static void test_merge(void)
-{
-        g_autoptr(GRand) random = g_rand_new_with_seed(11);
-
-        for (guint round = 0; round < 200; round++) {
-                ExactSum part[3] = { 0 }, all = { { 0 } }, left, right;
-
-                for (guint i = 0; i < 60; i++) {
-                        double x = draw(random, g_rand_int_range(random, 0, KINDS));
-
-                        exact_sum_add(&part[g_rand_int_range(random, 0, 3)], x);
-                        exact_sum_add(&all, x);
-                }
-                left = part[0];
-                exact_sum_merge(&left, &part[1]);
-                exact_sum_merge(&left, &part[2]);
-                right = part[2];
-                exact_sum_merge(&right, &part[1]);
-                exact_sum_merge(&right, &part[0]);
-                assert_same(&left, &all);
-                assert_same(&right, &all);
-        }
-}
-
 static void test_times(void)
 {
         g_autoptr(GRand) random = g_rand_new_with_seed(13);
@@ -222,14 +197,6 @@ static void test_range(void)
         g_assert_true(exact_sum_value(&sum) == 3 * least);
         exact_sum_add_times(&sum, least, G_MAXUINT64 - 3);
         g_assert_true(exact_sum_value(&sum) == ldexp(1, 64 - 1074));
-        for (guint i = 0; i < 63; i++) { /* by doubling */
-                ExactSum twice = { { 0 } }, next = { { 0 } };
-
-                exact_sum_add_times(&twice, less, (guint64)1 << i);
-                exact_sum_merge(&twice, &twice);
-                exact_sum_add_times(&next, less, (guint64)2 << i);
-                assert_same(&twice, &next);
-        }
 }
 
 int main(int argc, char **argv)
@@ -238,7 +205,6 @@ int main(int argc, char **argv)
         g_test_add_func("/exact-sum/small", test_small);
         g_test_add_func("/exact-sum/reference", test_reference);
         g_test_add_func("/exact-sum/order", test_order);
-        g_test_add_func("/exact-sum/merge", test_merge);
         g_test_add_func("/exact-sum/times", test_times);
         g_test_add_func("/exact-sum/range", test_range);
         return g_test_run();

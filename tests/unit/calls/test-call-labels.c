@@ -78,8 +78,6 @@ static void test_many(void)
 
                 expect(&l, i, name);
         }
-        g_assert_cmpuint(call_labels_number(&l, "7"), ==, 8);
-        g_assert_cmpuint(call_labels_number(&l, "x"), ==, N + 1);
         call_labels_clear(&l);
 }
 

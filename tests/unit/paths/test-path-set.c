@@ -382,92 +382,11 @@ static void test_random(Fixture *f, gconstpointer order)
         }
 }
 
-/* Instances of a few shapes; some times take more than 32 bits. */
-static guint32 random_calls(Fixture *f, GRand *rand, PathCall *calls)
-{
-        static const char *const shapes[] = { "c>a", "c>a(b,b)", "c>a(b(x),d)", "c>a(b,b(x))" };
-        guint32 n = parse_calls(f, shapes[g_rand_int_range(rand, 0, G_N_ELEMENTS(shapes))], calls);
-
-        for (guint32 i = 0; i < n; i++) {
-                gint64 late = g_rand_int_range(rand, 0, 100);
-
-                calls[i].end += late > 98 ? G_GINT64_CONSTANT(5000000000) : late;
-                calls[i].probability = calls[i].family =
-                        (float)(1 - 0.25 * g_rand_int_range(rand, 0, 3));
-                calls[i].enter += late % 3;
-        }
-        return n;
-}
-
-static void add_random(Fixture *f, PathSet *set, guint32 seed, guint n_instances)
-{
-        g_autoptr(GRand) rand = g_rand_new_with_seed(seed);
-
-        for (guint i = 0; i < n_instances; i++) {
-                PathCall calls[8];
-                guint32 n = random_calls(f, rand, calls);
-
-                g_assert_true(path_set_add(set, calls, n, NULL));
-        }
-}
-
 static void assert_same_times(const Histogram *a, const Histogram *b)
 {
         g_autoptr(GBytes) x = histogram_pack(a), y = histogram_pack(b);
 
         g_assert_true(g_bytes_equal(x, y));
-}
-
-static void assert_same_pattern(const PathPattern *a, const PathPattern *b)
-{
-        g_assert_cmpstr(a->signature, ==, b->signature);
-        g_assert_cmpuint(a->count, ==, b->count);
-        g_assert_cmpfloat(a->probability, ==, b->probability);
-        g_assert_cmpuint(a->n_nodes, ==, b->n_nodes);
-        for (guint32 i = 0; i < a->n_nodes; i++) {
-                g_assert_cmpuint(a->nodes[i].node, ==, b->nodes[i].node);
-                g_assert_cmpuint(a->nodes[i].parent, ==, b->nodes[i].parent);
-                g_assert_cmpuint(a->nodes[i].depth, ==, b->nodes[i].depth);
-                assert_same_times(&a->nodes[i].latency, &b->nodes[i].latency);
-                assert_same_times(&a->nodes[i].call_delay, &b->nodes[i].call_delay);
-                assert_same_times(&a->nodes[i].own, &b->nodes[i].own);
-                assert_same_times(&a->nodes[i].network, &b->nodes[i].network);
-        }
-}
-
-/* Sets of parts add up to the set of all: few instances, which wait, and many, which are counted.
- */
-static void test_parts(Fixture *f, gconstpointer order)
-{
-        static const guint sizes[] = { 7, 600, 60000, 50 }; /* with some that become histograms */
-        g_autoptr(PathSet) all = path_set_new(f->nodes, SIBLINGS_MULTISET);
-        g_autofree guint32 *rank = NULL, *other = NULL;
-
-        (void)order;
-        for (guint i = 0; i < G_N_ELEMENTS(sizes); i++) {
-                g_autoptr(PathSet) part = path_set_new(f->nodes, SIBLINGS_MULTISET);
-                gboolean more = TRUE;
-
-                add_random(f, all, i + 1, sizes[i]);
-                add_random(f, part, i + 1, sizes[i]);
-                while (more) {
-                        Bytes b = bytes_to_write(), in;
-                        g_autoptr(GBytes) piece = NULL;
-
-                        more = path_set_bytes(part, NULL, 0, &b);
-                        piece = bytes_written(&b);
-                        in = bytes_to_read(g_bytes_get_data(piece, NULL), g_bytes_get_size(piece));
-                        g_assert_true(path_set_bytes(f->set, NULL, 0, &in) == more);
-                        g_assert_true(bytes_end(&in, NULL));
-                }
-        }
-        g_assert_cmpuint(path_set_instances(f->set), ==, path_set_instances(all));
-        g_assert_cmpuint(path_set_size(f->set), ==, path_set_size(all));
-        rank = path_set_rank(f->set, RANK_TOTAL);
-        other = path_set_rank(all, RANK_TOTAL);
-        for (guint32 i = 0; i < path_set_size(all); i++)
-                assert_same_pattern(path_set_pattern(f->set, rank[i]),
-                                    path_set_pattern(all, other[i]));
 }
 
 /* However many instances a pattern has, and whenever it was looked at, its distributions are those
@@ -767,7 +686,6 @@ int main(int argc, char **argv)
         ADD("large", SIBLINGS_MULTISET, test_large);
         ADD("random", SIBLINGS_MULTISET, test_random);
         ADD("long-times", SIBLINGS_MULTISET, test_long_times);
-        ADD("parts", SIBLINGS_MULTISET, test_parts);
         ADD("many", SIBLINGS_MULTISET, test_many);
         ADD("far-times", SIBLINGS_MULTISET, test_far_times);
         ADD("linear", SIBLINGS_MULTISET, test_linear);
