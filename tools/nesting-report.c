@@ -28,18 +28,16 @@ static void report_forwarded(const KnownCalls *calls)
                           forwarded->len - SHOWN);
 }
 
-void nesting_report_matching(const KnownCalls *known, const TraceReader *reader, const char *name)
+void nesting_report_matching(const KnownCalls *known, const TraceReader *reader)
 {
+        const char *name = trace_reader_name(reader);
         const MatchCounts *counts = call_matcher_counts(known->matcher);
         guint64 calls = counts->pairs + counts->lone_calls;
 
         if (counts->linked && !calls && !counts->lone_returns) {
                 ; /* messages that continue each other are paths, too */
         } else if (!counts->messages) {
-                if (reader)
-                        tool_report_empty(reader);
-                else
-                        tool_warn("%s: there are no messages", name);
+                tool_report_empty(reader);
         } else if (!counts->pairs && !calls && !counts->lone_returns) {
                 tool_warn("%s: no calls, only %" G_GUINT64_FORMAT
                           " one-way messages: nesting needs calls and returns, ravel convolution "
@@ -124,23 +122,35 @@ char *nesting_report_parameters(const NestingOptions *o, SiblingOrder siblings,
         return g_string_free(g_steal_pointer(&text), FALSE);
 }
 
-Verdict *nesting_report_judge(const KnownCalls *k, Fitness *fitness, char *const *facts,
-                              guint n_facts, GArray *doubts)
+/* Whether the clocks of a node's two sides agree, call by call. */
+static void count_both_ends(const CallPairs *c, Fitness *fitness)
+{
+        const guint all = 1 << CALL_SENT | 1 << CALL_RECV | 1 << RET_SENT | 1 << RET_RECV;
+
+        for (guint32 i = 0; c->both_ends && i < c->n; i++)
+                if (c->edge[i] && (c->stamps[i] & all) == all) {
+                        fitness->both_ends++;
+                        fitness->too_early += c->at_callee[i].from < c->at_caller[i].from ||
+                                              c->at_caller[i].to < c->at_callee[i].to;
+                }
+}
+
+Verdict *nesting_report_judge(const KnownCalls *k, const TraceReader *reader)
 {
         guint n_edges;
         const Edge *edges = call_matcher_edges(k->matcher, &n_edges);
         const MatchCounts *counts = call_matcher_counts(k->matcher);
         g_autofree EdgeCalls *calls = g_new(EdgeCalls, n_edges);
+        Fitness fitness = { .calls = counts->pairs + counts->linked + counts->lone_calls,
+                            .returns = counts->pairs + counts->linked,
+                            .one_way = counts->one_way };
         Verdict *verdict;
 
-        fitness->calls = counts->pairs + counts->linked + counts->lone_calls;
-        fitness->returns = counts->pairs + counts->linked;
-        fitness->one_way = counts->one_way;
+        count_both_ends(&k->pairs, &fitness);
         for (guint i = 0; i < n_edges; i++)
                 calls[i] = (EdgeCalls){ edges[i].caller, edges[i].callee,
                                         edges[i].pairs + edges[i].lone_calls };
-        verdict = result_judge_facts(facts, n_facts, doubts, fitness, calls, n_edges, FALSE,
-                                     k->nodes);
+        verdict = result_judge(reader, &fitness, calls, n_edges, FALSE, k->nodes);
         for (NodeId i = 0; k->roles.folded && verdict->folded == NO_NODE; i++)
                 if (k->roles.fold[i] != i)
                         verdict->folded = k->roles.fold[i];

@@ -11,9 +11,8 @@
 #include "tracefmt/output-file.h"
 #include "tracefmt/trace-reader.h"
 
-/* What a user should know before trusting the patterns. reader: that of the trace, at its end, or
- * NULL; name: of the trace. */
-void nesting_report_matching(const KnownCalls *known, const TraceReader *reader, const char *name);
+/* What a user should know before trusting the patterns. reader: that of the trace, at its end. */
+void nesting_report_matching(const KnownCalls *known, const TraceReader *reader);
 
 /* Opens the file of --calls and writes its header. */
 OutputFile *nesting_report_open_calls(const char *path, gboolean in_place, GError **error);
@@ -25,8 +24,7 @@ void nesting_report_probability(GString *line, float probability);
 char *nesting_report_parameters(const NestingOptions *options, SiblingOrder siblings,
                                 const NodeTable *nodes, const GArray *clocks, const Nesting *n);
 
-/* fitness: both_ends and too_early are set, the rest is found. Takes doubts, of the facts. */
-Verdict *nesting_report_judge(const KnownCalls *known, Fitness *fitness, char *const *facts,
-                              guint n_facts, GArray *doubts);
+/* What the trace will do for; reader as above. */
+Verdict *nesting_report_judge(const KnownCalls *known, const TraceReader *reader);
 
 #endif

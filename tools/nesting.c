@@ -386,30 +386,6 @@ static Store *open_store(const NodeTable *nodes, const Nesting *n, PathSet *set,
         return result_open_store(set, &run, error);
 }
 
-/* Whether the clocks of a node's two sides agree, call by call. */
-static void count_both_ends(const CallPairs *c, Fitness *fitness)
-{
-        const guint all = 1 << CALL_SENT | 1 << CALL_RECV | 1 << RET_SENT | 1 << RET_RECV;
-
-        for (guint32 i = 0; c->both_ends && i < c->n; i++)
-                if (c->edge[i] && (c->stamps[i] & all) == all) {
-                        fitness->both_ends++;
-                        fitness->too_early += c->at_callee[i].from < c->at_caller[i].from ||
-                                              c->at_caller[i].to < c->at_callee[i].to;
-                }
-}
-
-static Verdict *judge(const KnownCalls *k, const TraceReader *reader)
-{
-        g_autoptr(GArray) doubts = trace_reader_doubts(reader);
-        Fitness fitness = { 0 };
-        guint n_facts;
-        char *const *facts = trace_reader_facts(reader, &n_facts);
-
-        count_both_ends(&k->pairs, &fitness);
-        return nesting_report_judge(k, &fitness, facts, n_facts, g_steal_pointer(&doubts));
-}
-
 static gboolean write_explanation(const Nesting *nesting, gboolean probable, GError **error)
 {
         g_autoptr(OutputFile) out = result_open(FALSE, error);
@@ -424,7 +400,7 @@ static gboolean find_and_write(Nesting *nesting, TraceReader *reader, const char
                                int *status, GError **error)
 {
         const KnownCalls *known = nesting_calls(nesting);
-        g_autoptr(Verdict) verdict = judge(known, reader);
+        g_autoptr(Verdict) verdict = nesting_report_judge(known, reader);
         g_autoptr(PathSet) set = path_set_new(known->nodes, options.siblings);
         g_autoptr(Store) store = NULL;
         g_autoptr(OutputFile) calls = NULL;
@@ -586,8 +562,8 @@ static gboolean report_windows(TraceReader *reader, NodeTable *nodes, const char
         tool_report_reader(reader);
         if (known->key && !report_truth(known, windows_truth(r.windows), reader, error))
                 return FALSE;
-        nesting_report_matching(known, reader, trace_reader_name(reader));
-        r.verdict = judge(known, reader);
+        nesting_report_matching(known, reader);
+        r.verdict = nesting_report_judge(known, reader);
         report_verdict(r.verdict);
         *exit_status = result_status(r.verdict, windows_instances(r.windows));
         if (r.store) {
@@ -770,7 +746,7 @@ int tool_nesting_together(int argc, char **argv, const Peers *peers)
         report_unknown(nesting);
         if (options.learn && !save_model(reader, &error))
                 return tool_fail(error);
-        nesting_report_matching(nesting_calls(nesting), reader, trace_reader_name(reader));
+        nesting_report_matching(nesting_calls(nesting), reader);
         result_report_clocks(nesting_clocks(nesting), nodes,
                              "some calls fit into no other, as with wrong clocks, but nothing "
                              "proves it and no clock was moved",

@@ -118,15 +118,7 @@ Verdict *result_judge(const TraceReader *reader, Fitness *fitness, const EdgeCal
 {
         guint n_facts;
         char *const *facts = trace_reader_facts(reader, &n_facts);
-
-        return result_judge_facts(facts, n_facts, trace_reader_doubts(reader), fitness, edges,
-                                  n_edges, without_returns, nodes);
-}
-
-Verdict *result_judge_facts(char *const *facts, guint n_facts, GArray *doubts, Fitness *fitness,
-                            const EdgeCalls *edges, guint n_edges, gboolean without_returns,
-                            NodeTable *nodes)
-{
+        GArray *doubts = trace_reader_doubts(reader);
         char *judgement;
         gboolean fit;
 
@@ -172,14 +164,8 @@ gboolean result_close_store(Store *store, TraceReader *reader, GError **error)
         guint n_facts;
         char *const *facts = trace_reader_facts(reader, &n_facts);
 
-        return result_close_store_of(store, trace_reader_name(reader), trace_reader_digest(reader),
-                                     facts, n_facts, error);
-}
-
-gboolean result_close_store_of(Store *store, const char *name, const char *digest,
-                               char *const *facts, guint n_facts, GError **error)
-{
-        if (!store_add_capture(store, name, digest, facts, n_facts, error)) {
+        if (!store_add_capture(store, trace_reader_name(reader), trace_reader_digest(reader), facts,
+                               n_facts, error)) {
                 store_free(store);
                 return FALSE;
         }

@@ -36,11 +36,6 @@ gboolean result_has_store(void);
 Verdict *result_judge(const TraceReader *reader, Fitness *fitness, const EdgeCalls *edges,
                       guint n_edges, gboolean without_returns, NodeTable *nodes);
 
-/* The same of facts and their doubts, which it takes. */
-Verdict *result_judge_facts(char *const *facts, guint n_facts, GArray *doubts, Fitness *fitness,
-                            const EdgeCalls *edges, guint n_edges, gboolean without_returns,
-                            NodeTable *nodes);
-
 /* Says which clocks, of ClockOffset, were put right; and of the doubtful ones what looks like them
  * (looks), and by which options they would be (remedy). clocks: NULL where not looked for. */
 void result_report_clocks(const GArray *clocks, const NodeTable *nodes, const char *looks,
@@ -59,10 +54,6 @@ Store *result_open_store(PathSet *set, const StoreRun *run, GError **error);
 /* Adds its one capture, the trace that was read to its end, and finishes the store, or frees
  * it and returns FALSE with error set. */
 gboolean result_close_store(Store *store, TraceReader *reader, GError **error);
-
-/* The same of a trace by its name, digest (NULL: not known) and facts. */
-gboolean result_close_store_of(Store *store, const char *name, const char *digest,
-                               char *const *facts, guint n_facts, GError **error);
 
 /* Writes the patterns. */
 gboolean result_write(const PathSet *set, GError **error);
