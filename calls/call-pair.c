@@ -33,8 +33,6 @@ void call_pairs_make_room(CallPairs *p, guint32 i)
                 RENEW(p->progress, old, size);
         if (p->wanted & WANT_TREES)
                 RENEW(p->tree, old, size);
-        if (p->wanted & WANT_CONTEXTS)
-                RENEW(p->context, old, size);
         if (p->wanted & WANT_FAMILIES)
                 RENEW(p->family, old, size);
         p->size = size;
@@ -72,7 +70,6 @@ void call_pairs_put_away(const CallPairs *p)
         PUT_AWAY(p->place);
         PUT_AWAY(p->id_at);
         PUT_AWAY(p->progress);
-        PUT_AWAY(p->context);
         PUT_AWAY(p->family);
 }
 
@@ -98,8 +95,6 @@ void call_pairs_move(CallPairs *p, guint32 to, guint32 from, guint32 n)
                 MOVE(p->id_at, to, from, n);
         if (p->progress)
                 MOVE(p->progress, to, from, n);
-        if (p->context)
-                MOVE(p->context, to, from, n);
         if (p->family)
                 MOVE(p->family, to, from, n);
 }
@@ -134,7 +129,6 @@ void call_pairs_clear(CallPairs *p)
         big_free(p->place, n * sizeof *p->place);
         big_free(p->id_at, n * sizeof *p->id_at);
         big_free(p->progress, n * sizeof *p->progress);
-        big_free(p->context, n * sizeof *p->context);
         big_free(p->family, n * sizeof *p->family);
         memset(p, 0, sizeof *p);
 }

@@ -47,7 +47,6 @@ enum {
         WANT_IDS = 8,
         WANT_PROGRESS = 16,
         WANT_TREES = 32,
-        WANT_CONTEXTS = 64,
         WANT_FAMILIES = 128,
 };
 
@@ -69,7 +68,6 @@ typedef struct {
         guint64 *id_at;   /* where its id ends << 32 | its length */
         guint8 *progress; /* the user's flags */
         guint32 *tree;    /* the tree it is in, plus one; 0: none */
-        guint32 *context; /* of contexts.c; 0: unknown */
         float *family;    /* how probable it is that its children are those it has, and no others */
 } CallPairs;              /* 21 bytes a call; 16 more with both ends */
 
@@ -116,8 +114,6 @@ static inline void call_pairs_put(CallPairs *p, guint32 i, const CallPair *c, gu
                 p->cause[i].parent = NO_PARENT;
         if (p->place)
                 p->place[i].instance = NOT_PLACED;
-        if (p->context)
-                p->context[i] = 0;
         if (p->family)
                 p->family[i] = 1;
 }

@@ -15,7 +15,6 @@ libravel_a_SOURCES += \
 	%D%/find-lanes.c \
 	%D%/forwarded.c \
 	%D%/known-calls.c \
-	%D%/node-order.c \
 	%D%/open-stays.c \
 	%D%/true-path.c \
 	%D%/work-in-lanes.c \

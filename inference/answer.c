@@ -17,7 +17,6 @@ void answer_init(NodeAnswer *answer, const NodeProblem *problem)
                                 .n_out = problem->n_out,
                                 .call = g_new(guint32, problem->n_out),
                                 .n_candidates = g_new(guint32, problem->n_out),
-                                .context = g_new0(guint32, problem->n_out),
                                 .family = g_new(float, problem->n_in),
                                 .first = g_new0(gsize, problem->n_out + 1) };
         for (guint32 p = 0; p < problem->n_in; p++)
@@ -163,7 +162,6 @@ void node_answer_clear(NodeAnswer *answer)
 {
         g_free(answer->call);
         g_free(answer->n_candidates);
-        g_free(answer->context);
         g_free(answer->family);
         g_free(answer->wait);
         g_free(answer->drawn);

@@ -2,9 +2,6 @@
 #include "inference/delay-density.h"
 #include "inference/tuning.h"
 
-/* A smaller smoothed count is a rounding error. */
-#define LEAST_COUNT 1e-6
-
 /* Finds what is found of exact densities. */
 static void round_row(DelayDensities *d, guint32 row)
 {
@@ -102,7 +99,6 @@ guint32 delay_densities_add_row(DelayDensities *d, guint32 backoff)
         if (d->n == d->room) {
                 d->room = MAX(16, 2 * d->room);
                 d->backoff = g_renew(guint32, d->backoff, d->room);
-                d->part = g_renew(guint8, d->part, d->room);
                 d->count = g_realloc_n(d->count, d->room, sizeof *d->count);
                 d->learned = g_realloc_n(d->learned, d->room, sizeof *d->learned);
                 d->made = g_renew(guint8, d->made, d->room);
@@ -114,7 +110,6 @@ guint32 delay_densities_add_row(DelayDensities *d, guint32 backoff)
                         d->kept = g_realloc_n(d->kept, d->room, sizeof *d->kept);
         }
         d->backoff[d->n] = backoff;
-        d->part[d->n] = FALSE;
         memset(d->count[d->n], 0, sizeof *d->count);
         d->made[d->n] = TRUE;
         memset(d->density[d->n], 0, sizeof *d->density);
@@ -124,15 +119,6 @@ guint32 delay_densities_add_row(DelayDensities *d, guint32 backoff)
         if (d->kept)
                 memset(d->kept[d->n], 0, sizeof *d->kept);
         return d->n++;
-}
-
-guint32 delay_densities_add_part(DelayDensities *d, guint32 whole)
-{
-        guint32 row = delay_densities_add_row(d, whole);
-
-        if (row != whole)
-                d->part[row] = TRUE;
-        return row;
 }
 
 void delay_densities_init(DelayDensities *d)
@@ -155,7 +141,6 @@ static gpointer copy_of(gconstpointer rows, const DelayDensities *d, gsize size)
 void delay_densities_copy(DelayDensities *to, const DelayDensities *d)
 {
         *to = *d;
-        to->part = copy_of(d->part, d, sizeof *d->part);
         to->backoff = copy_of(d->backoff, d, sizeof *d->backoff);
         to->count = copy_of(d->count, d, sizeof *d->count);
         to->kept = d->kept ? copy_of(d->kept, d, sizeof *d->kept) : NULL;
@@ -170,7 +155,6 @@ void delay_densities_copy(DelayDensities *to, const DelayDensities *d)
 void delay_densities_clear(DelayDensities *d)
 {
         g_free(d->backoff);
-        g_free(d->part);
         g_free(d->count);
         g_free(d->kept);
         g_free(d->learned);
@@ -341,29 +325,6 @@ static void learn_row(DelayDensities *d, guint32 row, double *counts, double n, 
         round_row(d, row);
 }
 
-/* A part has the density of the whole, times the ratio of its counts in a bin to the counts
- * expected there. Both counts are smoothed alike, so details of the whole's density stay sharp. */
-static void learn_part(DelayDensities *d, guint32 row, double *counts, double n, Bins bins)
-{
-        const float *whole = d->density[d->backoff[row]];
-        double of_whole[DENSITY_BINS], density[DENSITY_BINS], sum = 0;
-        double n_whole, weight = backoff_weight(n);
-        gint reach = find_reach(n);
-
-        smooth(d, counts, reach, bins);
-        smooth(d, of_whole, reach, get_counts(d, d->backoff[row], of_whole, &n_whole));
-        for (guint bin = 0; bin < DENSITY_BINS; bin++) {
-                density[bin] = whole[bin];
-                if (of_whole[bin] > LEAST_COUNT)
-                        density[bin] *=
-                                (counts[bin] * n_whole / of_whole[bin] + weight) / (n + weight);
-                sum += density[bin] * density_bin_width(bin);
-        }
-        for (guint bin = 0; bin < DENSITY_BINS; bin++)
-                d->exact[row][bin] = density[bin] / sum;
-        round_row(d, row);
-}
-
 void delay_densities_learn(DelayDensities *d)
 {
         memcpy(d->learned, d->count, d->n * sizeof *d->count);
@@ -382,10 +343,7 @@ void delay_densities_make(DelayDensities *d, guint32 row)
                 copy_row(d, row, d->backoff[row]);
                 return;
         }
-        if (d->part[row])
-                learn_part(d, row, counts, n, bins);
-        else
-                learn_row(d, row, counts, n, bins);
+        learn_row(d, row, counts, n, bins);
 }
 
 /* --- bytes ---------------------------------------------------------------------- */
@@ -395,7 +353,6 @@ static void row_bytes(DelayDensities *d, guint32 row, gboolean kept, Bytes *b)
 {
         gint16 logs[DENSITY_BINS] = { 0 };
 
-        bytes_u8(b, &d->part[row]);
         bytes_u32(b, &d->backoff[row]);
         bytes_expect(b, d->backoff[row] < MAX(row, 1), "a row before this one");
         for (guint bin = 0; bin < DENSITY_BINS && bytes_good(b); bin++) {

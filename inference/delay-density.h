@@ -28,7 +28,6 @@ enum {
 typedef struct {
         gint64 resolution; /* all delays are multiples of it, ns; 0: they are exact */
         guint32 n, room;   /* rows */
-        guint8 *part;      /* by row: whether it is a part of its backoff, learned as a ratio */
         guint32 *backoff;
         guint32 (*count)[DENSITY_BINS]; /* with the counts of rows that back off to it */
         guint32 (*kept)[DENSITY_BINS]; /* the counts kept from earlier steps of --window; NULL: none
@@ -76,10 +75,6 @@ void delay_densities_set_resolution(DelayDensities *d, gint64 resolution);
 /* Adds an empty row. Returns its number, or backoff if there are DENSITY_MAX_ROWS rows. It can be
  * used after the next learning. */
 guint32 delay_densities_add_row(DelayDensities *d, guint32 backoff);
-
-/* Adds a row for a part of the delays of another row: its density is the whole row's times a
- * learned ratio for each bin. */
-guint32 delay_densities_add_part(DelayDensities *d, guint32 whole);
 
 /* Halve all counts; or drop all but the kept ones. */
 void delay_densities_fade(DelayDensities *d);

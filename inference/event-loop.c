@@ -102,8 +102,7 @@ static void gather(EventLoop *l)
         }
         for (guint32 p = 0; p < node->n_in; p++) {
                 l->inputs[n_out + p] =
-                        (Input){ node->in[p].enter, n_out + p,
-                                 n_whole + node_model_kind(j->model, j->kinds->kind[p]) };
+                        (Input){ node->in[p].enter, n_out + p, n_whole + j->kinds->kind[p] };
                 l->outputs[j->problem->output[n_out + p]] = (LoopOutput){ .time = node->in[p].reply,
                                                                           .call = n_out + p,
                                                                           .kind = n_whole };

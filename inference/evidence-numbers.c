@@ -62,7 +62,7 @@ static Told tell(const Joint *j)
                    g_new0(Callee, h->n_whole) };
 
         for (guint32 i = 0; i < node->n_in; i++)
-                t.kind[i] = h->in.whole[j->kinds->kind[i]];
+                t.kind[i] = j->kinds->kind[i];
         for (guint32 i = 0; i < node->n_out; i++) {
                 t.callee[i] = h->whole[j->kinds->calls[i].callee];
                 t.callees[t.callee[i]] = (Callee){ node->out[i].callee, node->out[i].label, TRUE };

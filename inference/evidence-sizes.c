@@ -384,7 +384,7 @@ static void find_own(Trial *t, const Joint *j, guint8 sizes, const EvidenceKind 
 {
         begin_trial(t, j, sizes, evidence);
         joint_assign_first(&t->j);
-        evidence_try_first(&t->model->evidence, &t->j, TRUE);
+        evidence_try_first(&t->model->evidence, &t->j);
         for (guint round = 0; round < SIZE_ROUNDS; round++) {
                 joint_learn_from_assigned(&t->j, G_MAXUINT64);
                 joint_assign_in_time(&t->j);

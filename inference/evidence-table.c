@@ -7,7 +7,6 @@ const EvidenceKind *const evidence_table[] = {
         &evidence_numbers,
         &evidence_workers,
         &evidence_durations,
-        &evidence_contexts,
         &evidence_leases,
         &evidence_processes,
         &evidence_identifiers,

@@ -22,10 +22,6 @@ extern const EvidenceKind evidence_workers;
  * long ones. */
 extern const EvidenceKind evidence_durations;
 
-/* Kinds of calls into the node split by context, where parents of one context do other things than
- * parents of another. */
-extern const EvidenceKind evidence_contexts;
-
 /* Connections that are leased to parents, call by call or for longer. */
 extern const EvidenceKind evidence_leases;
 

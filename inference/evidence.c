@@ -79,12 +79,12 @@ void evidence_end(EvidenceSet *s)
 
 /* --- learning -------------------------------------------------------------- */
 
-void evidence_try_first(EvidenceSet *s, Joint *j, gboolean choice)
+void evidence_try_first(EvidenceSet *s, Joint *j)
 {
         for (guint i = 0; i < s->n; i++) {
                 Evidence *e = s->of[i];
 
-                if (e->kind->try_first && (choice || e->kind->without_choice))
+                if (e->kind->try_first)
                         e->kind->try_first(e, j);
         }
 }

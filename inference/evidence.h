@@ -84,7 +84,6 @@ struct EvidenceKind {
         void (*try_first)(Evidence *e, Joint *j);
         /* The walks were learned anew from an assignment of calls. */
         void (*round)(Evidence *e, Joint *j);
-        gboolean without_choice; /* also where no call has more than one candidate */
         /* Beliefs are nearly learned: what the first assignment hid may show now. The kind learns with
          * it (joint_learn_later_rounds()), and keeps it or leaves all as it was. */
         void (*try_again)(Evidence *e, Joint *j);
@@ -176,8 +175,7 @@ void evidence_narrow(EvidenceSet *s, Joint *j);
 void evidence_begin(EvidenceSet *s, const Joint *j);
 void evidence_end(EvidenceSet *s);
 
-/* choice: some call has more than one candidate. */
-void evidence_try_first(EvidenceSet *s, Joint *j, gboolean choice);
+void evidence_try_first(EvidenceSet *s, Joint *j);
 void evidence_round(EvidenceSet *s, Joint *j);
 /* What kinds have learned by rounds, each to be freed with g_free() or NULL; goes back to that. */
 void evidence_save(const EvidenceSet *s, gpointer saved[EVIDENCE_MOST]);

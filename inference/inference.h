@@ -25,7 +25,6 @@ typedef struct {
         gint64 enter, reply; /* ns, on the node's clock */
         guint32 call;        /* the user's number of it */
         NodeId caller;       /* folded */
-        guint32 context;     /* the context: a hash of what its parent does besides; 0: unknown */
         guint32 connection;  /* the connection that it came by; 0: unknown */
         guint32 identifiers; /* where its list begins; 0: none */
         guint16 label;       /* 0: none */
@@ -69,8 +68,8 @@ void node_model_free(NodeModel *model);
 enum { ANSWER_DRAWINGS = 4 };
 typedef struct {
         guint32 n_in, n_out, n_workers; /* n_workers serve its queue; 0: no bound, or not known */
-        guint32 *call; /* number of a call out of the node; NO_PARENT: not decided yet */
-        guint32 *n_candidates, *context; /* by call out: all it has; a hash, 0: unknown */
+        guint32 *call;         /* number of a call out of the node; NO_PARENT: not decided yet */
+        guint32 *n_candidates; /* by call out: all it has */
         float *family; /* by call in: the probability that it made just the children it is given */
         gint64 *wait;  /* by call in: how long for one of them, ns; NULL: none, or not borne out */
         gsize *first;

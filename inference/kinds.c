@@ -18,17 +18,15 @@ static guint16 told_sizes(const NodeModel *model, const guint8 size[2])
 static void number_in(Kinds *k, const NodeProblem *node, NodeModel *model)
 {
         g_autofree guint16 *label = g_new(guint16, node->n_in), *sizes = g_new(guint16, node->n_in);
-        g_autofree guint32 *context = g_new(guint32, node->n_in);
 
-        k->fine = g_new(guint32, node->n_in);
+        k->kind = g_new(guint32, node->n_in);
         for (guint32 i = 0; i < node->n_in; i++) {
                 node_problem_pass(node, i);
-                k->fine[i] = node->in[i].caller;
+                k->kind[i] = node->in[i].caller;
                 label[i] = told_label(model, node->in[i].label);
                 sizes[i] = told_sizes(model, node->in[i].size);
-                context[i] = node->in[i].context;
         }
-        call_kinds_find(&model->in, k->fine, label, sizes, context, node->n_in);
+        call_kinds_find(&model->in, k->kind, label, sizes, node->n_in);
 }
 
 static void number_out(Kinds *k, const NodeProblem *node, NodeModel *model)
@@ -43,7 +41,7 @@ static void number_out(Kinds *k, const NodeProblem *node, NodeModel *model)
                 label[i] = told_label(model, node->out[i].label);
                 sizes[i] = told_sizes(model, node->out[i].size);
         }
-        call_kinds_find(&model->out, k->whole, label, sizes, NULL, node->n_out);
+        call_kinds_find(&model->out, k->whole, label, sizes, node->n_out);
         for (guint32 i = 0; i < node->n_out; i++)
                 k->whole[i] = MIN(k->whole[i], WALK_MAX_CALLEES - 1);
 }
@@ -60,34 +58,26 @@ void kinds_look_up(Kinds *k, const Problem *p, const NodeModel *model)
         const NodeProblem *node = p->node;
 
         kinds_clear(k);
-        k->fine = g_new(guint32, node->n_in);
+        k->kind = g_new(guint32, node->n_in);
         k->whole = g_new(guint32, node->n_out);
         for (guint32 i = 0; i < node->n_in; i++) {
                 const CallIn *in = &node->in[i];
                 guint32 kind =
                         call_kinds_look_up(&model->in, in->caller, told_label(model, in->label),
-                                           told_sizes(model, in->size), in->context, FALSE);
+                                           told_sizes(model, in->size), FALSE);
 
                 node_problem_pass(node, i);
-                k->fine[i] = kind == NO_KIND ? model->in.n - 1 : kind;
+                k->kind[i] = kind == NO_KIND ? model->in.n - 1 : kind;
         }
         for (guint32 i = 0; i < node->n_out; i++) {
                 const CallOut *out = &node->out[i];
                 guint32 kind =
                         call_kinds_look_up(&model->out, out->callee, told_label(model, out->label),
-                                           told_sizes(model, out->size), 0, TRUE);
+                                           told_sizes(model, out->size), TRUE);
 
                 node_problem_pass(node, i);
                 k->whole[i] = MIN(kind == NO_KIND ? 0 : kind, model->n_whole - 1);
         }
-}
-
-/* The kinds of calls into the node by their fine ones. */
-static void tell_in(Kinds *k, guint32 n_in, const NodeModel *model)
-{
-        k->kind = g_new(guint32, n_in);
-        for (guint32 i = 0; i < n_in; i++)
-                k->kind[i] = node_model_kind(model, k->fine[i]);
 }
 
 static WalkCall walk_call(const CallOut *out, guint32 callee)
@@ -101,11 +91,11 @@ void kinds_take(Kinds *k, const Kinds *numbered, const CallRange *ranges, guint 
         guint32 at_in = 0, at_out = 0;
 
         kinds_clear(k);
-        k->fine = g_new(guint32, p->node->n_in);
+        k->kind = g_new(guint32, p->node->n_in);
         k->calls = g_new(WalkCall, p->node->n_out);
         for (guint r = 0; r < n; r++) {
                 for (guint32 i = ranges[r].first_in; i < ranges[r].end_in; i++)
-                        k->fine[at_in++] = numbered->fine[i];
+                        k->kind[at_in++] = numbered->kind[i];
                 for (guint32 i = ranges[r].first_out; i < ranges[r].end_out; i++, at_out++) {
                         WalkCall call = walk_call(&p->node->out[at_out], numbered->whole[i]);
 
@@ -113,12 +103,10 @@ void kinds_take(Kinds *k, const Kinds *numbered, const CallRange *ranges, guint 
                         k->calls[at_out] = call;
                 }
         }
-        tell_in(k, p->node->n_in, model);
 }
 
-void kinds_tell(Kinds *k, const Problem *p, const NodeModel *model)
+void kinds_tell(Kinds *k, const Problem *p)
 {
-        tell_in(k, p->node->n_in, model);
         k->calls = g_new(WalkCall, p->node->n_out);
         for (guint32 i = 0; i < p->node->n_out; i++)
                 k->calls[i] = walk_call(&p->node->out[i], k->whole[i]);
@@ -128,14 +116,13 @@ void kinds_tell(Kinds *k, const Problem *p, const NodeModel *model)
 void kinds_find(Kinds *k, const Problem *p, NodeModel *model)
 {
         kinds_number(k, p, model);
-        kinds_tell(k, p, model);
+        kinds_tell(k, p);
 }
 
 void kinds_clear(Kinds *k)
 {
         g_clear_pointer(&k->calls, g_free);
         g_clear_pointer(&k->kind, g_free);
-        g_clear_pointer(&k->fine, g_free);
         g_clear_pointer(&k->whole, g_free);
 }
 
@@ -149,16 +136,4 @@ void kinds_split_callees(Kinds *k, const Problem *p, NodeModel *model, DurationL
 
                 call->callee = node_model_callee(model, call->callee, duration_of(call));
         }
-}
-
-void kinds_split_all_callers(Kinds *k, const Problem *p)
-{
-        memcpy(k->kind, k->fine, p->node->n_in * sizeof *k->kind);
-}
-
-void kinds_split_callers(Kinds *k, const Problem *p, NodeModel *model, guint8 *told)
-{
-        node_model_tell_kinds(model, told);
-        for (guint32 i = 0; i < p->node->n_in; i++)
-                k->kind[i] = node_model_kind(model, k->fine[i]);
 }

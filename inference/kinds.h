@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  *
- * Kinds: what the model learns apart. Calls into the node differ by caller, label, sizes and
- * context; calls out of it by callee, label, sizes and duration.
+ * Kinds: what the model learns apart. Calls into the node differ by caller, label and sizes;
+ * calls out of it by callee, label, sizes and duration.
  */
 #ifndef RAVEL_KINDS_H
 #define RAVEL_KINDS_H
@@ -11,9 +11,7 @@
 
 typedef struct Kinds {
         WalkCall *calls; /* by call out of the node */
-        guint32 *kind;   /* by call into it: by caller and label, and by context where contexts are
-                            told apart */
-        guint32 *fine;   /* by call into it: by caller, label and context */
+        guint32 *kind;   /* by call into it: by caller and label */
         guint32 *whole;  /* by call out of the node: by callee and label; or NULL */
 } Kinds;
 
@@ -22,7 +20,7 @@ typedef struct {
         guint32 first_in, end_in, first_out, end_out;
 } CallRange;
 
-/* Finds the kinds of the calls of a problem, fine and whole, and no others. The model numbers new
+/* Finds the kinds of the calls of a problem, callees whole, and no others. The model numbers new
  * ones. */
 void kinds_number(Kinds *k, const Problem *p, NodeModel *model);
 /* The same by the kinds that a model knows; its last kind of calls into the node is for all others.
@@ -35,20 +33,16 @@ void kinds_take(Kinds *k, const Kinds *numbered, const CallRange *ranges, guint 
                 const NodeModel *model);
 
 /* All kinds of the calls of a problem that have numbers, callees not split. */
-void kinds_tell(Kinds *k, const Problem *p, const NodeModel *model);
+void kinds_tell(Kinds *k, const Problem *p);
 
 /* kinds_number(), then kinds_tell(). */
 void kinds_find(Kinds *k, const Problem *p, NodeModel *model);
 
 void kinds_clear(Kinds *k);
 
-/* Splits callees by duration at these limits, which it takes over; and calls into the node by
- * context, where told[fine] says so. Both reset the walks of the model. */
+/* Splits callees by duration at these limits, which it takes over. Resets the walks of the model.
+ */
 void kinds_split_callees(Kinds *k, const Problem *p, NodeModel *model, DurationLimits *limits);
-void kinds_split_callers(Kinds *k, const Problem *p, NodeModel *model, guint8 *told);
-
-/* Every kind of calls into the node as fine as can be, to try it. */
-void kinds_split_all_callers(Kinds *k, const Problem *p);
 
 /* Whether two calls go to the same node with the same label, ignoring the split of callees by
  * duration and by size. */

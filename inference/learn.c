@@ -165,7 +165,7 @@ void joint_learn(Joint *j)
         gboolean without_blocks;
 
         joint_assign_first(j);
-        evidence_try_first(evidence, j, TRUE);
+        evidence_try_first(evidence, j);
         if (j->problem->node->truth) /* the oracle starts from it */
                 learn_first_rounds(j);
         else
@@ -256,7 +256,7 @@ void joint_learn_from_truth(Joint *j)
                 joint_go_on_from_assignment(j);
                 return;
         }
-        evidence_try_first(&j->model->evidence, j, TRUE);
+        evidence_try_first(&j->model->evidence, j);
         joint_learn_from_assigned(j, G_MAXUINT64);
         j->learning->true_log = joint_log_of_assignment(j);
         evidence_learn_truth(&j->model->evidence, j);

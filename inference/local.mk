@@ -7,12 +7,10 @@ libravel_a_SOURCES += \
 	%D%/calibrate.c \
 	%D%/call-numbers.c \
 	%D%/concurrency.c \
-	%D%/contexts.c \
 	%D%/delay-density.c \
 	%D%/drawings.c \
 	%D%/duration-kinds.c \
 	%D%/event-loop.c \
-	%D%/evidence-contexts.c \
 	%D%/evidence-durations.c \
 	%D%/evidence-identifiers.c \
 	%D%/evidence-leases.c \

@@ -9,9 +9,9 @@
 
 /* --- kinds of calls -------------------------------------------------------- */
 
-/* The other end of a call: node, label, sizes and context, and their kind. */
+/* The other end of a call: node, label and sizes, and their kind. */
 typedef struct {
-        guint32 node, context;
+        guint32 node;
         guint16 label, sizes;
         guint32 kind; /* or NO_KIND */
         guint64 n_calls;
@@ -21,16 +21,14 @@ static guint hash_end(gconstpointer key)
 {
         const OtherEnd *e = key;
 
-        return (guint)hash_word(hash_word(HASH_SEED, (guint64)e->node << 16 | e->label),
-                                (guint64)e->sizes << 32 | e->context);
+        return (guint)hash_word(hash_word(HASH_SEED, (guint64)e->node << 16 | e->label), e->sizes);
 }
 
 static gboolean equal_ends(gconstpointer a, gconstpointer b)
 {
         const OtherEnd *x = a, *y = b;
 
-        return x->node == y->node && x->label == y->label && x->sizes == y->sizes &&
-               x->context == y->context;
+        return x->node == y->node && x->label == y->label && x->sizes == y->sizes;
 }
 
 void call_kinds_init(CallKinds *k)
@@ -41,15 +39,11 @@ void call_kinds_init(CallKinds *k)
 void call_kinds_clear(CallKinds *k)
 {
         g_hash_table_unref(k->seen);
-        g_free(k->whole);
 }
 
-static OtherEnd *get_other_end(CallKinds *k, guint32 node, guint16 label, guint16 sizes,
-                               guint32 context)
+static OtherEnd *get_other_end(CallKinds *k, guint32 node, guint16 label, guint16 sizes)
 {
-        OtherEnd new = {
-                .node = node, .label = label, .sizes = sizes, .context = context, .kind = NO_KIND
-        };
+        OtherEnd new = { .node = node, .label = label, .sizes = sizes, .kind = NO_KIND };
         OtherEnd *end = g_hash_table_lookup(k->seen, &new);
 
         if (!end) {
@@ -64,59 +58,43 @@ static gboolean is_rare(const CallKinds *k, const OtherEnd *end)
         return end->kind == NO_KIND && end->n_calls < k->n_calls / RARE_SHARE;
 }
 
-static void number_kind(CallKinds *k, OtherEnd *end, const OtherEnd *whole)
-{
-        if (end->kind != NO_KIND)
-                return;
-        end->kind = k->n++;
-        k->whole = g_renew(guint32, k->whole, k->n);
-        k->whole[end->kind] = whole->kind;
-}
-
 /* The end with these sizes, or without them where they are rare, and without its label where that
  * is. */
 static OtherEnd *end_told(CallKinds *k, OtherEnd *end)
 {
         if (end->sizes && is_rare(k, end))
-                end = get_other_end(k, end->node, end->label, 0, 0);
+                end = get_other_end(k, end->node, end->label, 0);
         if (is_rare(k, end))
-                end = get_other_end(k, end->node, 0, 0, 0);
+                end = get_other_end(k, end->node, 0, 0);
         return end;
 }
 
 void call_kinds_find(CallKinds *k, guint32 *kind, const guint16 *label, const guint16 *sizes,
-                     const guint32 *context, guint32 n)
+                     guint32 n)
 {
-        g_autofree OtherEnd **wholes = g_new(OtherEnd *, n), **ends = g_new(OtherEnd *, n);
+        g_autofree OtherEnd **ends = g_new(OtherEnd *, n);
 
         for (guint32 i = 0; i < n; i++) {
                 guint16 size = sizes ? sizes[i] : 0;
 
-                ends[i] = wholes[i] = get_other_end(k, kind[i], label[i], size, 0);
-                wholes[i]->n_calls++;
-                if (size)
-                        get_other_end(k, kind[i], label[i], 0, 0)->n_calls++;
-                if (!context || !context[i])
-                        continue;
-                ends[i] = get_other_end(k, kind[i], label[i], size, context[i]);
+                ends[i] = get_other_end(k, kind[i], label[i], size);
                 ends[i]->n_calls++;
+                if (size)
+                        get_other_end(k, kind[i], label[i], 0)->n_calls++;
         }
         k->n_calls += n;
         for (guint32 i = 0; i < n; i++) {
-                OtherEnd *end = ends[i], *whole = end_told(k, wholes[i]);
+                OtherEnd *end = end_told(k, ends[i]);
 
-                if (whole != wholes[i] || is_rare(k, end))
-                        end = whole;
-                number_kind(k, whole, whole);
-                number_kind(k, end, whole);
+                if (end->kind == NO_KIND)
+                        end->kind = k->n++;
                 kind[i] = end->kind;
         }
 }
 
-static guint32 kind_of(const CallKinds *k, guint32 node, guint16 label, guint16 sizes,
-                       guint32 context)
+static guint32 kind_of(const CallKinds *k, guint32 node, guint16 label, guint16 sizes)
 {
-        OtherEnd like = { .node = node, .label = label, .sizes = sizes, .context = context };
+        OtherEnd like = { .node = node, .label = label, .sizes = sizes };
         const OtherEnd *end = g_hash_table_lookup(k->seen, &like);
 
         return end ? end->kind : NO_KIND;
@@ -145,16 +123,14 @@ static guint32 most_frequent(const CallKinds *k, guint32 node)
 }
 
 guint32 call_kinds_look_up(const CallKinds *k, guint32 node, guint16 label, guint16 sizes,
-                           guint32 context, gboolean most)
+                           gboolean most)
 {
-        guint32 kind = context ? kind_of(k, node, label, sizes, context) : NO_KIND;
+        guint32 kind = kind_of(k, node, label, sizes);
 
-        if (kind == NO_KIND)
-                kind = kind_of(k, node, label, sizes, 0);
         if (kind == NO_KIND && sizes)
-                kind = kind_of(k, node, label, 0, 0);
+                kind = kind_of(k, node, label, 0);
         if (kind == NO_KIND)
-                kind = kind_of(k, node, 0, 0, 0);
+                kind = kind_of(k, node, 0, 0);
         return kind == NO_KIND && (most || sizes) ? most_frequent(k, node) : kind;
 }
 
@@ -175,8 +151,6 @@ static void clear_walks(NodeModel *h)
         g_clear_pointer(&h->enter_row, g_free);
         g_clear_pointer(&h->reply_row, g_free);
         g_clear_pointer(&h->whole, g_free);
-        g_clear_pointer(&h->told, g_free);
-        h->n_told = 0;
         g_clear_pointer(&h->limits, g_free);
         g_clear_pointer(&h->first, g_free);
         evidence_set_clear(&h->evidence);
@@ -196,7 +170,7 @@ void node_model_start(NodeModel *h, guint32 more_callees, const EvidenceKind *co
         clear_walks(h);
         h->n_parents = h->n_new = 0;
         h->n_callees = h->n_whole = MIN(h->out.n + more_callees, WALK_MAX_CALLEES);
-        parent_walk_init(&h->walk, h->in.n, h->in.whole, h->n_callees);
+        parent_walk_init(&h->walk, h->in.n, h->n_callees);
         delay_densities_init(&h->bounds);
         h->enter_row = g_new(guint32, h->n_callees);
         h->reply_row = g_new(guint32, h->n_callees);
@@ -211,7 +185,7 @@ void node_model_start(NodeModel *h, guint32 more_callees, const EvidenceKind *co
 
 void node_model_renew_walks(NodeModel *h)
 {
-        parent_walk_init(&h->walk, h->in.n, h->in.whole, h->n_callees);
+        parent_walk_init(&h->walk, h->in.n, h->n_callees);
         parent_walk_set_numbers(&h->walk, &h->numbers, h->whole);
         delay_densities_set_resolution(&h->walk.delays, h->resolution);
 }
@@ -259,14 +233,6 @@ void node_model_tell_apart(NodeModel *h, DurationLimits *limits)
         begin_walks(h);
 }
 
-void node_model_tell_kinds(NodeModel *h, guint8 *told)
-{
-        g_free(h->told);
-        h->told = told;
-        h->n_told = h->in.n;
-        begin_walks(h);
-}
-
 void node_model_tell_numbers(NodeModel *h, CallNumbers *numbers)
 {
         call_numbers_clear(&h->numbers);
@@ -278,16 +244,13 @@ gboolean node_model_fit(NodeModel *h)
 {
         if (MIN(h->out.n, WALK_MAX_CALLEES) > h->n_whole)
                 return FALSE;
-        parent_walk_add_callers(&h->walk, h->in.n, h->in.whole);
+        parent_walk_add_callers(&h->walk, h->in.n);
         return TRUE;
 }
 
 void node_model_add_other(NodeModel *h)
 {
-        h->in.whole = g_renew(guint32, h->in.whole, h->in.n + 1);
-        h->in.whole[h->in.n] = h->in.n;
-        h->in.n++;
-        parent_walk_add_callers(&h->walk, h->in.n, h->in.whole);
+        parent_walk_add_callers(&h->walk, ++h->in.n);
 }
 
 gboolean node_model_are_stale(const NodeModel *h, guint32 n)
@@ -339,9 +302,7 @@ static int compare_ends(const void *a, const void *b)
                 return x->node < y->node ? -1 : 1;
         if (x->label != y->label)
                 return x->label < y->label ? -1 : 1;
-        if (x->sizes != y->sizes)
-                return x->sizes < y->sizes ? -1 : 1;
-        return (x->context > y->context) - (x->context < y->context);
+        return (x->sizes > y->sizes) - (x->sizes < y->sizes);
 }
 
 static void end_bytes(OtherEnd *end, guint32 n_kinds, Bytes *b)
@@ -349,7 +310,6 @@ static void end_bytes(OtherEnd *end, guint32 n_kinds, Bytes *b)
         bytes_u32(b, &end->node);
         bytes_u16(b, &end->label);
         bytes_u16(b, &end->sizes);
-        bytes_u32(b, &end->context);
         bytes_u32(b, &end->kind);
         bytes_expect(b, end->kind < n_kinds || end->kind == NO_KIND, "a kind");
         bytes_u64(b, &end->n_calls);
@@ -361,11 +321,8 @@ static void kinds_bytes(CallKinds *k, Bytes *b)
         g_autofree OtherEnd **ends = NULL;
 
         bytes_u64(b, &k->n_calls);
-        bytes_count(b, &k->n, 4);
-        bytes_u32s(b, &k->whole, k->n);
-        for (guint32 i = 0; i < k->n && bytes_good(b); i++)
-                bytes_expect(b, k->whole[i] < k->n, "a kind");
-        bytes_count(b, &n, 24);
+        bytes_u32(b, &k->n);
+        bytes_count(b, &n, 20);
         if (bytes_reads(b)) {
                 for (guint32 i = 0; i < n && bytes_good(b); i++) {
                         OtherEnd *end = g_new0(OtherEnd, 1);
@@ -430,8 +387,6 @@ static void learned_bytes(NodeModel *h, const EvidenceKind *const *table, Bytes 
                      h->n_callees == h->walk.n_callees && h->n_whole <= h->n_callees &&
                              h->n_whole > 0 && h->walk.n_callers <= h->in.n,
                      "as many callees everywhere");
-        bytes_count(b, &h->n_told, 1);
-        bytes_u8s(b, &h->told, h->n_told);
         call_numbers_bytes(&h->numbers, b);
         if (!bytes_good(b))
                 return;
@@ -462,7 +417,7 @@ void node_model_bytes(NodeModel *h, const EvidenceKind *const *table, Bytes *b)
 {
         gboolean learned = h->n_callees > 0;
 
-        bytes_word(b, "ravel model 9\n");
+        bytes_word(b, "ravel model 10\n");
         bytes_u8(b, &h->sizes);
         bytes_expect(b, h->sizes <= (BY_CALL_SIZE | BY_RETURN_SIZE | NOT_BY_LABEL), "sizes");
         kinds_bytes(&h->in, b);

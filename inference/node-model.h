@@ -14,22 +14,21 @@
 #include "inference/parent-walk.h"
 
 /* Numbers the kinds of calls from 0. A kind is the node at the other end of a call, its label, its
- * sizes and its context. A label, sizes or a context that fewer than one call in a hundred had when
- * first seen get no kind of their own. */
+ * sizes. A label or sizes that fewer than one call in a hundred had when first seen get no kind of
+ * their own. */
 typedef struct {
         GHashTable *seen; /* OtherEnd by itself */
         guint64 n_calls;  /* seen so far */
         guint32 n;        /* kinds */
-        guint32 *whole; /* by kind: the kind with the same node, label and sizes and any context */
 } CallKinds;
 
 void call_kinds_init(CallKinds *k);
 void call_kinds_clear(CallKinds *k);
 
-/* Finds the kinds of n calls. kind[i] is the node at the other end, and becomes the kind. A label,
- * sizes or a context of 0 are none; sizes and context may be NULL. */
+/* Finds the kinds of n calls. kind[i] is the node at the other end, and becomes the kind. A label
+ * or sizes of 0 are none; sizes may be NULL. */
 void call_kinds_find(CallKinds *k, guint32 *kind, const guint16 *label, const guint16 *sizes,
-                     const guint32 *context, guint32 n);
+                     guint32 n);
 
 /* Which sizes tell kinds apart, and whether labels do not: a set of flags. */
 enum { BY_CALL_SIZE = 1, BY_RETURN_SIZE = 2, NOT_BY_LABEL = 4 };
@@ -37,7 +36,7 @@ enum { BY_CALL_SIZE = 1, BY_RETURN_SIZE = 2, NOT_BY_LABEL = 4 };
 /* The kind of a call among those that there are; NO_KIND if there is none like it. most, and where
  * it has sizes: else the one that most calls with this node have, or most of all. */
 guint32 call_kinds_look_up(const CallKinds *k, guint32 node, guint16 label, guint16 sizes,
-                           guint32 context, gboolean most);
+                           gboolean most);
 
 #define NO_KIND G_MAXUINT32
 
@@ -57,11 +56,6 @@ struct NodeModel {
         guint32 *first;
         guint32 *whole; /* by callee: the whole callee it was split from */
 
-        /* By kind of calls into the node: whether it is split from its whole kind by context. Kinds
-         * from n_told on are not. */
-        guint8 *told;
-        guint32 n_told;
-
         /* For find_parents_by_model(): the mean lifetime of calls into the node, and the length of
          * parts, a power of two, ns; 0: it cannot. And the callees whose calls nobody made
          * (roots.h), ascending. */
@@ -70,7 +64,7 @@ struct NodeModel {
         guint32 n_roots;
 
         gint64 resolution;   /* of the stamps that were learned from, ns; 0: they are exact */
-        CallNumbers numbers; /* of kinds without a context, and of whole callees */
+        CallNumbers numbers; /* of kinds, and of whole callees */
         ParentWalk walk;
 
         /* By callee: rows of the delay from the parent's entry to the call, and of the delay from
@@ -118,18 +112,8 @@ gboolean node_model_are_stale(const NodeModel *h, guint32 n);
 /* Splits callees at these limits, which it takes over. Resets the walks. */
 void node_model_tell_apart(NodeModel *h, DurationLimits *limits);
 
-/* Splits kinds of calls into the node by context, where told[kind] says so. Takes told over. Resets
- * the walks. */
-void node_model_tell_kinds(NodeModel *h, guint8 *told);
-
 /* Holds parents to these numbers, which it takes over. Resets the walks. */
 void node_model_tell_numbers(NodeModel *h, CallNumbers *numbers);
-
-/* The kind of a call into the node, with its context only if that kind is split. */
-static inline guint32 node_model_kind(const NodeModel *h, guint32 kind)
-{
-        return kind < h->n_told && h->told[kind] ? kind : h->in.whole[kind];
-}
 
 /* The callee of a call of this duration to a whole callee. */
 static inline guint32 node_model_callee(const NodeModel *h, guint32 whole, gint64 duration)

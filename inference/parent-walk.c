@@ -49,7 +49,7 @@ static inline void set_key_caller(guint8 *key, guint32 caller)
 
 /* --- states ---------------------------------------------------------------- */
 
-static guint32 add_state(ParentWalk *w, const guint8 *key, guint32 general, gboolean part)
+static guint32 add_state(ParentWalk *w, const guint8 *key, guint32 general)
 {
         if (w->n_states == w->states_room) {
                 w->states_room = MAX(64, 2 * w->states_room);
@@ -60,8 +60,7 @@ static guint32 add_state(ParentWalk *w, const guint8 *key, guint32 general, gboo
                 w->keys = g_realloc(w->keys, w->keys_room);
         }
         memcpy(w->keys + w->keys_length, key, w->key_length);
-        w->states[w->n_states] =
-                (WalkState){ .key = w->keys_length, .general = general, .part = part };
+        w->states[w->n_states] = (WalkState){ .key = w->keys_length, .general = general };
         w->keys_length += w->key_length;
         return w->n_states++;
 }
@@ -92,7 +91,7 @@ static void grow_state_table(ParentWalk *w)
 static guint32 intern(ParentWalk *w, const guint8 *key)
 {
         guint32 state = *find_state(w, key), general;
-        gboolean particular = key[KEY_COUNTS] != ANY, part = FALSE;
+        gboolean particular = key[KEY_COUNTS] != ANY;
 
         if (state)
                 return state - 1;
@@ -100,18 +99,14 @@ static guint32 intern(ParentWalk *w, const guint8 *key)
                 general = w->n_states;
         } else {
                 g_autofree guint8 *more = g_memdup2(key, w->key_length);
-                guint32 caller = key_caller(key), from = particular ? KEY_COUNTS : 0;
+                guint32 from = particular ? KEY_COUNTS : 0;
 
-                part = w->whole[caller] != caller;
-                if (part)
-                        set_key_caller(more, w->whole[caller]);
-                else
-                        memset(more + from, ANY, w->key_length - from);
+                memset(more + from, ANY, w->key_length - from);
                 general = intern(w, more);
                 if (particular && w->n_states >= WALK_MAX_STATES)
                         return general;
         }
-        state = add_state(w, key, general, part);
+        state = add_state(w, key, general);
         if (2 * w->n_states > w->state_mask)
                 grow_state_table(w);
         else
@@ -174,15 +169,14 @@ static void grow_step_table(ParentWalk *w)
 }
 
 /* Whether a parent that goes on so from a state makes more calls, or fewer, than parents of its
- * kind do. A part of a caller backs off to the whole, which is asked. */
+ * kind do. */
 static gboolean step_breaks(const ParentWalk *w, guint32 state, guint32 event)
 {
         const guint8 *key = w->keys + w->states[state].key;
         guint32 made[NUMBERS_KINDS];
 
         if (!w->numbers || w->numbers->n_sets == 0 || key_caller(key) == NOTHING ||
-            key[KEY_COUNTS] == ANY || w->states[state].part ||
-            (event >= w->n_callees && event != event_reply(w)))
+            key[KEY_COUNTS] == ANY || (event >= w->n_callees && event != event_reply(w)))
                 return FALSE;
         memset(made, 0, w->numbers->n_callees * sizeof *made);
         for (guint32 i = 0; i < w->n_callees; i++)
@@ -195,41 +189,24 @@ static gboolean step_breaks(const ParentWalk *w, guint32 state, guint32 event)
                                           w->whole_callee[event]);
 }
 
-/* The ratio of a step's probability in a part of a caller to the same step's in the whole: how
- * often it was seen, by how often it was to be expected. */
-static double learn_ratio(const ParentWalk *w, guint32 state, guint32 seen, const WalkStep *whole)
-{
-        double weight = BACKOFF_WEIGHT * DENSITY_COUNT, expected = 0;
-
-        if (whole->count > 0)
-                expected = (double)w->states[state].count * whole->count /
-                           w->states[whole->state].count;
-        return (seen + weight) / (expected + weight);
-}
-
 /* Learns the probability of a step and its row of densities. A full state takes one event and a
  * fiftieth of all off the count: a step seen so rarely often is an error of the assignment, which
  * would feed itself. */
 static void learn_step(const ParentWalk *w, WalkStep *s)
 {
         double seen = (double)s->count / DENSITY_COUNT;
-        const WalkState *state = &w->states[s->state];
-        double all = (double)state->count / DENSITY_COUNT, weight = GENERAL_WEIGHT;
+        double all = (double)w->states[s->state].count / DENSITY_COUNT, weight = GENERAL_WEIGHT;
         const WalkStep *backoff = &w->steps[s->backoff];
         double general = backoff->probability;
 
-        if (state->part) {
-                s->probability = MIN(general * learn_ratio(w, s->state, s->count, backoff), 1);
-        } else {
-                if (backoff == s) {
-                        weight = 1;
-                        general = 1.0 / n_events(w);
-                } else if (backoff->backoff != s->backoff) {
-                        weight = BACKOFF_WEIGHT;
-                        seen = MAX(0, seen - RARE_EVENTS - RARE_EVENTS_SHARE * all);
-                }
-                s->probability = (seen + weight * general) / (all + weight);
+        if (backoff == s) {
+                weight = 1;
+                general = 1.0 / n_events(w);
+        } else if (backoff->backoff != s->backoff) {
+                weight = BACKOFF_WEIGHT;
+                seen = MAX(0, seen - RARE_EVENTS - RARE_EVENTS_SHARE * all);
         }
+        s->probability = (seen + weight * general) / (all + weight);
         if (s->breaks && !w->unheld)
                 s->probability *= NUMBERS_BROKEN;
         s->row = s->own_row && seen > 0 ? s->own_row : backoff->row;
@@ -269,7 +246,7 @@ static inline guint32 get_step(ParentWalk *w, guint32 state, guint32 event)
 
 /* --- walks ----------------------------------------------------------------- */
 
-void parent_walk_init(ParentWalk *w, guint32 n_callers, const guint32 *whole, guint32 n_callees)
+void parent_walk_init(ParentWalk *w, guint32 n_callers, guint32 n_callees)
 {
         memset(w, 0, sizeof *w);
         w->n_callees = MIN(n_callees, WALK_MAX_CALLEES);
@@ -279,20 +256,18 @@ void parent_walk_init(ParentWalk *w, guint32 n_callers, const guint32 *whole, gu
         w->step_mask = 255;
         w->step_at = g_new0(WalkEntry, w->step_mask + 1);
         delay_densities_init(&w->delays);
-        parent_walk_add_callers(w, n_callers, whole);
+        parent_walk_add_callers(w, n_callers);
 }
 
-void parent_walk_add_callers(ParentWalk *w, guint32 n_callers, const guint32 *whole)
+void parent_walk_add_callers(ParentWalk *w, guint32 n_callers)
 {
         g_autofree guint8 *key = g_malloc0(w->key_length);
 
         w->first = g_renew(guint32, w->first, MAX(n_callers, w->n_callers));
         w->waiting = g_renew(guint32, w->waiting, MAX(n_callers, w->n_callers));
-        w->whole = g_renew(guint32, w->whole, MAX(n_callers, w->n_callers));
         key[KEY_LATEST] = event_start(w) & 0xff;
         key[KEY_LATEST + 1] = event_start(w) >> 8;
         for (; w->n_callers < n_callers; w->n_callers++) {
-                w->whole[w->n_callers] = whole[w->n_callers];
                 set_key_caller(key, MIN(w->n_callers, NOTHING - 1));
                 w->first[w->n_callers] = intern(w, key);
                 w->waiting[w->n_callers] = 0;
@@ -318,7 +293,6 @@ void parent_walk_copy(ParentWalk *to, const ParentWalk *w)
         *to = *w;
         to->first = g_memdup2(w->first, w->n_callers * sizeof *w->first);
         to->waiting = g_memdup2(w->waiting, w->n_callers * sizeof *w->waiting);
-        to->whole = g_memdup2(w->whole, w->n_callers * sizeof *w->whole);
         to->whole_callee = g_memdup2(w->whole_callee, w->n_callees * sizeof *w->whole_callee);
         to->states = g_memdup2(w->states, w->n_states * sizeof *w->states);
         to->states_room = w->n_states;
@@ -339,7 +313,6 @@ void parent_walk_clear(ParentWalk *w)
 {
         g_free(w->first);
         g_free(w->waiting);
-        g_free(w->whole);
         g_free(w->whole_callee);
         g_free(w->states);
         g_free(w->keys);
@@ -369,12 +342,7 @@ WalkEntry parent_walk_foresee(ParentWalk *w, guint32 state, guint32 event)
         double all = (double)w->states[state].count / DENSITY_COUNT;
         WalkEntry entry = parent_walk_get(w, w->states[state].general, event);
 
-        if (w->states[state].part)
-                entry.probability = MIN(
-                        entry.probability * learn_ratio(w, state, 0, &w->steps[entry.number - 1]),
-                        1);
-        else
-                entry.probability = BACKOFF_WEIGHT * entry.probability / (all + BACKOFF_WEIGHT);
+        entry.probability = BACKOFF_WEIGHT * entry.probability / (all + BACKOFF_WEIGHT);
         if (!w->unheld && step_breaks(w, state, event))
                 entry.probability *= NUMBERS_BROKEN;
         entry.number = 0;
@@ -466,8 +434,7 @@ static guint32 own_row(ParentWalk *w, guint32 step)
         if (s->own_row)
                 return s->own_row;
         backoff = s->backoff == step ? 0 : own_row(w, s->backoff);
-        row = w->states[s->state].part ? delay_densities_add_part(&w->delays, backoff)
-                                       : delay_densities_add_row(&w->delays, backoff);
+        row = delay_densities_add_row(&w->delays, backoff);
         w->steps[step].own_row = row;
         return row;
 }
@@ -627,7 +594,6 @@ static void state_bytes(ParentWalk *w, guint32 i, Bytes *b)
         bytes_expect(b, is_key(w, w->keys + s->key), "the key of a state");
         bytes_u32(b, &s->general);
         bytes_expect(b, s->general <= i, "a state before this one");
-        bytes_bool(b, &s->part);
         bytes_u32(b, &s->count);
         bytes_u32(b, &s->survival);
         if (!bytes_expect(b, s->survival < DENSITY_MAX_ROWS, "a row of survival"))
@@ -719,21 +685,19 @@ void parent_walk_bytes(ParentWalk *w, Bytes *b)
                 *w = (ParentWalk){ .state_mask = 63, .step_mask = 255 };
         bytes_u32(b, &w->n_callees);
         bytes_expect(b, w->n_callees >= 1 && w->n_callees <= WALK_MAX_CALLEES, "callees");
-        bytes_count(b, &w->n_callers, 8);
+        bytes_count(b, &w->n_callers, 4);
         bytes_count(b, &w->n_states, 4);
         bytes_count(b, &w->n_steps, 36);
         delay_densities_bytes(&w->delays, b);
         w->key_length = KEY_COUNTS + w->n_callees;
         bytes_u32s(b, &w->first, w->n_callers);
-        bytes_u32s(b, &w->whole, w->n_callers);
         if (reads && bytes_good(b))
                 w->waiting = g_new0(guint32, w->n_callers);
         for (guint32 i = 0; i < w->n_callers && bytes_good(b); i++)
-                bytes_expect(b, w->first[i] < w->n_states && w->whole[i] < w->n_callers,
-                             "the state of a caller");
+                bytes_expect(b, w->first[i] < w->n_states, "the state of a caller");
         if (reads) {
                 w->n_states = bytes_room(b, &w->states, w->n_states, sizeof *w->states,
-                                         w->key_length + 13);
+                                         w->key_length + 12);
                 w->states_room = w->n_states;
                 w->keys_length = w->keys_room = (gsize)w->n_states * w->key_length;
                 w->keys = g_malloc0(MAX(w->keys_length, 1));

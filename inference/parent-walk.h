@@ -13,9 +13,7 @@
  * leaves that state by starting, an event that has no delay either; or, out of turn, by any other.
  *
  * A step is a state and the event that leaves it. A step that was rarely seen backs off to the same
- * step of a more general state: caller and latest event; and that to a state of nothing at all. A
- * caller may be a part of another caller, split by context (contexts.c): its steps are as probable
- * as the whole caller's, times a ratio that is learned.
+ * step of a more general state: caller and latest event; and that to a state of nothing at all.
  *
  * Logarithms are in 1/LOG_UNIT.
  */
@@ -65,7 +63,6 @@ typedef struct {
         gsize key;        /* offset in keys */
         guint32 survival; /* row of survival; 0: none of its own */
         guint32 general;  /* the state it backs off to; itself: none */
-        gboolean part;    /* the general state is the same state of the whole caller */
         guint32 count;    /* the sum of the counts of its steps */
 } WalkState;
 
@@ -74,7 +71,6 @@ typedef struct {
         guint32 n_callers;
         guint32 *first;   /* by caller: the state of the start */
         guint32 *waiting; /* by caller: the state of waiting for a worker, + 1; 0: not made yet */
-        guint32 *whole;   /* by caller: the caller it is a part of, or itself */
         WalkState *states;
         guint32 n_states, states_room;
         guint8 *keys;
@@ -91,14 +87,13 @@ typedef struct {
         double (*longer)[DENSITY_BINS];   /* the same probability */
         guint32 survival_room;
         gboolean survival_known;    /* survival is of the latest learning */
-        const CallNumbers *numbers; /* of whole callers and callees; NULL: none are known */
+        const CallNumbers *numbers; /* of callers and whole callees; NULL: none are known */
         guint32 *whole_callee;      /* by callee */
         gboolean unheld;            /* they do not count */
 } ParentWalk;
 
-/* n_callers and n_callees are at least 1. whole: by caller, the caller that it is a part of; itself
- * if it is none. */
-void parent_walk_init(ParentWalk *w, guint32 n_callers, const guint32 *whole, guint32 n_callees);
+/* n_callers and n_callees are at least 1. */
+void parent_walk_init(ParentWalk *w, guint32 n_callers, guint32 n_callees);
 void parent_walk_clear(ParentWalk *w);
 
 /* Copies all but survival, which is learned when it is needed. to is not initialised yet. */
@@ -120,7 +115,7 @@ typedef struct {
 } WalkPlace;
 
 /* Adds callers, up to n_callers in all. */
-void parent_walk_add_callers(ParentWalk *w, guint32 n_callers, const guint32 *whole);
+void parent_walk_add_callers(ParentWalk *w, guint32 n_callers);
 
 /* The place where a parent of this caller starts. */
 WalkPlace parent_walk_start(const ParentWalk *w, guint32 caller, gint64 time);

@@ -20,7 +20,6 @@
 #include "inference/assignment.h"
 #include "inference/beliefs.h"
 #include "inference/calibrate.h"
-#include "inference/contexts.h"
 #include "inference/drawings.h"
 #include "inference/evidence-table.h"
 #include "inference/families.h"
@@ -128,8 +127,6 @@ static void learn_without_choice(Joint *j)
 {
         start(j);
         assign_best(j);
-        if (j->problem->from == G_MININT64)
-                evidence_try_first(&j->model->evidence, j, FALSE);
         joint_go_on_from_assignment(j);
         joint_keep_model(j);
 }
@@ -139,7 +136,7 @@ static void find_at_once(Joint *j, Candidates *open, NodeAnswer *answer)
         guint32 n_out = j->problem->node->n_out;
 
         problem_init(j->problem);
-        kinds_tell(j->kinds, j->problem, j->model);
+        kinds_tell(j->kinds, j->problem);
         problem_find_candidates(j->problem, open, 0, 0, n_out, FALSE);
         answer->weights = weigh_list(j->problem, 0, n_out);
         evidence_narrow(&j->model->evidence, j);
@@ -548,7 +545,6 @@ static void conclude(Nouns *n, gboolean keep_log, NodeAnswer *answer)
         if (!keep_log)
                 kinds_clear(&n->kinds);
         assignment_link(j->assignment);
-        joint_set_contexts(j, answer->context);
         if (keep_log) {
                 evidence_unwatch(&j->model->evidence);
                 if (!n->problem.start)
@@ -938,9 +934,9 @@ GBytes *node_model_of_nothing(void)
         guint16 label = 0;
         GBytes *bytes;
 
-        call_kinds_find(&model->in, &kind, &label, NULL, NULL, 1);
+        call_kinds_find(&model->in, &kind, &label, NULL, 1);
         kind = G_MAXUINT32;
-        call_kinds_find(&model->out, &kind, &label, NULL, NULL, 1);
+        call_kinds_find(&model->out, &kind, &label, NULL, 1);
         node_model_start(model, 0, evidence_table);
         parent_walk_learn(&model->walk);
         delay_densities_learn(&model->bounds);

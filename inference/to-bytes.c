@@ -55,7 +55,6 @@ static void in_bytes(CallIn *in, Bytes *b)
         time_bytes(&in->reply, b);
         bytes_u32(b, &in->call);
         bytes_u32(b, &in->caller);
-        bytes_u32(b, &in->context);
         bytes_u32(b, &in->connection);
         bytes_u16(b, &in->label);
         bytes_u8(b, &in->size[0]);
@@ -79,7 +78,7 @@ static void out_bytes(CallOut *out, Bytes *b)
 
 static void calls_bytes(NodeProblem *p, Bytes *b)
 {
-        enum { IN_BYTES = 40, OUT_BYTES = 49 };
+        enum { IN_BYTES = 36, OUT_BYTES = 49 };
         guint32 n_in = p->n_in, n_out = p->n_out, none = 0;
         const guint32 *all = p->identifiers;
         GArray *lists = g_array_new(FALSE, FALSE, sizeof(guint32));
@@ -110,7 +109,7 @@ static void problem_bytes(NodeProblem *p, Bytes *b)
 {
         gboolean truth = p->truth != NULL;
 
-        bytes_word(b, "ravel problem 4\n");
+        bytes_word(b, "ravel problem 5\n");
         calls_bytes(p, b);
         time_bytes(&p->window, b);
         bytes_expect(b, p->window >= 0, "a skew window");
@@ -228,15 +227,14 @@ static void answer_bytes(NodeAnswer *a, Bytes *b)
 {
         guint32 n = bytes_reads(b) ? 0 : a->first[a->n_out];
 
-        bytes_word(b, "ravel answer 3\n");
+        bytes_word(b, "ravel answer 4\n");
         bytes_count(b, &a->n_in, 4);
-        bytes_count(b, &a->n_out, 20);
+        bytes_count(b, &a->n_out, 16);
         bytes_count(b, &n, 12);
         bytes_u32(b, &a->n_workers);
         wait_bytes(a, b);
         bytes_u32s(b, &a->call, a->n_out);
         bytes_u32s(b, &a->n_candidates, a->n_out);
-        bytes_u32s(b, &a->context, a->n_out);
         bytes_floats(b, &a->family, a->n_in);
         first_bytes(a, n, b);
         shares_bytes(a, n, b);

@@ -18,8 +18,7 @@
 
 /* A state counts calls to one callee up to here. C, R. */
 #define WALK_COUNT          3
-/* A full state backs off as if it had seen this many events more, in the general state; a part of a
- * caller likewise to the whole. C, R. */
+/* A full state backs off as if it had seen this many events more, in the general state. C, R. */
 #define BACKOFF_WEIGHT      2.0
 /* The same for a general state and the state of nothing. C, R. */
 #define GENERAL_WEIGHT      0.5
@@ -37,7 +36,7 @@
 #define DENSITY_WEIGHT      4
 /* and one more for so many that it saw. C, R. */
 #define DENSITY_WEIGHT_PART 100
-/* A label or context that fewer than one call in RARE_SHARE has gets no kind of its own. C. */
+/* A label or sizes that fewer than one call in RARE_SHARE has gets no kind of its own. C. */
 #define RARE_SHARE          100
 /* With more, walks go on in general states. Memory. */
 #define WALK_MAX_STATES     (1 << 15)
@@ -395,7 +394,7 @@
 /* Calls so many lifetimes before and after a part are solved with it. R. */
 #define CONTEXT_LIVES 3
 
-/* --- Durations, contexts (duration-kinds.c, evidence-durations.c, evidence-contexts.c) --- */
+/* --- Durations, sizes (duration-kinds.c, evidence-durations.c, evidence-sizes.c) --- */
 
 /* A limit of durations must tell this much about what parents do, in nats a call. C, R. */
 #define LEAST_TOLD      0.05

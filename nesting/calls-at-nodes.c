@@ -83,8 +83,6 @@ void find_parents_at_nodes(const NodesSearch *n, LogLikelihood *log)
         crew_free(s.crew);
         g_mutex_clear(&s.lock);
         work_clear(&s.work);
-        node_order_clear(&s.order);
         sum_up(n, tasks, log);
         node_calls_clear(n, &s.by);
-        g_free(s.rank);
 }

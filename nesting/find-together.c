@@ -4,7 +4,7 @@
 #include "base/bytes.h"
 #include "inference/shared-node.h"
 
-/* A task of a wave: of nodes whose callers are done, at most one for each thread of each process.
+/* A task of a wave: at most one for each thread of each process.
  * The first process puts the parts of nodes together, as it needs all that is found. */
 typedef struct {
         NodeTask *task;
@@ -243,23 +243,6 @@ static void gather_answer(const Peers *peers, Together *t)
         g_assert(node_answer_from_bytes(&t->task->found, b.data, b.n, NULL));
 }
 
-/* What calls of later nodes depend on goes to all. */
-static void share_contexts(const Peers *peers, NodeTask *task)
-{
-        Bytes b = bytes_to_write();
-        g_autoptr(GPtrArray) all = NULL;
-
-        if (peers->mine == 0)
-                bytes_u32s(&b, &task->found.context, task->n_out);
-        all = tell_all(peers, &b);
-        if (peers->mine == 0)
-                return;
-        node_answer_clear(&task->found);
-        b = bytes_from(all, 0);
-        bytes_u32s(&b, &task->found.context, task->n_out);
-        g_assert(bytes_end(&b, NULL));
-}
-
 /* What was found of a node, and no more at a time: it is long. */
 static void gather_found(const Peers *peers, Together *t)
 {
@@ -267,18 +250,15 @@ static void gather_found(const Peers *peers, Together *t)
                 gather_shares(peers, t);
         else
                 gather_answer(peers, t);
-        share_contexts(peers, t->task);
 }
 
 static void end_node(NodeTasks *s, Together *t)
 {
-        if (!t->problem.in)
-                make_problem(s, t);
         if (s->of->peers->mine == 0) {
+                if (!t->problem.in)
+                        make_problem(s, t);
                 node_task_take_found(s, t->task, &t->problem);
         } else {
-                node_calls_set_contexts(s->of, s->rank, t->task->node, &t->problem,
-                                        &t->task->found);
                 node_answer_clear(&t->task->found);
         }
         shared_node_free(t->node);

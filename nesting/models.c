@@ -6,7 +6,7 @@
 #include "base/hash.h"
 #include "inference/given-model.h"
 
-enum { VERSION = 4, MODELS = 2 };
+enum { VERSION = 5, MODELS = 2 };
 
 Models *models_new(void)
 {

@@ -14,8 +14,7 @@ static guint wanted_columns(const NestingOptions *o)
         if (o->keep || truth || joint)
                 wanted |= WANT_CAUSES;
         if (joint)
-                wanted |= WANT_CONTEXTS | WANT_FAMILIES | WANT_CONNECTIONS | WANT_IDENTIFIERS |
-                          WANT_FACTS;
+                wanted |= WANT_FAMILIES | WANT_CONNECTIONS | WANT_IDENTIFIERS | WANT_FACTS;
         if (o->keep)
                 wanted |= WANT_CANDIDATES | WANT_FACTS;
         if (o->places)

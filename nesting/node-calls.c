@@ -174,7 +174,6 @@ static void gather_node(const NodesSearch *n, const CallsByNode *by, NodeId id, 
                         .call = in[i],
                         .caller = node_of(
                                 n, n->calls->roles.fold[known_calls_edge(n->calls, in[i])->caller]),
-                        .context = c->context[in[i]],
                         .connection = connection_of(n, in[i]).connection,
                         .identifiers = call_identifiers_get(&n->calls->identifiers, in[i]),
                         .label = operation_of(n, in[i])
@@ -205,18 +204,6 @@ static void gather_node(const NodesSearch *n, const CallsByNode *by, NodeId id, 
         node->identifiers = call_identifiers_lists(&n->calls->identifiers);
         for (guint32 i = 0; n->true_parent && i < node->n_out; i++)
                 node->truth[i] = n->true_parent[out[i]];
-}
-
-void node_calls_set_contexts(const NodesSearch *n, const guint32 *rank, NodeId id,
-                             const NodeProblem *node, const NodeAnswer *answer)
-{
-        for (guint32 i = 0; i < node->n_out; i++) {
-                known_calls_pass(n->calls, i);
-                node_problem_pass(node, i);
-                if (answer->context[i] &&
-                    rank[known_calls_edge(n->calls, node->out[i].call)->callee] > rank[id])
-                        n->calls->pairs.context[node->out[i].call] = answer->context[i];
-        }
 }
 
 /* Notes how many candidates calls have that were given a parent. */
@@ -260,14 +247,11 @@ void node_calls_make_problem(const NodesSearch *n, const CallsByNode *by, NodeId
                 shift_node(n, id, problem);
 }
 
-void node_calls_take_answer(const NodesSearch *n, const guint32 *rank, NodeId id,
-                            const NodeProblem *problem, NodeAnswer *answer)
+void node_calls_take_answer(const NodesSearch *n, const NodeProblem *problem, NodeAnswer *answer)
 {
-        node_calls_set_contexts(n, rank, id, problem, answer);
         note_candidates(n, answer);
         multiply_families(n, problem, answer);
         g_clear_pointer(&answer->family, g_free);
-        g_clear_pointer(&answer->context, g_free);
 }
 
 /* --- causes ------------------------------------------------------------------ */

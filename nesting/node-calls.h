@@ -23,13 +23,8 @@ void node_calls_clear(const NodesSearch *n, CallsByNode *by);
 void node_calls_make_problem(const NodesSearch *n, const CallsByNode *by, NodeId id,
                              NodeProblem *problem);
 
-/* What a node does for a call, as evidence at the callees that come after it in rank, by NodeId. */
-void node_calls_set_contexts(const NodesSearch *n, const guint32 *rank, NodeId id,
-                             const NodeProblem *node, const NodeAnswer *answer);
-
-/* Takes what was found of one node, contexts too, but for waits and causes. */
-void node_calls_take_answer(const NodesSearch *n, const guint32 *rank, NodeId id,
-                            const NodeProblem *problem, NodeAnswer *answer);
+/* Takes what was found of one node, but for waits and causes. */
+void node_calls_take_answer(const NodesSearch *n, const NodeProblem *problem, NodeAnswer *answer);
 
 /* How long calls into the node waited, where that is known. Not on two threads at a time. */
 void node_calls_note_waits(const NodesSearch *n, const NodeProblem *node, NodeAnswer *answer);

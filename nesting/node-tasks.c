@@ -3,7 +3,6 @@
 
 #include "base/big-memory.h"
 #include "base/compare.h"
-#include "base/fill.h"
 
 static int compare_work(const void *a, const void *b)
 {
@@ -28,8 +27,9 @@ static double time_at(const NodeTasks *s, NodeId node)
 
 /* A node's work is that of all nestings that there may be: calls out of it, times the calls into it
  * that are open in the mean. */
-static void list_tasks(NodeTasks *s, guint n_nodes)
+void node_tasks_list(NodeTasks *s)
 {
+        guint n_nodes = node_table_size(s->of->calls->nodes);
         const CallsByNode *by = &s->by;
 
         for (NodeId id = 0; id < n_nodes; id++) {
@@ -45,68 +45,19 @@ static void list_tasks(NodeTasks *s, guint n_nodes)
         g_array_sort(s->tasks, compare_work);
 }
 
-/* Callers come first: which of their calls belong together is evidence at the callee. */
-static void order_tasks(NodeTasks *s, guint n_nodes)
-{
-        const NodesSearch *n = s->of;
-        guint n_tasks = s->tasks->len;
-        g_autofree guint32 *number = g_new(guint32, n_nodes);
-        g_autoptr(GArray) links = g_array_new(FALSE, FALSE, sizeof(NodeLink));
-
-        fill(number, 0xff, n_nodes * sizeof *number);
-        for (guint i = 0; i < n_tasks; i++)
-                number[node_task(s, i)->node] = i;
-        for (guint i = 0; i < n->calls->roles.n_edges; i++) {
-                NodeLink link = { number[n->calls->roles.edge[i].caller],
-                                  number[n->calls->roles.edge[i].callee] };
-
-                if (link.caller < n_tasks && link.callee < n_tasks && link.caller != link.callee)
-                        g_array_append_val(links, link);
-        }
-        node_order_init(&s->order, n_tasks, (const NodeLink *)links->data, links->len);
-        s->rank = g_new0(guint32, n_nodes);
-        for (guint i = 0; i < n_tasks; i++) {
-                s->rank[node_task(s, i)->node] = s->order.rank[i];
-                node_task(s, i)->n_waits = s->order.n_before[i];
-        }
-}
-
-void node_tasks_list(NodeTasks *s)
-{
-        guint n_nodes = node_table_size(s->of->calls->nodes);
-
-        list_tasks(s, n_nodes);
-        order_tasks(s, n_nodes);
-}
-
 CrewNext node_tasks_take(gpointer data, gpointer *work)
 {
         NodeTasks *s = data;
 
-        if (s->n_done == s->tasks->len)
-                return CREW_END;
-        for (guint i = 0; i < s->tasks->len; i++) {
-                NodeTask *task = node_task(s, i);
-
-                if (task->taken || task->n_waits > 0)
-                        continue;
-                task->taken = TRUE;
-                *work = task;
-                return CREW_WORK;
-        }
-        return CREW_WAIT;
+        if (s->n_taken == s->tasks->len)
+                return s->n_done == s->tasks->len ? CREW_END : CREW_WAIT;
+        *work = node_task(s, s->n_taken++);
+        return CREW_WORK;
 }
 
-void node_tasks_end(gpointer data, gpointer work)
+void node_tasks_end(gpointer data, gpointer work G_GNUC_UNUSED)
 {
-        NodeTasks *s = data;
-        const NodeOrder *o = &s->order;
-        guint i = (guint)((NodeTask *)work - node_task(s, 0));
-
-        for (guint32 k = o->first[i]; k < o->first[i + 1]; k++)
-                if (o->rank[o->callee[k]] > o->rank[i])
-                        node_task(s, o->callee[k])->n_waits--;
-        s->n_done++;
+        ((NodeTasks *)data)->n_done++;
 }
 
 static void sum_candidates(NodeTask *task)
@@ -149,7 +100,7 @@ void node_task_take_found(NodeTasks *s, NodeTask *task, const NodeProblem *probl
 {
         const NodesSearch *n = s->of;
 
-        node_calls_take_answer(n, s->rank, task->node, problem, &task->found);
+        node_calls_take_answer(n, problem, &task->found);
         g_mutex_lock(&s->lock);
         node_calls_note_waits(n, problem, &task->found);
         if (n->drawn)

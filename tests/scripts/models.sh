@@ -63,9 +63,9 @@ refused() { # STATUS NAME WORD
 	result $? "$2" err
 }
 
-head -c 11 model >bad && printf '\5\0' >>bad && tail -c +14 model >>bad
+head -c 11 model >bad && printf '\4\0' >>bad && tail -c +14 model >>bad
 "$ravel" nesting --model bad -o out.sqlite t.trace >out 2>err
-refused $? 'a model of another version' 'version 4, not of 5'
+refused $? 'a model of another version' 'version 5, not of 4'
 "$ravel" nesting --model t.trace -o out.sqlite t.trace >out 2>err
 refused $? 'no model at all' 'byte 0: expected ravel state'
 head -c 5000 model >bad

@@ -4,11 +4,9 @@
  * has learned, against counting by name; the shares of calls by a trellis, and what becomes of
  * beliefs, against all sets and assignments that there are.
  */
-#include "calls/node-order.h"
 #include "inference/assignment.h"
 #include "inference/beliefs.h"
 #include "inference/calibrate.h"
-#include "inference/contexts.h"
 #include "inference/duration-kinds.h"
 #include "inference/evidence-table.h"
 #include "inference/families.h"
@@ -83,33 +81,6 @@ static void test_density(void)
         delay_densities_learn(&d);
         g_assert_cmpfloat_with_epsilon(mass(&d, often, slow - 4, slow + 5),
                                        mass(&d, 0, slow - 4, slow + 5), 0.01);
-        delay_densities_clear(&d);
-}
-
-/* Of two peaks, one part has as much as the whole, and one a single one of them. */
-static void test_parts_of_delays(void)
-{
-        DelayDensities d;
-        guint32 whole, same, slower;
-        guint slow = density_bin(50000000), fast = density_bin(20000);
-
-        delay_densities_init(&d);
-        whole = delay_densities_add_row(&d, 0);
-        same = delay_densities_add_part(&d, whole);
-        slower = delay_densities_add_part(&d, whole);
-        for (guint i = 0; i < 100; i++) {
-                delay_densities_count(&d, same, i % 2 ? slow : fast, DENSITY_COUNT);
-                delay_densities_count(&d, slower, slow, DENSITY_COUNT);
-                delay_densities_count(&d, whole, fast, DENSITY_COUNT);
-        }
-        delay_densities_learn(&d);
-        for (guint32 row = 0; row < d.n; row++)
-                g_assert_cmpfloat_with_epsilon(mass(&d, row, 0, DENSITY_BINS), 1, 0.01);
-        for (guint bin = 0; bin < DENSITY_BINS; bin++)
-                g_assert_cmpfloat_with_epsilon(d.density[same][bin] / d.density[whole][bin], 1,
-                                               0.1);
-        g_assert_cmpfloat(mass(&d, whole, slow - 4, slow + 5), <, 0.55);
-        g_assert_cmpfloat(mass(&d, slower, slow - 4, slow + 5), >, 0.85);
         delay_densities_clear(&d);
 }
 
@@ -305,7 +276,7 @@ static gint64 run_walk(ParentWalk *walk, Trellis *trellis, const CallIn *in, con
         return trellis->log;
 }
 
-/* Callers and callees that are not told apart. */
+/* Callees that are not told apart. */
 static const guint32 whole[] = { 0, 1, 2 };
 
 /* Learns from all parents of a node, by a walk and by name. */
@@ -314,7 +285,7 @@ static void learn_small(const SmallNode *s, const WalkCall *calls, ParentWalk *w
 {
         guint32 which[80];
 
-        parent_walk_init(walk, 2, whole, 3);
+        parent_walk_init(walk, 2, 3);
         trellis_init(trellis, 3, whole, 3);
         names->seen = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
         for (guint p = 0; p < s->node.n_in; p++) {
@@ -342,8 +313,8 @@ static void test_keep(void)
         for (guint i = 0; i < 80; i++)
                 calls[i] = (WalkCall){ s.out[i].start, s.out[i].end, s.out[i].callee };
         learn_small(&s, calls, &at_once, &trellis, &names);
-        parent_walk_init(&kept, 1, whole, 3);
-        parent_walk_add_callers(&kept, 2, whole);
+        parent_walk_init(&kept, 1, 3);
+        parent_walk_add_callers(&kept, 2);
         trellis_init(&other, 3, whole, 3);
         for (guint p = 0; p < 30; p++) {
                 guint32 n = children_of(&s, p, which);
@@ -383,52 +354,32 @@ static void test_keep(void)
         g_hash_table_unref(names.seen);
 }
 
-/* Parts of a caller: one that does what the whole does, and two that do one thing each. */
-static void test_parts_of_callers(void)
+/* What no parent ever did is foreseen as it is when it has become a step. */
+static void test_foresee(void)
 {
-        static const guint32 of[] = { 0, 0, 0, 0 };
-        static const guint8 calls[][2] = { { 1, 0 }, { 1, 0 }, { 2, 1 }, { 3, 0 }, { 3, 1 } };
         ParentWalk w;
+        WalkEntry foreseen, known;
         guint32 reply;
 
-        parent_walk_init(&w, 4, of, 2);
+        parent_walk_init(&w, 1, 2);
         reply = 2 * w.n_callees;
         for (guint i = 0; i < 400; i++) {
-                static const guint8 order[] = { 0, 2, 3, 4 };
-                const guint8 *c = calls[order[i % 4]];
-                guint32 step = parent_walk_step(&w, w.first[c[0]], c[1]);
+                guint32 step = parent_walk_step(&w, w.first[0], i % 4 == 0);
 
                 parent_walk_count(&w, step, 10, 1);
                 parent_walk_count(&w, parent_walk_step(&w, w.steps[step].next, reply), 20, 1);
         }
         parent_walk_learn(&w);
-        for (guint32 callee = 0; callee < 2; callee++) {
-                double of_whole = w.steps[parent_walk_step(&w, w.first[0], callee)].probability;
-
-                for (guint32 caller = 1; caller < 4; caller++) {
-                        guint32 step = parent_walk_step(&w, w.first[caller], callee);
-                        double expected = caller == 3 ? 1 : caller == callee + 1 ? 2 : 0;
-
-                        g_assert_true(w.states[w.first[caller]].part);
-                        g_assert_cmpuint(w.states[w.first[caller]].general, ==, w.first[0]);
-                        g_assert_cmpfloat_with_epsilon(w.steps[step].probability / of_whole,
-                                                       expected, 0.05);
-                }
-        }
-        /* What no parent ever did is foreseen as it is when it has become a step. */
-        for (guint32 caller = 1; caller < 4; caller++) {
-                WalkEntry foreseen, known;
-
-                g_assert_cmpuint(parent_walk_find(&w, w.first[caller], reply)->number, ==, 0);
-                foreseen = parent_walk_foresee(&w, w.first[caller], reply);
-                known = parent_walk_get(&w, w.first[caller], reply);
-                g_assert_cmpfloat_with_epsilon(foreseen.probability, known.probability, 1e-6);
-                g_assert_cmpuint(foreseen.row, ==, known.row);
-        }
+        g_assert_cmpuint(parent_walk_find(&w, w.first[0], reply)->number, ==, 0);
+        foreseen = parent_walk_foresee(&w, w.first[0], reply);
+        known = parent_walk_get(&w, w.first[0], reply);
+        g_assert_cmpuint(known.number, >, 0);
+        g_assert_cmpfloat_with_epsilon(foreseen.probability, known.probability, 1e-6);
+        g_assert_cmpuint(foreseen.row, ==, known.row);
         parent_walk_clear(&w);
 }
 
-/* A kind is a node and a label that was not rare until then, or without one; and a context. */
+/* A kind is a node and a label that was not rare until then, or without one. */
 static void test_kinds(void)
 {
         enum { N = 1000 };
@@ -444,36 +395,13 @@ static void test_kinds(void)
                         kind[round][i] = 7;
                         label[i] = labels[round][i % 200 == 199];
                 }
-                call_kinds_find(&k, kind[round], label, NULL, NULL, N);
+                call_kinds_find(&k, kind[round], label, NULL, N);
         }
         g_assert_cmpuint(k.n, ==, 3);
         g_assert_cmpuint(kind[0][0], ==, 0);
         g_assert_cmpuint(kind[0][199], ==, 1); /* the node without a label */
         g_assert_cmpuint(kind[1][0], ==, 2);
         g_assert_cmpuint(kind[1][199], ==, 0);
-        call_kinds_clear(&k);
-
-        call_kinds_init(&k);
-        for (guint round = 0; round < 2; round++) {
-                guint16 label[N] = { 0 };
-                guint32 context[N];
-
-                for (guint i = 0; i < N; i++) {
-                        kind[round][i] = i % 2;
-                        context[i] = i % 200 >= 198 ? 8 : i % 4; /* rare, none, or one of three */
-                }
-                call_kinds_find(&k, kind[round], label, NULL, context, N);
-        }
-        g_assert_cmpuint(k.n, ==, 5); /* of node 0 there is one with and one without a context */
-        g_assert_cmpmem(kind[0], sizeof kind[0], kind[1], sizeof kind[1]);
-        for (guint i = 0; i < 198; i++) {
-                guint32 whole_of = k.whole[kind[0][i]];
-
-                g_assert_cmpuint(whole_of, ==, kind[0][198 + i % 2]);
-                g_assert_cmpuint(k.whole[whole_of], ==, whole_of);
-                for (guint m = 0; m < i; m++)
-                        g_assert_cmpint(kind[0][i] == kind[0][m], ==, i % 4 == m % 4);
-        }
         call_kinds_clear(&k);
 }
 
@@ -1154,90 +1082,6 @@ static void test_families_of_twins(void)
         end_small(&small);
 }
 
-/* Two calls out of a node have the same context where their parents have, and call the same nodes
- * before and after them. */
-static void test_contexts(void)
-{
-        enum { N_IN = 20, N_OUT = 80 };
-        g_autoptr(GRand) rand = g_rand_new_with_seed(23);
-
-        for (guint round = 0; round < 20; round++) {
-                SmallNode s;
-                guint32 first[N_IN], next[N_OUT], context[N_OUT] = { 0 };
-                guint nodes[N_OUT][2] = { 0 }; /* that the parent calls before it, and after it */
-                Problem problem = { .node = &s.node };
-                Assignment assignment = { N_IN, N_OUT, s.parent, next, first };
-                Joint j = { .problem = &problem, .assignment = &assignment };
-
-                make_node(&s, rand, N_IN, N_OUT, 20000000);
-                for (guint p = 0; p < N_IN; p++)
-                        s.node.in[p].context = p % 3;
-                assignment_link(&assignment);
-                joint_set_contexts(&j, context);
-                for (guint i = 0; i < N_OUT; i++)
-                        for (guint k = 0; k < N_OUT; k++)
-                                if (k != i && s.parent[k] == s.parent[i])
-                                        nodes[i][k > i] |= 1U << s.out[k].callee;
-                for (guint i = 0; i < N_OUT; i++) {
-                        g_assert_cmpint(context[i] != 0, ==, s.parent[i] != NO_PARENT);
-                        for (guint k = 0; context[i] && k < i; k++)
-                                if (context[k])
-                                        g_assert_cmpint(
-                                                context[i] == context[k], ==,
-                                                !memcmp(nodes[i], nodes[k], sizeof nodes[i]) &&
-                                                        s.parent[i] % 3 == s.parent[k] % 3);
-                }
-        }
-}
-
-/* --- the order of nodes ------------------------------------------------------- */
-
-static void test_node_order(void)
-{
-        enum { N = 12 };
-        g_autoptr(GRand) rand = g_rand_new_with_seed(29);
-
-        for (guint round = 0; round < 200; round++) {
-                gboolean circles = round % 2, called[N][N] = { 0 };
-                guint32 name[N], n_links = 0, n_late = 0;
-                NodeLink links[N * N];
-                NodeOrder o;
-
-                for (guint i = 0; i < N; i++) {
-                        guint other = g_rand_int_range(rand, 0, i + 1);
-
-                        name[i] = name[other];
-                        name[other] = i;
-                }
-                for (guint i = 0; i < 2 * N; i++) {
-                        guint a = g_rand_int_range(rand, 0, N), b = g_rand_int_range(rand, 0, N);
-
-                        if (a == b || (a > b && !circles) || called[name[a]][name[b]])
-                                continue;
-                        called[name[a]][name[b]] = TRUE;
-                        links[n_links++] = (NodeLink){ name[a], name[b] };
-                }
-                node_order_init(&o, N, links, n_links);
-                for (guint i = 0; i < N; i++) {
-                        guint32 before = 0;
-
-                        g_assert_cmpuint(o.rank[i], <, N);
-                        for (guint k = 0; k < N; k++) {
-                                g_assert_true(k == i || o.rank[k] != o.rank[i]);
-                                before += called[k][i] && o.rank[k] < o.rank[i];
-                        }
-                        g_assert_cmpuint(o.n_before[i], ==, before);
-                        for (guint32 k = o.first[i]; k < o.first[i + 1]; k++) {
-                                g_assert_true(called[i][o.callee[k]]);
-                                n_late += o.rank[o.callee[k]] < o.rank[i];
-                        }
-                }
-                g_assert_cmpuint(o.first[N], ==, n_links);
-                g_assert_true(circles || n_late == 0);
-                node_order_clear(&o);
-        }
-}
-
 /* Calls with few candidates: parts are as long as that takes; with many: as long as they must be in
  * time; far between: parts have fewer. */
 static void test_parts(void)
@@ -1838,16 +1682,13 @@ int main(int argc, char **argv)
         g_test_add_func("/joint/log", test_log);
         g_test_add_func("/joint/density-bins", test_density_bins);
         g_test_add_func("/joint/density", test_density);
-        g_test_add_func("/joint/parts-of-delays", test_parts_of_delays);
-        g_test_add_func("/joint/parts-of-callers", test_parts_of_callers);
         g_test_add_func("/joint/walk", test_walk);
+        g_test_add_func("/joint/foresee", test_foresee);
         g_test_add_func("/joint/keep", test_keep);
         g_test_add_func("/joint/kinds", test_kinds);
         g_test_add_func("/joint/places", test_places);
         g_test_add_func("/joint/trellis", test_trellis);
         g_test_add_func("/joint/beliefs", test_beliefs);
-        g_test_add_func("/joint/contexts", test_contexts);
-        g_test_add_func("/joint/node-order", test_node_order);
         g_test_add_func("/joint/parts", test_parts);
         g_test_add_func("/joint/stretches", test_stretches);
         g_test_add_func("/joint/chain", test_chain);
