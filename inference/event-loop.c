@@ -85,16 +85,16 @@ static void gather(EventLoop *l)
 {
         const Joint *j = l->j;
         const NodeProblem *node = j->problem->node;
-        guint32 n_out = node->n_out, n_whole = j->model->n_whole;
+        guint32 n_out = node->n_out, n_callees = j->model->n_callees;
 
-        l->n_made = n_whole + 1;
-        l->n_kinds = n_whole + j->model->in.n;
+        l->n_made = n_callees + 1;
+        l->n_kinds = n_callees + j->model->in.n;
         l->n_inputs = l->n_outputs = n_out + node->n_in;
         l->inputs = g_new(Input, l->n_inputs);
         l->outputs = g_new(LoopOutput, l->n_outputs);
         for (guint32 i = 0; i < n_out; i++) {
                 const WalkCall *call = &j->kinds->calls[i];
-                guint32 kind = j->model->whole[call->callee];
+                guint32 kind = call->callee;
 
                 l->inputs[i] = (Input){ call->end, i, kind };
                 l->outputs[j->problem->output[i]] =
@@ -102,10 +102,10 @@ static void gather(EventLoop *l)
         }
         for (guint32 p = 0; p < node->n_in; p++) {
                 l->inputs[n_out + p] =
-                        (Input){ node->in[p].enter, n_out + p, n_whole + j->kinds->kind[p] };
+                        (Input){ node->in[p].enter, n_out + p, n_callees + j->kinds->kind[p] };
                 l->outputs[j->problem->output[n_out + p]] = (LoopOutput){ .time = node->in[p].reply,
                                                                           .call = n_out + p,
-                                                                          .kind = n_whole };
+                                                                          .kind = n_callees };
         }
         qsort(l->inputs, l->n_inputs, sizeof *l->inputs, compare_inputs);
         l->input_of = g_new(guint32, n_out + 1);

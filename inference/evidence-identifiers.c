@@ -50,7 +50,7 @@ typedef struct {
 
 typedef struct {
         Evidence evidence;
-        MatchTable *table; /* by callee (a whole one), whatever it is called for */
+        MatchTable *table; /* by kind of callee, whatever it is called for */
         guint32 n_tables;
 
         /* Of the present problem. */
@@ -64,7 +64,7 @@ static inline MatchTable *table_of(const Identifiers *s, guint32 call)
 {
         const Joint *j = s->j;
 
-        return &s->table[j->model->whole[j->kinds->calls[call].callee]];
+        return &s->table[j->kinds->calls[call].callee];
 }
 
 /* --- matches --------------------------------------------------------------- */
@@ -175,7 +175,7 @@ static void make_tables(Identifiers *s)
         guint32 n = s->n_tables;
 
         for (guint32 i = 0; i < j->problem->node->n_out; i++)
-                n = MAX(n, j->model->whole[j->kinds->calls[i].callee] + 1);
+                n = MAX(n, j->kinds->calls[i].callee + 1);
         s->table = g_renew(MatchTable, s->table, n);
         for (; s->n_tables < n; s->n_tables++)
                 s->table[s->n_tables] = (MatchTable){ 0 };

@@ -59,12 +59,12 @@ static Told tell(const Joint *j)
         const NodeProblem *node = j->problem->node;
         const NodeModel *h = j->model;
         Told t = { g_new(guint32, node->n_in), g_new(guint32, node->n_out),
-                   g_new0(Callee, h->n_whole) };
+                   g_new0(Callee, h->n_callees) };
 
         for (guint32 i = 0; i < node->n_in; i++)
                 t.kind[i] = j->kinds->kind[i];
         for (guint32 i = 0; i < node->n_out; i++) {
-                t.callee[i] = h->whole[j->kinds->calls[i].callee];
+                t.callee[i] = j->kinds->calls[i].callee;
                 t.callees[t.callee[i]] = (Callee){ node->out[i].callee, node->out[i].label, TRUE };
         }
         return t;
@@ -80,15 +80,15 @@ static void try_numbers(Evidence *e G_GNUC_UNUSED, Joint *j)
         CallCurve *curve;
         Told t;
 
-        if (h->in.n > NUMBERS_KINDS || h->n_whole > NUMBERS_KINDS)
+        if (h->in.n > NUMBERS_KINDS || h->n_callees > NUMBERS_KINDS)
                 return;
         t = tell(j);
-        call_numbers_init(&numbers, h->in.n, h->n_whole);
+        call_numbers_init(&numbers, h->in.n, h->n_callees);
         curve = call_curve_new(j->problem->node, t.kind, h->in.n, t.callee,
                                j->problem->n_stretches > 1 ? STRETCH : 0);
         for (Width width = SAME_CALLEE; width < N_WIDTHS; width++)
-                for (guint32 i = 0; i < h->n_whole; i++)
-                        if (gather(t.callees, h->n_whole, i, width, member))
+                for (guint32 i = 0; i < h->n_callees; i++)
+                        if (gather(t.callees, h->n_callees, i, width, member))
                                 call_numbers_find(&numbers, curve, member);
         call_curve_free(curve);
         g_free(t.kind);

@@ -45,7 +45,7 @@ static void set_in_use(Evidence *e)
 static Evidence *make(const NodeModel *model)
 {
         OrderEvidence *x = g_new0(OrderEvidence, 1);
-        guint32 n = model->n_whole;
+        guint32 n = model->n_callees;
 
         serving_order_init(&x->order, n > MOST_ORDERED ? 0 : (2 * n + 1) * (n + 1));
         return &x->evidence;
@@ -97,7 +97,7 @@ static void forget(Evidence *e)
 
 static void watch(Evidence *e, const Joint *j)
 {
-        e->watched = j->model->n_whole <= MOST_ORDERED;
+        e->watched = j->model->n_callees <= MOST_ORDERED;
 }
 
 /* --- what an event loop says ------------------------------------------------- */
@@ -411,7 +411,7 @@ static gboolean is_hopeless(Stage stage, Stage before, Ordered which)
 static void allow(Evidence *e, const Joint *j, Ordered which)
 {
         ServingOrder *order = order_of(e);
-        guint32 n = j->model->n_whole;
+        guint32 n = j->model->n_callees;
 
         for (guint32 i = 0; i < order->n_classes; i++)
                 serving_order_allow(order, i,

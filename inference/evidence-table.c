@@ -6,7 +6,6 @@ const EvidenceKind *const evidence_table[] = {
         &evidence_sizes,
         &evidence_numbers,
         &evidence_workers,
-        &evidence_durations,
         &evidence_leases,
         &evidence_processes,
         &evidence_identifiers,

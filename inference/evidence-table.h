@@ -18,10 +18,6 @@ extern const EvidenceKind evidence_numbers;
 /* When a worker takes a call, where calls wait for one of a few. */
 extern const EvidenceKind evidence_workers;
 
-/* Callees split by the durations of calls, where parents do different things around short calls and
- * long ones. */
-extern const EvidenceKind evidence_durations;
-
 /* Connections that are leased to parents, call by call or for longer. */
 extern const EvidenceKind evidence_leases;
 

@@ -99,16 +99,6 @@ void evidence_round(EvidenceSet *s, Joint *j)
         }
 }
 
-void evidence_try_again(EvidenceSet *s, Joint *j)
-{
-        for (guint i = 0; i < s->n; i++) {
-                Evidence *e = s->of[i];
-
-                if (e->kind->try_again)
-                        e->kind->try_again(e, j);
-        }
-}
-
 void evidence_watch(EvidenceSet *s, const Joint *j)
 {
         for (guint i = 0; i < s->n; i++) {

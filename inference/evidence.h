@@ -84,9 +84,6 @@ struct EvidenceKind {
         void (*try_first)(Evidence *e, Joint *j);
         /* The walks were learned anew from an assignment of calls. */
         void (*round)(Evidence *e, Joint *j);
-        /* Beliefs are nearly learned: what the first assignment hid may show now. The kind learns with
-         * it (joint_learn_later_rounds()), and keeps it or leaves all as it was. */
-        void (*try_again)(Evidence *e, Joint *j);
         /* Beliefs have nearly settled, or a model goes on: the kind may begin to watch. */
         void (*watch)(Evidence *e, const Joint *j);
         /* Beliefs are learned. The kind tries itself with the chain (rounds.h). TRUE: it stays in
@@ -180,7 +177,6 @@ void evidence_round(EvidenceSet *s, Joint *j);
 /* What kinds have learned by rounds, each to be freed with g_free() or NULL; goes back to that. */
 void evidence_save(const EvidenceSet *s, gpointer saved[EVIDENCE_MOST]);
 void evidence_restore(EvidenceSet *s, const gpointer saved[EVIDENCE_MOST]);
-void evidence_try_again(EvidenceSet *s, Joint *j);
 void evidence_watch(EvidenceSet *s, const Joint *j);
 gboolean evidence_try_last(EvidenceSet *s, Joint *j); /* whether any kind kept itself */
 void evidence_learn_truth(EvidenceSet *s, Joint *j);

@@ -97,7 +97,7 @@ void family_walk(Joint *j, Family *f)
                         .output = j->problem->output[call ? f->child[i]
                                                           : j->problem->node->n_out + f->parent],
                         .parent = f->parent,
-                        .class = trellis_class(j->trellis, w, event, next),
+                        .class = trellis_class(w, event, next),
                         .row = step->row,
                         .trigger = at.latest
                 };

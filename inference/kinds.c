@@ -34,16 +34,16 @@ static void number_out(Kinds *k, const NodeProblem *node, NodeModel *model)
         g_autofree guint16 *label = g_new(guint16, node->n_out),
                            *sizes = g_new(guint16, node->n_out);
 
-        k->whole = g_new(guint32, node->n_out);
+        k->callee = g_new(guint32, node->n_out);
         for (guint32 i = 0; i < node->n_out; i++) {
                 node_problem_pass(node, i);
-                k->whole[i] = node->out[i].callee;
+                k->callee[i] = node->out[i].callee;
                 label[i] = told_label(model, node->out[i].label);
                 sizes[i] = told_sizes(model, node->out[i].size);
         }
-        call_kinds_find(&model->out, k->whole, label, sizes, node->n_out);
+        call_kinds_find(&model->out, k->callee, label, sizes, node->n_out);
         for (guint32 i = 0; i < node->n_out; i++)
-                k->whole[i] = MIN(k->whole[i], WALK_MAX_CALLEES - 1);
+                k->callee[i] = MIN(k->callee[i], WALK_MAX_CALLEES - 1);
 }
 
 void kinds_number(Kinds *k, const Problem *p, NodeModel *model)
@@ -59,7 +59,7 @@ void kinds_look_up(Kinds *k, const Problem *p, const NodeModel *model)
 
         kinds_clear(k);
         k->kind = g_new(guint32, node->n_in);
-        k->whole = g_new(guint32, node->n_out);
+        k->callee = g_new(guint32, node->n_out);
         for (guint32 i = 0; i < node->n_in; i++) {
                 const CallIn *in = &node->in[i];
                 guint32 kind =
@@ -76,7 +76,7 @@ void kinds_look_up(Kinds *k, const Problem *p, const NodeModel *model)
                                            told_sizes(model, out->size), TRUE);
 
                 node_problem_pass(node, i);
-                k->whole[i] = MIN(kind == NO_KIND ? 0 : kind, model->n_whole - 1);
+                k->callee[i] = MIN(kind == NO_KIND ? 0 : kind, model->n_callees - 1);
         }
 }
 
@@ -85,8 +85,7 @@ static WalkCall walk_call(const CallOut *out, guint32 callee)
         return (WalkCall){ out->start, out->end, callee };
 }
 
-void kinds_take(Kinds *k, const Kinds *numbered, const CallRange *ranges, guint n, const Problem *p,
-                const NodeModel *model)
+void kinds_take(Kinds *k, const Kinds *numbered, const CallRange *ranges, guint n, const Problem *p)
 {
         guint32 at_in = 0, at_out = 0;
 
@@ -96,12 +95,8 @@ void kinds_take(Kinds *k, const Kinds *numbered, const CallRange *ranges, guint 
         for (guint r = 0; r < n; r++) {
                 for (guint32 i = ranges[r].first_in; i < ranges[r].end_in; i++)
                         k->kind[at_in++] = numbered->kind[i];
-                for (guint32 i = ranges[r].first_out; i < ranges[r].end_out; i++, at_out++) {
-                        WalkCall call = walk_call(&p->node->out[at_out], numbered->whole[i]);
-
-                        call.callee = node_model_callee(model, call.callee, duration_of(&call));
-                        k->calls[at_out] = call;
-                }
+                for (guint32 i = ranges[r].first_out; i < ranges[r].end_out; i++, at_out++)
+                        k->calls[at_out] = walk_call(&p->node->out[at_out], numbered->callee[i]);
         }
 }
 
@@ -109,8 +104,8 @@ void kinds_tell(Kinds *k, const Problem *p)
 {
         k->calls = g_new(WalkCall, p->node->n_out);
         for (guint32 i = 0; i < p->node->n_out; i++)
-                k->calls[i] = walk_call(&p->node->out[i], k->whole[i]);
-        g_clear_pointer(&k->whole, g_free);
+                k->calls[i] = walk_call(&p->node->out[i], k->callee[i]);
+        g_clear_pointer(&k->callee, g_free);
 }
 
 void kinds_find(Kinds *k, const Problem *p, NodeModel *model)
@@ -123,17 +118,5 @@ void kinds_clear(Kinds *k)
 {
         g_clear_pointer(&k->calls, g_free);
         g_clear_pointer(&k->kind, g_free);
-        g_clear_pointer(&k->whole, g_free);
-}
-
-void kinds_split_callees(Kinds *k, const Problem *p, NodeModel *model, DurationLimits *limits)
-{
-        for (guint32 i = 0; i < p->node->n_out; i++)
-                k->calls[i].callee = model->whole[k->calls[i].callee];
-        node_model_tell_apart(model, limits);
-        for (guint32 i = 0; i < p->node->n_out; i++) {
-                WalkCall *call = &k->calls[i];
-
-                call->callee = node_model_callee(model, call->callee, duration_of(call));
-        }
+        g_clear_pointer(&k->callee, g_free);
 }

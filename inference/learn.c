@@ -171,8 +171,6 @@ void joint_learn(Joint *j)
         else
                 learn_from_starts(j);
         joint_learn_later_rounds(j);
-        if (!j->problem->node->truth)
-                evidence_try_again(evidence, j);
         without_blocks = may_refute_blocks(j);
         evidence_watch(evidence, j);
         joint_learn_from_beliefs(j, joint_calm_until(j, ROUNDS - 1));

@@ -9,9 +9,7 @@ libravel_a_SOURCES += \
 	%D%/concurrency.c \
 	%D%/delay-density.c \
 	%D%/drawings.c \
-	%D%/duration-kinds.c \
 	%D%/event-loop.c \
-	%D%/evidence-durations.c \
 	%D%/evidence-identifiers.c \
 	%D%/evidence-leases.c \
 	%D%/evidence-numbers.c \

@@ -150,9 +150,6 @@ static void clear_walks(NodeModel *h)
         delay_densities_clear(&h->bounds);
         g_clear_pointer(&h->enter_row, g_free);
         g_clear_pointer(&h->reply_row, g_free);
-        g_clear_pointer(&h->whole, g_free);
-        g_clear_pointer(&h->limits, g_free);
-        g_clear_pointer(&h->first, g_free);
         evidence_set_clear(&h->evidence);
 }
 
@@ -169,14 +166,12 @@ void node_model_start(NodeModel *h, guint32 more_callees, const EvidenceKind *co
 {
         clear_walks(h);
         h->n_parents = h->n_new = 0;
-        h->n_callees = h->n_whole = MIN(h->out.n + more_callees, WALK_MAX_CALLEES);
+        h->n_callees = MIN(h->out.n + more_callees, WALK_MAX_CALLEES);
         parent_walk_init(&h->walk, h->in.n, h->n_callees);
         delay_densities_init(&h->bounds);
         h->enter_row = g_new(guint32, h->n_callees);
         h->reply_row = g_new(guint32, h->n_callees);
-        h->whole = g_new(guint32, h->n_callees);
         for (guint32 i = 0; i < h->n_callees; i++) {
-                h->whole[i] = i;
                 h->enter_row[i] = delay_densities_add_row(&h->bounds, 0);
                 h->reply_row[i] = delay_densities_add_row(&h->bounds, 0);
         }
@@ -186,7 +181,7 @@ void node_model_start(NodeModel *h, guint32 more_callees, const EvidenceKind *co
 void node_model_renew_walks(NodeModel *h)
 {
         parent_walk_init(&h->walk, h->in.n, h->n_callees);
-        parent_walk_set_numbers(&h->walk, &h->numbers, h->whole);
+        parent_walk_set_numbers(&h->walk, &h->numbers);
         delay_densities_set_resolution(&h->walk.delays, h->resolution);
 }
 
@@ -203,36 +198,6 @@ static void begin_walks(NodeModel *h)
         node_model_renew_walks(h);
 }
 
-void node_model_tell_apart(NodeModel *h, DurationLimits *limits)
-{
-        g_free(h->limits);
-        h->limits = limits;
-        h->first = g_renew(guint32, h->first, h->n_whole);
-        h->n_callees = h->n_whole;
-        for (guint32 i = 0; i < h->n_whole; i++) {
-                h->first[i] = h->n_callees;
-                h->n_callees += limits[i].n;
-        }
-        h->whole = g_renew(guint32, h->whole, h->n_callees);
-        for (guint32 i = 0; i < h->n_whole; i++)
-                for (guint32 k = 0; k < limits[i].n; k++)
-                        h->whole[h->first[i] + k] = i;
-        h->enter_row = g_renew(guint32, h->enter_row, h->n_callees);
-        h->reply_row = g_renew(guint32, h->reply_row, h->n_callees);
-        for (guint32 i = 0; i < h->n_callees; i++) {
-                guint32 whole = h->whole[i];
-
-                /* They back off to the rows of the whole callee, which come first. */
-                h->enter_row[i] = 1 + 2 * whole;
-                h->reply_row[i] = 2 + 2 * whole;
-                if (limits[whole].n == 0)
-                        continue;
-                h->enter_row[i] = delay_densities_add_row(&h->bounds, h->enter_row[i]);
-                h->reply_row[i] = delay_densities_add_row(&h->bounds, h->reply_row[i]);
-        }
-        begin_walks(h);
-}
-
 void node_model_tell_numbers(NodeModel *h, CallNumbers *numbers)
 {
         call_numbers_clear(&h->numbers);
@@ -242,7 +207,7 @@ void node_model_tell_numbers(NodeModel *h, CallNumbers *numbers)
 
 gboolean node_model_fit(NodeModel *h)
 {
-        if (MIN(h->out.n, WALK_MAX_CALLEES) > h->n_whole)
+        if (MIN(h->out.n, WALK_MAX_CALLEES) > h->n_callees)
                 return FALSE;
         parent_walk_add_callers(&h->walk, h->in.n);
         return TRUE;
@@ -338,43 +303,12 @@ static void kinds_bytes(CallKinds *k, Bytes *b)
                 end_bytes(ends[i], k->n, b);
 }
 
-static void limits_bytes(DurationLimits *limits, Bytes *b)
-{
-        guint8 n = limits->n;
-
-        bytes_u8(b, &n);
-        limits->n = bytes_expect(b, n <= DURATION_LIMITS, "limits of durations") ? n : 0;
-        for (guint i = 0; i < limits->n; i++) {
-                bytes_u16(b, &limits->limit[i]);
-                bytes_expect(b, i == 0 || limits->limit[i] > limits->limit[i - 1],
-                             "limits in order");
-        }
-}
-
-/* The callees, and how they are split by duration. */
 static void callees_bytes(NodeModel *h, Bytes *b)
 {
-        gboolean split = h->limits != NULL;
-        guint32 n = h->n_whole;
-
-        bytes_u32(b, &h->n_callees);
-        bytes_bool(b, &split);
-        if (split) {
-                n = bytes_room(b, &h->limits, h->n_whole, sizeof *h->limits, 1);
-                for (guint32 i = 0; i < n && bytes_good(b); i++)
-                        limits_bytes(&h->limits[i], b);
-                bytes_u32s(b, &h->first, h->n_whole);
-                for (guint32 i = 0, k = h->n_whole; i < n && bytes_good(b); k += h->limits[i++].n)
-                        bytes_expect(b, h->first[i] == k && k + h->limits[i].n <= h->n_callees,
-                                     "the first callee of a split one");
-        }
-        bytes_u32s(b, &h->whole, h->n_callees);
         bytes_u32s(b, &h->enter_row, h->n_callees);
         bytes_u32s(b, &h->reply_row, h->n_callees);
         for (guint32 i = 0; i < h->n_callees && bytes_good(b); i++)
-                bytes_expect(b,
-                             h->whole[i] < h->n_whole && h->enter_row[i] < h->bounds.n &&
-                                     h->reply_row[i] < h->bounds.n,
+                bytes_expect(b, h->enter_row[i] < h->bounds.n && h->reply_row[i] < h->bounds.n,
                              "a callee");
 }
 
@@ -383,15 +317,13 @@ static void learned_bytes(NodeModel *h, const EvidenceKind *const *table, Bytes 
         parent_walk_bytes(&h->walk, b);
         delay_densities_bytes(&h->bounds, b);
         callees_bytes(h, b);
-        bytes_expect(b,
-                     h->n_callees == h->walk.n_callees && h->n_whole <= h->n_callees &&
-                             h->n_whole > 0 && h->walk.n_callers <= h->in.n,
+        bytes_expect(b, h->n_callees == h->walk.n_callees && h->walk.n_callers <= h->in.n,
                      "as many callees everywhere");
         call_numbers_bytes(&h->numbers, b);
         if (!bytes_good(b))
                 return;
         if (bytes_reads(b)) {
-                parent_walk_set_numbers(&h->walk, &h->numbers, h->whole);
+                parent_walk_set_numbers(&h->walk, &h->numbers);
                 evidence_set_make(&h->evidence, table, h);
         }
         evidence_set_bytes(&h->evidence, b);
@@ -417,12 +349,12 @@ void node_model_bytes(NodeModel *h, const EvidenceKind *const *table, Bytes *b)
 {
         gboolean learned = h->n_callees > 0;
 
-        bytes_word(b, "ravel model 10\n");
+        bytes_word(b, "ravel model 11\n");
         bytes_u8(b, &h->sizes);
         bytes_expect(b, h->sizes <= (BY_CALL_SIZE | BY_RETURN_SIZE | NOT_BY_LABEL), "sizes");
         kinds_bytes(&h->in, b);
         kinds_bytes(&h->out, b);
-        bytes_u32(b, &h->n_whole);
+        bytes_u32(b, &h->n_callees);
         bytes_u32(b, &h->n_known);
         bytes_u32(b, &h->n_parents);
         bytes_u32(b, &h->n_new);

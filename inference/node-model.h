@@ -8,7 +8,6 @@
 #define RAVEL_NODE_MODEL_H
 
 #include "inference/call-numbers.h"
-#include "inference/duration-kinds.h"
 #include "inference/evidence.h"
 #include "inference/inference.h"
 #include "inference/parent-walk.h"
@@ -43,18 +42,10 @@ guint32 call_kinds_look_up(const CallKinds *k, guint32 node, guint16 label, guin
 struct NodeModel {
         CallKinds in, out;
         guint8 sizes;      /* which of them tell kinds apart; or NOT_BY_LABEL */
-        guint32 n_whole;   /* kinds of callees that the walks have room for; 0: none yet */
+        guint32 n_callees; /* kinds of callees that the walks have room for; 0: none yet */
         guint32 n_known;   /* calls into the node when learning began */
         guint32 n_parents; /* parents counted since; old ones count half */
         guint32 n_new;     /* counted parents not learned from yet */
-
-        /* Callees split by duration. A whole callee keeps its number for the shortest calls; one
-         * more callee for each of its limits follows from first[] on. limits and first are NULL if
-         * no callee is split. */
-        guint32 n_callees;
-        DurationLimits *limits; /* by whole callee: durations where it is split */
-        guint32 *first;
-        guint32 *whole; /* by callee: the whole callee it was split from */
 
         /* For find_parents_by_model(): the mean lifetime of calls into the node, and the length of
          * parts, a power of two, ns; 0: it cannot. And the callees whose calls nobody made
@@ -64,7 +55,7 @@ struct NodeModel {
         guint32 n_roots;
 
         gint64 resolution;   /* of the stamps that were learned from, ns; 0: they are exact */
-        CallNumbers numbers; /* of kinds, and of whole callees */
+        CallNumbers numbers; /* of calls that parents make */
         ParentWalk walk;
 
         /* By callee: rows of the delay from the parent's entry to the call, and of the delay from
@@ -109,18 +100,7 @@ void node_model_keep(NodeModel *h, guint32 n, gboolean learned);
 /* Whether n parents more make enough new ones to learn again. */
 gboolean node_model_are_stale(const NodeModel *h, guint32 n);
 
-/* Splits callees at these limits, which it takes over. Resets the walks. */
-void node_model_tell_apart(NodeModel *h, DurationLimits *limits);
-
 /* Holds parents to these numbers, which it takes over. Resets the walks. */
 void node_model_tell_numbers(NodeModel *h, CallNumbers *numbers);
-
-/* The callee of a call of this duration to a whole callee. */
-static inline guint32 node_model_callee(const NodeModel *h, guint32 whole, gint64 duration)
-{
-        guint32 kind = h->limits ? duration_kind(&h->limits[whole], density_bin(duration)) : 0;
-
-        return kind ? h->first[whole] + kind - 1 : whole;
-}
 
 #endif

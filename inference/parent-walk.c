@@ -180,13 +180,11 @@ static gboolean step_breaks(const ParentWalk *w, guint32 state, guint32 event)
                 return FALSE;
         memset(made, 0, w->numbers->n_callees * sizeof *made);
         for (guint32 i = 0; i < w->n_callees; i++)
-                if (w->whole_callee[i] < w->numbers->n_callees)
-                        made[w->whole_callee[i]] +=
-                                (key[KEY_COUNTS + i] & 0xf) + (key[KEY_COUNTS + i] >> 4);
+                if (i < w->numbers->n_callees)
+                        made[i] = (key[KEY_COUNTS + i] & 0xf) + (key[KEY_COUNTS + i] >> 4);
         if (event == event_reply(w))
                 return call_numbers_break_by_reply(w->numbers, key_caller(key), made);
-        return call_numbers_break_by_call(w->numbers, key_caller(key), made,
-                                          w->whole_callee[event]);
+        return call_numbers_break_by_call(w->numbers, key_caller(key), made, event);
 }
 
 /* Learns the probability of a step and its row of densities. A full state takes one event and a
@@ -274,11 +272,9 @@ void parent_walk_add_callers(ParentWalk *w, guint32 n_callers)
         }
 }
 
-void parent_walk_set_numbers(ParentWalk *w, const CallNumbers *numbers, const guint32 *whole_callee)
+void parent_walk_set_numbers(ParentWalk *w, const CallNumbers *numbers)
 {
         w->numbers = numbers;
-        g_free(w->whole_callee);
-        w->whole_callee = g_memdup2(whole_callee, w->n_callees * sizeof *whole_callee);
         for (guint32 i = 0; i < w->n_steps; i++)
                 w->steps[i].breaks = step_breaks(w, w->steps[i].state, w->steps[i].event);
 }
@@ -293,7 +289,6 @@ void parent_walk_copy(ParentWalk *to, const ParentWalk *w)
         *to = *w;
         to->first = g_memdup2(w->first, w->n_callers * sizeof *w->first);
         to->waiting = g_memdup2(w->waiting, w->n_callers * sizeof *w->waiting);
-        to->whole_callee = g_memdup2(w->whole_callee, w->n_callees * sizeof *w->whole_callee);
         to->states = g_memdup2(w->states, w->n_states * sizeof *w->states);
         to->states_room = w->n_states;
         to->keys = g_memdup2(w->keys, w->keys_length);
@@ -313,7 +308,6 @@ void parent_walk_clear(ParentWalk *w)
 {
         g_free(w->first);
         g_free(w->waiting);
-        g_free(w->whole_callee);
         g_free(w->states);
         g_free(w->keys);
         g_free(w->steps);

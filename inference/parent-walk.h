@@ -87,8 +87,7 @@ typedef struct {
         double (*longer)[DENSITY_BINS];   /* the same probability */
         guint32 survival_room;
         gboolean survival_known;    /* survival is of the latest learning */
-        const CallNumbers *numbers; /* of callers and whole callees; NULL: none are known */
-        guint32 *whole_callee;      /* by callee */
+        const CallNumbers *numbers; /* of callers and callees; NULL: none are known */
         gboolean unheld;            /* they do not count */
 } ParentWalk;
 
@@ -100,10 +99,8 @@ void parent_walk_clear(ParentWalk *w);
 void parent_walk_copy(ParentWalk *to, const ParentWalk *w);
 
 /* Events by which a parent would make more calls than these numbers say, or fewer, become
- * improbable from the next learning on. They are borrowed. whole_callee: by callee, that by which
- * they go. */
-void parent_walk_set_numbers(ParentWalk *w, const CallNumbers *numbers,
-                             const guint32 *whole_callee);
+ * improbable from the next learning on. They are borrowed. */
+void parent_walk_set_numbers(ParentWalk *w, const CallNumbers *numbers);
 
 /* Whether they count from the next learning on. */
 void parent_walk_hold(ParentWalk *w, gboolean hold);

@@ -218,7 +218,7 @@ static FoundPart find_in_part(const Joint *whole, NodeModel *model, const Part *
         found.first_in = slice.in - all_in;
         found.n_in = slice.n_in;
         calls = (CallRange){ found.first_in, found.first_in + slice.n_in, part->first, part->end };
-        kinds_take(&n.kinds, whole->kinds, &calls, 1, &n.problem, model);
+        kinds_take(&n.kinds, whole->kinds, &calls, 1, &n.problem);
         found.answer.weights = weigh_list(&n.problem, at, before);
         if (n.problem.n_choice > 0) /* else threads may share the model: nothing was learned */
                 evidence_narrow(&model->evidence, j);
@@ -392,7 +392,7 @@ static GBytes *learn_for_parts(Joint *whole, Candidates *open)
         tie(&n, whole->model);
         assignment_init(&n.assignment, s.node.n_in, s.node.n_out);
         kinds_take(&n.kinds, whole->kinds, (const CallRange *)s.ranges->data, s.ranges->len,
-                   &n.problem, whole->model);
+                   &n.problem);
         learn_from(&n.j, open);
         whole->learning->refuted = n.learning.refuted;
         learned = forget_learned(&n.j);
@@ -529,7 +529,7 @@ static void prepare_log(Nouns *n)
 
         problem_init(&n->problem);
         problem_order_outputs(&n->problem);
-        kinds_take(&kinds, &n->kinds, &all, 1, &n->problem, n->j.model);
+        kinds_take(&kinds, &n->kinds, &all, 1, &n->problem);
         kinds_clear(&n->kinds);
         n->kinds = kinds;
         joint_find_starts(&n->j);

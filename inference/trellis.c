@@ -92,11 +92,9 @@ struct TrellisStep {
         double later;
 };
 
-void trellis_init(Trellis *l, guint32 n_callees, const guint32 *whole, guint32 n_whole)
+void trellis_init(Trellis *l, guint32 n_callees)
 {
         memset(l, 0, sizeof *l);
-        l->whole = whole;
-        l->n_whole = n_whole;
         l->least = TRELLIS_LEAST;
         l->steps = g_new0(TrellisStep, n_callees);
 }
@@ -119,7 +117,7 @@ void trellis_clear(Trellis *l)
 void trellis_begin(Trellis *l, NodeModel *model)
 {
         trellis_clear(l);
-        trellis_init(l, model->n_callees, model->whole, model->n_whole);
+        trellis_init(l, model->n_callees);
         l->evidence = &model->evidence;
 }
 
@@ -367,7 +365,7 @@ static inline PlacedOutput place_output(const Trellis *l, const ParentWalk *w,
 
         return (PlacedOutput){ .output = output,
                                .parent = parent->number,
-                               .class = trellis_class(l, w, event, callee),
+                               .class = trellis_class(w, event, callee),
                                .row = row,
                                .trigger = moment_of(l, v, n_returns, parent, calls) };
 }

@@ -59,18 +59,14 @@ typedef struct Trellis {
         TrellisVertices *at;    /* by call: its vertices */
         guint32 n_vertices, vertices_room, n_edges, edges_room, n_returns, returns_room, n_open,
                 open_room, at_room, offers_room;
-        TrellisStep *steps;   /* by callee: the step from the present state */
-        const guint32 *whole; /* by callee: the callee it was split from by duration */
-        guint32 n_whole;
-        TrellisCall *room; /* for the calls offered to one parent */
+        TrellisStep *steps; /* by callee: the step from the present state */
+        TrellisCall *room;  /* for the calls offered to one parent */
         guint32 room_calls;
         guint32 mark; /* tells the steps of the present state from stale ones */
         gint64 log;   /* log of the sum over families, with totals of 1 per ns, in 1/LOG_UNIT */
 } Trellis;
 
-/* whole[i] is the callee that i was split from by duration. The classes of outputs ignore the
- * split. Borrows whole. */
-void trellis_init(Trellis *l, guint32 n_callees, const guint32 *whole, guint32 n_whole);
+void trellis_init(Trellis *l, guint32 n_callees);
 void trellis_clear(Trellis *l);
 
 /* An empty trellis, for the kinds of callees and the evidence of a model. Begin again when these
@@ -82,17 +78,11 @@ TrellisCall *trellis_room(Trellis *l, guint32 n);
 
 /* The class of an output: the kind of its trigger and its own kind. The reply has a callee number
  * of n_callees or more. */
-static inline guint32 trellis_class(const Trellis *l, const ParentWalk *w, guint32 event,
-                                    guint32 callee)
+static inline guint32 trellis_class(const ParentWalk *w, guint32 event, guint32 callee)
 {
         guint32 n = w->n_callees;
 
-        callee = callee < n ? l->whole[callee] : l->n_whole;
-        if (event < n)
-                event = l->whole[event];
-        else
-                event = l->n_whole + (event < 2 * n ? l->whole[event - n] : l->n_whole);
-        return event * (l->n_whole + 1) + callee;
+        return MIN(event, 2 * n) * (n + 1) + MIN(callee, n);
 }
 
 /* Finds the shares of n calls, ordered by start. count: the model counts each step with its share.

@@ -394,22 +394,8 @@
 /* Calls so many lifetimes before and after a part are solved with it. R. */
 #define CONTEXT_LIVES 3
 
-/* --- Durations, sizes (duration-kinds.c, evidence-durations.c, evidence-sizes.c) --- */
+/* --- Sizes (evidence-sizes.c) --- */
 
-/* A limit of durations must tell this much about what parents do, in nats a call. C, R. */
-#define LEAST_TOLD      0.05
-/* At a limit durations are at most this share as frequent as at the peaks on either side. C, R. */
-#define VALLEY          0.4
-/* A callee with fewer calls is not split. */
-#define SPLIT_CALLS     64
-/* Limits that the first assignment did not show are kept if walks, by the parents that are learned
- * with them, are likelier by so many nats an output. Where parents became better it was 0.10 to 0.35,
- * where worse -0.3 to 0.08. Chosen on two random systems, three queues of workers, three busy servers
- * and an event loop. */
-#define LATE_LIMITS_GAIN 0.09
-/* If at least one call in CERTAIN_SHARE has a single candidate, durations are learned from those
- * alone. R. */
-#define CERTAIN_SHARE   4
 /* Sizes are tried where by the parents found without them they are likelier than sizes dealt again
  * among so many neighbouring calls of an edge, in the mean of so many deals, by so many standard
  * deviations of these and by so much for each call out of the node. Chosen on conc8, conc32, w3, p8
@@ -447,8 +433,7 @@
 
 /* --- Order (serving-order.c, evidence-order.c) --- */
 
-/* With more callees, a node's order and durations are not looked at: pairs of events would be too
- * many. Speed. */
+/* With more callees, a node's order is not looked at: pairs of events would be too many. Speed. */
 #define MOST_ORDERED   64
 /* Outputs before and after one that it may be inverted with. Speed. */
 #define REACH          24

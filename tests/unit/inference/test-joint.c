@@ -7,7 +7,6 @@
 #include "inference/assignment.h"
 #include "inference/beliefs.h"
 #include "inference/calibrate.h"
-#include "inference/duration-kinds.h"
 #include "inference/evidence-table.h"
 #include "inference/families.h"
 #include "inference/family.h"
@@ -276,9 +275,6 @@ static gint64 run_walk(ParentWalk *walk, Trellis *trellis, const CallIn *in, con
         return trellis->log;
 }
 
-/* Callees that are not told apart. */
-static const guint32 whole[] = { 0, 1, 2 };
-
 /* Learns from all parents of a node, by a walk and by name. */
 static void learn_small(const SmallNode *s, const WalkCall *calls, ParentWalk *walk,
                         Trellis *trellis, Names *names)
@@ -286,7 +282,7 @@ static void learn_small(const SmallNode *s, const WalkCall *calls, ParentWalk *w
         guint32 which[80];
 
         parent_walk_init(walk, 2, 3);
-        trellis_init(trellis, 3, whole, 3);
+        trellis_init(trellis, 3);
         names->seen = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
         for (guint p = 0; p < s->node.n_in; p++) {
                 guint32 n = children_of(s, p, which);
@@ -315,7 +311,7 @@ static void test_keep(void)
         learn_small(&s, calls, &at_once, &trellis, &names);
         parent_walk_init(&kept, 1, 3);
         parent_walk_add_callers(&kept, 2);
-        trellis_init(&other, 3, whole, 3);
+        trellis_init(&other, 3);
         for (guint p = 0; p < 30; p++) {
                 guint32 n = children_of(&s, p, which);
 
@@ -1348,49 +1344,6 @@ static void test_mixed_order(void)
         }
 }
 
-/* Calls to a callee last 100 us in one context and 1 ms in the other; to a second one too, but
- * whatever the context is; to a third a time that goes with the context, of no two kinds; to a
- * fourth as to the first, but they are few; to a fifth as to the second, but for one in twelve, as
- * to the first: more than chance, but it tells little of a call. */
-static void test_durations(void)
-{
-        enum { N = 4000, CALLEES = 5, FEW = 20 };
-        g_autofree DurationSample *samples = g_new(DurationSample, CALLEES * N);
-        DurationLimits limits[CALLEES];
-        guint32 random = 1, n = 0, limit;
-
-        for (guint i = 0; i < N; i++) {
-                guint16 context = i % 2, other = i / 2 % 2;
-                gboolean follows = i / 4 % 25 < 2;
-                guint spread;
-
-                random = random * 1103515245 + 12345;
-                spread = random >> 16 & 7;
-                samples[n++] = (DurationSample){ 0, context,
-                                                 density_bin(context ? 1000000 : 100000) + spread };
-                samples[n++] = (DurationSample){ 1, context,
-                                                 density_bin(other ? 1000000 : 100000) + spread };
-                samples[n++] =
-                        (DurationSample){ 2, context, density_bin(100000) + spread + 4 * context };
-                if (i < FEW)
-                        samples[n++] = (DurationSample){
-                                3, context, density_bin(context ? 1000000 : 100000) + spread
-                        };
-                samples[n++] = (DurationSample){
-                        4, context,
-                        density_bin((follows ? context : other) ? 1000000 : 100000) + spread
-                };
-        }
-        g_assert_cmpuint(duration_limits_find(limits, CALLEES, samples, n), ==, 1);
-        g_assert_cmpuint(limits[0].n, ==, 1);
-        limit = limits[0].limit[0];
-        g_assert_cmpuint(limit, >, density_bin(100000) + 7);
-        g_assert_cmpuint(limit, <=, density_bin(1000000));
-        g_assert_cmpuint(duration_kind(&limits[0], limit - 1), ==, 0);
-        g_assert_cmpuint(duration_kind(&limits[0], limit), ==, 1);
-        g_assert_cmpuint(duration_kind(&limits[1], limit), ==, 0);
-}
-
 static int compare_out_calls(const void *a, const void *b)
 {
         const CallOut *x = a, *y = b;
@@ -1612,70 +1565,6 @@ static void test_event_loop(void)
         g_free(out);
 }
 
-enum { TOLD = 400 };
-
-/* Parents that look something up in 1 ms, ask another node, and write for 80 ms to the same node as
- * before, or that read there for 80 ms and then look up; or, at random, these calls take either
- * time. One parent in eight comes while the one before it is served. Returns the number of calls.
- */
-static guint32 make_two_durations(CallIn *in, CallOut *out, GRand *rand, gboolean at_random)
-{
-        const gint64 ms = 1000000;
-        guint32 n = 0;
-
-        for (guint32 i = 0; i < TOLD; i++) {
-                gint64 at = (gint64)i * 200 * ms - (i % 8 == 7 ? 140 * ms : 0);
-                guint asks = (guint)g_rand_int_range(rand, 0, 2);
-
-                in[i] = (CallIn){ .enter = at, .call = i, .caller = 1 };
-                for (guint k = 0; k < 2 + asks; k++) {
-                        guint is_other = asks && k == 1;
-                        guint takes_long = at_random ? (guint)g_rand_int_range(rand, 0, 2)
-                                                     : (asks ? k == 2 : k == 0);
-                        gint64 start = at + 3 * ms + g_rand_int_range(rand, 0, 1000000);
-
-                        at = start +
-                             (is_other     ? 20
-                              : takes_long ? 80
-                                           : 1) *
-                                     ms +
-                             g_rand_int_range(rand, 0, 100000);
-                        out[n] = (CallOut){ .start = start,
-                                            .end = at,
-                                            .call = TOLD + n,
-                                            .callee = 2 + is_other,
-                                            .parent = NO_PARENT };
-                        n++;
-                }
-                in[i].reply = at + 3 * ms;
-        }
-        qsort(in, TOLD, sizeof *in, compare_in_calls);
-        qsort(out, n, sizeof *out, compare_out_calls);
-        return n;
-}
-
-/* Calls to one callee become two kinds where their durations tell what comes before and after them,
- * and only there. */
-static void test_duration_kinds(void)
-{
-        for (guint at_random = 0; at_random < 2; at_random++) {
-                g_autofree CallIn *in = g_new(CallIn, TOLD);
-                g_autofree CallOut *out = g_new(CallOut, 3 * TOLD);
-                g_autoptr(GRand) rand = g_rand_new_with_seed(1);
-                NodeModel *model = node_model_new();
-                NodeProblem node = {
-                        .in = in, .out = out, .n_in = TOLD, .from = G_MININT64, .decide = G_MAXINT64
-                };
-                NodeAnswer answer;
-
-                node.n_out = make_two_durations(in, out, rand, at_random);
-                find_parents_jointly(&node, model, &answer);
-                g_assert_cmpuint(model->n_callees, ==, model->n_whole + !at_random);
-                node_answer_clear(&answer);
-                node_model_free(model);
-        }
-}
-
 int main(int argc, char **argv)
 {
         g_test_init(&argc, &argv, NULL);
@@ -1700,8 +1589,6 @@ int main(int argc, char **argv)
         g_test_add_func("/joint/families/twins", test_families_of_twins);
         g_test_add_func("/joint/order", test_order);
         g_test_add_func("/joint/mixed-order", test_mixed_order);
-        g_test_add_func("/joint/durations", test_durations);
-        g_test_add_func("/joint/duration-kinds", test_duration_kinds);
         g_test_add_func("/joint/queue", test_queue);
         g_test_add_func("/joint/workers", test_workers);
         g_test_add_func("/joint/event-loop", test_event_loop);

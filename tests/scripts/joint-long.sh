@@ -55,16 +55,6 @@ paper=$(right --method paper shop.trace)
 awk -v j="${joint:-0}" -v p="${paper:-100}" 'BEGIN { exit !(j >= 97 && j >= p + 10) }'
 result $? 'calls of two durations' "joint $joint %, paper $paper %"
 
-# A crowded system, of which the first parents are too bad to show that calls of one node last for
-# two times: only what was learned shows it. 69.3 % are right, and 66.1 if it is not looked at again.
-experiments=$source/tests/experiments
-PYTHONDONTWRITEBYTECODE=1 python3 "$experiments/random_configuration.py" 9403 50 >conf
-"$ravel" maketrace --seed 1 -w crowded.trace conf 2>err
-"$ravel" nesting --cheat -o true.sqlite -w /dev/null crowded.trace 2>err
-joint=$(right crowded.trace)
-awk -v j="${joint:-0}" 'BEGIN { exit !(j >= 67.7) }'
-result $? 'calls of two durations, told apart once parents are learned' "joint $joint %"
-
 # Calm: every parent is sure, so windows must find the same.
 messages=50000
 [ -z "${RAVEL_LONG:-}" ] || messages=200000
