@@ -174,14 +174,14 @@ static void calibrate(Joint *j, const Trust *t)
 /* Whether a wrong model was learned: the assignment does not bear out what was supposed of the
  * node; or a queue was not borne out when the model was learned, and order, which may look like one, is
  * not what it was. */
-static gboolean is_refuted(Joint *j, double excess)
+static gboolean is_refuted(Joint *j)
 {
         const EvidenceSet *evidence = &j->model->evidence;
 
         if (evidence_is_refuted(evidence) && !evidence_has_outputs(evidence))
                 return TRUE;
         assignment_take_best(j->assignment, j->problem, j->scores->score, FALSE);
-        return !evidence_borne_out(evidence, j, excess);
+        return !evidence_borne_out(evidence, j);
 }
 
 /* By a wrong model parents are hardly likelier than any candidate: only the fourth root of how much
@@ -317,7 +317,7 @@ static void find_scores(Joint *j)
         counts = beliefs_count(j, second, j->scores->score);
         trust = find_trust(j, second, counts, both);
         calibrate(j, &trust);
-        j->scores->refuted = is_refuted(j, trust.excess);
+        j->scores->refuted = is_refuted(j);
         /* What refines chances tells parents whatever the model is, and so does order that makes
          * all others much less likely. */
         if (j->scores->refuted && !refined && counts)

@@ -26,21 +26,6 @@ gint16 delay_densities_find_log(DelayDensities *d, guint32 row, guint bin)
         return d->log[row][bin];
 }
 
-double delay_densities_below(DelayDensities *d, guint32 row, guint bin)
-{
-        const float *density = delay_densities_row(d, row);
-        double below = 0, sum = 0;
-
-        for (guint b = 0; b < DENSITY_BINS; b++) {
-                double part = (double)density[b] * density_bin_width(b);
-
-                sum += part;
-                if (b <= bin)
-                        below += b < bin ? part : part / 2;
-        }
-        return below / sum;
-}
-
 /* The bins from first to end - 1. */
 typedef struct {
         gint first, end;

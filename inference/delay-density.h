@@ -117,9 +117,6 @@ static inline gint32 delay_densities_log(DelayDensities *d, guint32 row, guint b
                                                        : delay_densities_find_log(d, row, bin);
 }
 
-/* The share of the delays of a row that are shorter than a delay of this bin. */
-double delay_densities_below(DelayDensities *d, guint32 row, guint bin);
-
 /* To bytes; or back, into what is not initialised yet. */
 void delay_densities_bytes(DelayDensities *d, Bytes *b);
 

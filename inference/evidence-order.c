@@ -257,8 +257,7 @@ static void suppose(Evidence *e, Joint *j)
                 if (round < SUPPOSE_ROUNDS)
                         serving_order_suppose(order, delays);
                 else
-                        serving_order_learn(order, delays,
-                                            round + 1 < ORDER_ROUNDS ? MAYBE_ORDER : LAST_ORDER);
+                        serving_order_learn(order, delays);
                 set_in_use(e);
         }
         unsay(e);
@@ -276,41 +275,28 @@ static double fit(Evidence *e, const ServedPairs *pairs)
         return serving_order_odds(order_of(e), pairs);
 }
 
-/* What a stage came to: the ratio of odds, of so many pairs. */
-typedef struct {
-        double odds, n;
-} Stage;
-
-/* Fits the factors of inversions to the assignments of some more rounds of a chain. */
-static Stage fit_to_chain(Evidence *e, Joint *j, Sampler *chain)
+/* Fits the factors of inversions to the assignments of some more rounds of a chain. Returns the
+ * ratio of odds that they come to. */
+static double fit_to_chain(Evidence *e, Joint *j, Sampler *chain)
 {
         ServingOrder *order = order_of(e);
         g_autofree ServedPairs *pairs = g_new0(ServedPairs, serving_order_n_counts(order));
-        Stage stage;
+        double odds;
 
         for (guint round = 0; round < STAGE_ROUNDS; round++) {
                 joint_learn_from_chain(j, chain);
                 if (2 * round >= STAGE_ROUNDS)
                         serving_order_count(order, &j->model->walk.delays, pairs);
         }
-        stage = (Stage){ fit(e, pairs), serving_order_n_pairs(order, pairs) };
+        odds = fit(e, pairs);
         sampler_take_model(chain);
-        return stage;
+        return odds;
 }
 
 static void drop(Evidence *e)
 {
         serving_order_drop(order_of(e));
         set_in_use(e);
-}
-
-/* By how many nats an output walks may be less likely after a round of an event loop. Later rounds
- * find better parents, every other one. */
-static double most_loss(guint round)
-{
-        if (round == LOOP_ROUNDS)
-                return LOOP_LOSS;
-        return round % 2 ? LOOP_LOSS + LOOP_LATER_GAIN / round : G_MAXDOUBLE;
 }
 
 /* Whether the node is small enough to be looked at, and stamps tell in which order inputs came. */
@@ -322,21 +308,18 @@ static gboolean may_loop(const Joint *j)
 }
 
 /* Whether walks are hardly less likely by the parents that calls have if the node is an event loop,
- * which it assigns, than by those that they have so far, by which they had this log. The first
- * rounds mostly tell. */
+ * which it assigns, than by the parents that they have so far, by which they had this log. */
 static gboolean is_by_event_loop(Joint *j, gint64 log, float *chance)
 {
-        gboolean hopeless = FALSE;
         EventLoop *loop = event_loop_new(j);
 
-        for (guint round = 1; round <= LOOP_ROUNDS && !hopeless; round++) {
+        for (guint round = 0; round < LOOP_ROUNDS; round++) {
                 event_loop_round(loop, chance);
                 problem_round_done(j->problem);
-                assignment_take_best(j->assignment, j->problem, chance, FALSE);
-                hopeless = -joint_gain_of_walks(j, log) > most_loss(round);
         }
         event_loop_free(loop);
-        return !hopeless;
+        assignment_take_best(j->assignment, j->problem, chance, FALSE);
+        return -joint_gain_of_walks(j, log) <= LOOP_LOSS;
 }
 
 /* The same, with walks of its own. Sets the log that walks had before. */
@@ -393,19 +376,9 @@ typedef enum {
         DISPATCHED /* calls that a call into the node triggers: the first that each request makes */
 } Ordered;
 
-static gboolean shows_order(Stage stage, Ordered which)
+static gboolean shows_order(double odds)
 {
-        return stage.odds < ORDER_ODDS && (which == ALL_OUTPUTS || stage.n >= DISPATCH_PAIRS);
-}
-
-/* Whether it is plain after a stage and the one before that the last one will not show order. */
-static gboolean is_hopeless(Stage stage, Stage before, Ordered which)
-{
-        if (which == DISPATCHED && stage.n < DISPATCH_PAIRS)
-                return TRUE;
-        return stage.n >= HOPELESS_PAIRS &&
-               (stage.odds >= HOPELESS_ODDS ||
-                (stage.odds >= RISING_ODDS && stage.odds >= before.odds));
+        return odds < ORDER_ODDS;
 }
 
 static void allow(Evidence *e, const Joint *j, Ordered which)
@@ -419,30 +392,27 @@ static void allow(Evidence *e, const Joint *j, Ordered which)
                                             (i / (n + 1) == 2 * n && i % (n + 1) < n));
 }
 
-/* Whether beliefs show that there is none: where some triggers are in doubt, only by odds so high
- * that they cannot hide it; where hardly one is, order has nothing more to say of parents. */
+/* Whether beliefs show that there is no order: hardly a trigger is in doubt, and the odds of
+ * inversions are so high that those in doubt cannot hide it. */
 static gboolean is_plainly_unordered(Evidence *e, Joint *j, Ordered which)
 {
         ServingOrder *order = order_of(e);
-        g_autofree ServedPairs *pairs = g_new0(ServedPairs, order->n_classes);
-        double sure = serving_order_sure(order), n;
+        g_autofree ServedPairs *pairs = NULL;
 
-        if (sure < PLAIN_TRIGGERS)
+        if (serving_order_sure(order) < PLAIN_TRIGGERS)
                 return FALSE;
+        pairs = g_new0(ServedPairs, serving_order_n_counts(order));
         allow(e, j, which);
-        serving_order_count_same(order, &j->model->walk.delays, pairs);
-        n = serving_order_n_pairs(order, pairs);
-        return (n >= HOPELESS_PAIRS && serving_order_odds(order, pairs) >=
-                                               (sure < ALL_TRIGGERS ? PLAIN_ODDS : IDLE_ODDS)) ||
-               (which == DISPATCHED && n < DISPATCH_PAIRS / 2.0);
+        serving_order_count(order, &j->model->walk.delays, pairs);
+        return serving_order_odds(order, pairs) >= PLAIN_ODDS;
 }
 
 /* Supposes order, and lets the chain's assignments say how rare inversions are, by expectation
  * maximisation. The factor falls where there is order and rises where there is none. */
-static Stage try_order(Evidence *e, Joint *j, Ordered which)
+static double try_order(Evidence *e, Joint *j, Ordered which)
 {
         g_autofree float *chance = g_new(float, problem_n_all(j->problem));
-        Stage stage = { .odds = G_MAXDOUBLE }, last;
+        double odds;
         guint n = 0;
         Sampler *chain;
 
@@ -450,12 +420,11 @@ static Stage try_order(Evidence *e, Joint *j, Ordered which)
         suppose(e, j);
         joint_begin_chain(j, chance);
         chain = sampler_new(j, chance, TRUE);
-        do {
-                last = stage;
-                stage = fit_to_chain(e, j, chain);
-        } while (++n < ORDER_STAGES && !is_hopeless(stage, last, which));
+        do
+                odds = fit_to_chain(e, j, chain);
+        while (++n < ORDER_STAGES && odds < HOPELESS_ODDS);
         sampler_free(chain);
-        return stage;
+        return odds;
 }
 
 /* What was learned with order is undone. */
@@ -471,7 +440,7 @@ static void undo(Evidence *e, Joint *j, const JointState *before)
 static gboolean is_reverse_as_good(Evidence *e, Joint *j, const JointState *before, double odds)
 {
         JointState *found = joint_save(j);
-        Stage reverse;
+        double reverse;
 
         begin_again(e, j, before);
         order_of(e)->last_first = TRUE;
@@ -479,7 +448,7 @@ static gboolean is_reverse_as_good(Evidence *e, Joint *j, const JointState *befo
         order_of(e)->last_first = FALSE;
         joint_restore(j, found);
         joint_state_free(found);
-        return shows_order(reverse, DISPATCHED) && reverse.odds < REVERSE_ODDS * odds;
+        return shows_order(reverse) && reverse < REVERSE_ODDS * odds;
 }
 
 /* So order counts only if walks, which know nothing of it, become likelier, and the reverse does
@@ -488,12 +457,12 @@ static gboolean is_dispatched(Evidence *e, Joint *j, const JointState *before)
 {
         gint64 log = joint_judge_all(j, 2);
         gboolean counts;
-        Stage stage;
+        double odds;
 
         begin_again(e, j, before);
-        stage = try_order(e, j, DISPATCHED);
-        counts = shows_order(stage, DISPATCHED) && joint_gain_put_back(j, log) >= DISPATCH_GAIN &&
-                 !is_reverse_as_good(e, j, before, stage.odds);
+        odds = try_order(e, j, DISPATCHED);
+        counts = shows_order(odds) && joint_gain_put_back(j, log) >= DISPATCH_GAIN &&
+                 !is_reverse_as_good(e, j, before, odds);
         if (!counts)
                 undo(e, j, before);
         return counts;
@@ -509,8 +478,8 @@ typedef struct {
 /* log: that of walks before. */
 static Try try_all(Evidence *e, Joint *j, gint64 log)
 {
-        Stage stage = try_order(e, j, ALL_OUTPUTS);
-        Try t = { .shows = shows_order(stage, ALL_OUTPUTS), .odds = stage.odds };
+        double odds = try_order(e, j, ALL_OUTPUTS);
+        Try t = { .shows = shows_order(odds), .odds = odds };
 
         if (!t.shows)
                 return t;
@@ -565,50 +534,16 @@ static gboolean is_ordered(Evidence *e, Joint *j, const JointState *before)
         return t.shows;
 }
 
-/* What may be in order, and what was before it was tried. */
-typedef struct {
-        gboolean dispatched, all;
-        const JointState *before;
-} Tries;
-
-static gboolean shows_any(Evidence *e, Joint *j, const Tries *t)
-{
-        return (t->all && is_ordered(e, j, t->before)) ||
-               (t->dispatched && is_dispatched(e, j, t->before));
-}
-
-/* Whether order shows when it is tried with some of the parents that are learned from, where they
- * are many. Leaves all as it was before. */
-static gboolean shows_in_few(Evidence *e, Joint *j, const Tries *t)
-{
-        guint32 n_stretches = j->problem->n_stretches,
-                times = problem_n_new(j->problem) / ORDER_FEW;
-        gboolean shows;
-
-        if (times < 2)
-                return TRUE;
-        j->problem->n_stretches *= times;
-        begin_again(e, j, t->before);
-        shows = shows_any(e, j, t);
-        j->problem->n_stretches = n_stretches;
-        if (shows) {
-                drop(e);
-                begin_again(e, j, t->before);
-        }
-        return shows;
-}
-
 static gboolean try_last(Evidence *e, Joint *j)
 {
-        Tries t = { .dispatched = !is_plainly_unordered(e, j, DISPATCHED),
-                    .all = !is_plainly_unordered(e, j, ALL_OUTPUTS) };
+        gboolean all = !is_plainly_unordered(e, j, ALL_OUTPUTS),
+                 dispatched = !is_plainly_unordered(e, j, DISPATCHED), shows;
         JointState *before;
-        gboolean shows;
 
-        if (!t.dispatched && !t.all)
+        if (!all && !dispatched)
                 return FALSE;
-        t.before = before = joint_save(j);
-        shows = shows_in_few(e, j, &t) && shows_any(e, j, &t);
+        before = joint_save(j);
+        shows = (all && is_ordered(e, j, before)) || (dispatched && is_dispatched(e, j, before));
         joint_state_free(before);
         return shows;
 }
@@ -655,16 +590,14 @@ static void find(Evidence *e, Joint *j)
 }
 
 /* What the counts of true parents' outputs come to. */
-static Stage fit_to_truth(Evidence *e, Joint *j, Ordered which)
+static double fit_to_truth(Evidence *e, Joint *j, Ordered which)
 {
         ServingOrder *order = order_of(e);
         g_autofree ServedPairs *pairs = g_new0(ServedPairs, serving_order_n_counts(order));
-        double odds;
 
         allow(e, j, which);
         serving_order_count(order, &j->model->walk.delays, pairs);
-        odds = fit(e, pairs);
-        return (Stage){ odds, serving_order_n_pairs(order, pairs) };
+        return fit(e, pairs);
 }
 
 static void learn_truth(Evidence *e, Joint *j)
@@ -673,15 +606,15 @@ static void learn_truth(Evidence *e, Joint *j)
         if (!e->watched)
                 return;
         joint_learn_from_assigned(j, G_MAXUINT64); /* the same walks: outputs are noted */
-        if (!shows_order(fit_to_truth(e, j, ALL_OUTPUTS), ALL_OUTPUTS) &&
-            !shows_order(fit_to_truth(e, j, DISPATCHED), DISPATCHED))
+        if (!shows_order(fit_to_truth(e, j, ALL_OUTPUTS)) &&
+            !shows_order(fit_to_truth(e, j, DISPATCHED)))
                 drop(e);
         forget(e);
 }
 
-static void learn_more(Evidence *e, Joint *j, gboolean last)
+static void learn_more(Evidence *e, Joint *j)
 {
-        serving_order_learn(order_of(e), &j->model->walk.delays, last ? LAST_ORDER : MAYBE_ORDER);
+        serving_order_learn(order_of(e), &j->model->walk.delays);
         set_in_use(e);
 }
 

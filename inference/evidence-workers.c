@@ -3,9 +3,8 @@
  * Workers as evidence: where a node has so many and the others wait, a parent starts when a worker
  * takes it (workers.h).
  */
-#include <math.h>
-
 #include "inference/assign.h"
+#include "inference/assignment.h"
 #include "inference/evidence-table.h"
 #include "inference/family.h"
 #include "inference/kinds.h"
@@ -154,54 +153,27 @@ static void try_workers(Evidence *e, Joint *j)
 
 /* --- whether it was right --------------------------------------------------------- */
 
-/* How many parents made their first output in each part of the delays that the model expects of
- * it; and how many before their start. */
-typedef struct {
-        guint32 n, early, in[FIRST_DELAYS];
-} FirstDelays;
-
-static void note_first_delay(Joint *j, guint32 parent, FirstDelays *first)
+/* When a parent made its first call, or replied. */
+static gint64 first_output(const Joint *j, guint32 parent)
 {
-        gint64 start = j->problem->start[parent], time;
-        double below = 0; /* a call out of turn counts as one without a delay */
-        Family f;
+        guint32 child = j->assignment->first[parent];
 
-        if (!family_gather(j, parent, &f))
-                return;
-        time = f.n > 0 ? j->kinds->calls[f.child[0]].start : j->problem->node->in[parent].reply;
-        if (time >= start) {
-                family_walk(j, &f);
-                below = delay_densities_below(&j->model->walk.delays, f.made[0].row,
-                                              density_bin(time - start));
-        }
-        first->n++;
-        first->early += time < start;
-        first->in[MIN((guint)(below * FIRST_DELAYS), FIRST_DELAYS - 1)]++;
+        return child == NO_PARENT ? j->problem->node->in[parent].reply
+                                  : j->kinds->calls[child].start;
 }
 
-/* The largest difference of the shares of shorter delays; 0 where there are few on either side, as
- * where hardly a call finds an idle worker. */
-static double difference(const FirstDelays *x, const FirstDelays *y)
+/* Of the parents that wait, the share that makes calls before its start. */
+static double early_share(const Joint *j)
 {
-        double most = 0, below = 0;
+        guint32 n = 0, n_early = 0;
 
-        if (x->n < LEAST_ALIKE || y->n < LEAST_ALIKE)
-                return 0;
-        for (guint i = 0; i < FIRST_DELAYS; i++) {
-                below += (double)x->in[i] / x->n - (double)y->in[i] / y->n;
-                most = MAX(most, fabs(below));
+        for (guint32 p = 0; p < j->problem->node->n_in; p++) {
+                if (!is_training_parent(j->problem, p) || !problem_waited(j->problem, p))
+                        continue;
+                n++;
+                n_early += first_output(j, p) < j->problem->start[p];
         }
-        return most;
-}
-
-/* It is large, and larger than it is by chance (the test of Kolmogorov and Smirnov). Of many
- * parents any small one is that. */
-static gboolean are_unlike(const FirstDelays *x, const FirstDelays *y)
-{
-        double most = difference(x, y);
-
-        return most >= LEAST_UNLIKE &&
-               most * sqrt((double)x->n * y->n / MAX(x->n + y->n, 1)) >= UNLIKE;
+        return (double)n_early / MAX(n, 1);
 }
 
 /* Whether hardly a call comes when all that may have made it still wait. */
@@ -220,25 +192,11 @@ static gboolean can_have_made_calls(const Problem *p)
         return n_unmade <= MAX(FEW_UNMADE, MOST_UNMADE * n_contested);
 }
 
-/* Few make calls out of turn, and a worker does with a call from the queue what it does with one
- * that found it idle. At a node without such a queue the two begin with different delays. That is
- * so, too, where idle workers are slow to wake; but there hardly any parents are as good as the
- * first ones. Where nearly all make calls out of turn, and evidence that ties families together
- * says so, that has found the parents, and not the queue. Whoever the parents are, one of those
- * that do not wait has made each call. */
-static gboolean borne_out(const Evidence *e G_GNUC_UNUSED, Joint *j, double excess)
+/* A queue is credible if few parents make calls before their start, and if some served parent could
+ * have made each call. */
+static gboolean borne_out(const Evidence *e G_GNUC_UNUSED, Joint *j)
 {
-        FirstDelays first[2] = { 0 };
-        double early;
-
-        for (guint32 p = 0; p < j->problem->node->n_in; p++)
-                if (is_training_parent(j->problem, p))
-                        note_first_delay(j, p, &first[problem_waited(j->problem, p)]);
-        early = (double)first[1].early / MAX(first[1].n, 1);
-        if (early > OVERRULED && evidence_ties(&j->model->evidence))
-                return TRUE;
-        return early <= MOST_EARLY && can_have_made_calls(j->problem) &&
-               (excess < UNLIKE_EXCESS || !are_unlike(&first[0], &first[1]));
+        return early_share(j) <= MOST_EARLY && can_have_made_calls(j->problem);
 }
 
 const EvidenceKind evidence_workers = {

@@ -132,13 +132,13 @@ void evidence_learn_truth(EvidenceSet *s, Joint *j)
         }
 }
 
-void evidence_learn(EvidenceSet *s, Joint *j, gboolean last)
+void evidence_learn(EvidenceSet *s, Joint *j)
 {
         for (guint i = 0; i < s->n; i++) {
                 Evidence *e = s->of[i];
 
                 if (evidence_counts(e) && e->kind->learn)
-                        e->kind->learn(e, j, last);
+                        e->kind->learn(e, j);
         }
 }
 
@@ -231,12 +231,12 @@ guint32 evidence_n_workers(const EvidenceSet *s)
         return 0;
 }
 
-gboolean evidence_borne_out(const EvidenceSet *s, Joint *j, double excess)
+gboolean evidence_borne_out(const EvidenceSet *s, Joint *j)
 {
         for (guint i = 0; i < s->n; i++) {
                 const Evidence *e = s->of[i];
 
-                if (evidence_counts(e) && e->kind->borne_out && !e->kind->borne_out(e, j, excess))
+                if (evidence_counts(e) && e->kind->borne_out && !e->kind->borne_out(e, j))
                         return FALSE;
         }
         return TRUE;

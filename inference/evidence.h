@@ -91,8 +91,8 @@ struct EvidenceKind {
         gboolean (*try_last)(Evidence *e, Joint *j);
         /* The assignment is the truth. */
         void (*learn_truth)(Evidence *e, Joint *j);
-        /* A round of a later problem, with a model that goes on; last: the last round of it. */
-        void (*learn)(Evidence *e, Joint *j, gboolean last);
+        /* A round of a later problem, with a model that goes on. */
+        void (*learn)(Evidence *e, Joint *j);
         /* A part of a problem is decided by what was learned, and beliefs have begun: finds parents
          * to go on from (Scores.learned) where beliefs do not come to good ones. */
         void (*find)(Evidence *e, Joint *j);
@@ -110,9 +110,8 @@ struct EvidenceKind {
         gint64 (*start)(const Evidence *e, const Joint *j, guint32 parent);
         /* The number of workers that serve a queue of the node; 0: no bound. */
         guint32 (*n_workers)(const Evidence *e);
-        /* Whether parents do in the assignment what it supposes of them. excess: how much surer
-         * the first shares were than the second (calibrate.c). */
-        gboolean (*borne_out)(const Evidence *e, Joint *j, double excess);
+        /* Whether parents do in the assignment what it supposes of them. */
+        gboolean (*borne_out)(const Evidence *e, Joint *j);
         /* The ratio of likelihoods if this parent made this call: once a call for each run of the
          * trellis and of a walk. 1: it says nothing. Positive and finite. */
         double (*call)(const Evidence *e, const Joint *j, guint32 parent, guint32 call,
@@ -180,7 +179,7 @@ void evidence_restore(EvidenceSet *s, const gpointer saved[EVIDENCE_MOST]);
 void evidence_watch(EvidenceSet *s, const Joint *j);
 gboolean evidence_try_last(EvidenceSet *s, Joint *j); /* whether any kind kept itself */
 void evidence_learn_truth(EvidenceSet *s, Joint *j);
-void evidence_learn(EvidenceSet *s, Joint *j, gboolean last);
+void evidence_learn(EvidenceSet *s, Joint *j);
 void evidence_find(EvidenceSet *s, Joint *j);
 void evidence_forget(EvidenceSet *s);
 void evidence_refine(const EvidenceSet *s, float *chance);
@@ -196,7 +195,7 @@ void evidence_unwatch_unused(EvidenceSet *s);
 guint32 evidence_n_workers(const EvidenceSet *s);
 
 /* Whether the assignment bears out all evidence that counts. */
-gboolean evidence_borne_out(const EvidenceSet *s, Joint *j, double excess);
+gboolean evidence_borne_out(const EvidenceSet *s, Joint *j);
 
 /* Whether a kind was not borne out by the parents that were learned with it, and is not supposed. */
 gboolean evidence_is_refuted(const EvidenceSet *s);

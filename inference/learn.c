@@ -179,7 +179,7 @@ void joint_learn(Joint *j)
                 learn_by_chains(j);
         if (evidence_by_chain(evidence))
                 joint_keep_parents(j);
-        j->learning->refuted = !evidence_borne_out(evidence, j, 0);
+        j->learning->refuted = !evidence_borne_out(evidence, j);
         evidence_forget(evidence);
         problem_done(j->problem, problem_learnt(j->problem));
 }
@@ -199,7 +199,7 @@ static void forget_new(Joint *j)
         delay_densities_forget(&j->model->bounds);
 }
 
-static void learn_all(Joint *j, gboolean last)
+static void learn_all(Joint *j)
 {
         NodeModel *h = j->model;
 
@@ -207,7 +207,7 @@ static void learn_all(Joint *j, gboolean last)
                 parent_walk_learn(&h->walk);
                 delay_densities_learn(&h->bounds);
         }
-        evidence_learn(&h->evidence, j, last);
+        evidence_learn(&h->evidence, j);
 }
 
 void joint_go_on(Joint *j)
@@ -221,7 +221,7 @@ void joint_go_on(Joint *j)
         for (guint round = 0; round < rounds; round++) {
                 parent_walk_forget(&j->model->walk);
                 joint_update_to_learn(j, G_MAXUINT64);
-                learn_all(j, round + 1 == rounds);
+                learn_all(j);
         }
 }
 
@@ -230,7 +230,7 @@ void joint_go_on_from_assignment(Joint *j)
         go_on(j);
         forget_new(j);
         joint_count_assigned(j, G_MAXUINT64);
-        learn_all(j, TRUE);
+        learn_all(j);
         evidence_forget(&j->model->evidence);
 }
 

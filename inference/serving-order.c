@@ -212,11 +212,6 @@ void serving_order_count(const ServingOrder *o, DelayDensities *delays, ServedPa
         shorter_free(shorter);
 }
 
-void serving_order_count_same(const ServingOrder *o, DelayDensities *delays, ServedPairs *pairs)
-{
-        count_pairs(o, delays, NULL, pairs);
-}
-
 double serving_order_sure(const ServingOrder *o)
 {
         guint32 n = 0, sure = 0;
@@ -252,19 +247,10 @@ double serving_order_odds(const ServingOrder *o, const ServedPairs *pairs)
         return odds_of_all(pairs, o->n_classes);
 }
 
-double serving_order_n_pairs(const ServingOrder *o, const ServedPairs *pairs)
-{
-        double n = 0;
-
-        for (guint32 i = 0; i < o->n_classes; i++)
-                n += pairs[i].n;
-        return n;
-}
-
 /* --- factors ----------------------------------------------------------------- */
 
-/* Learns factors. A factor above most becomes 1, another is cut to at_most. */
-static void learn(ServingOrder *o, DelayDensities *delays, double most, double at_most)
+/* Learns factors. supposed: each class is in order. */
+static void learn(ServingOrder *o, DelayDensities *delays, gboolean supposed)
 {
         for (guint32 i = 0; i < o->n_classes; i++)
                 o->pairs[i] = o->kept[i];
@@ -273,21 +259,23 @@ static void learn(ServingOrder *o, DelayDensities *delays, double most, double a
         for (guint32 i = 0; i < o->n_classes; i++) {
                 double factor = odds_of(&o->pairs[i]);
 
-                o->factor[i] = !o->may[i] || o->pairs[i].n < ORDER_PAIRS || factor > most
+                if (supposed)
+                        factor = MIN(factor, SUPPOSED);
+                o->factor[i] = !o->may[i] || o->pairs[i].n < ORDER_PAIRS || factor > IN_ORDER
                                        ? 1
-                                       : CLAMP(factor, LEAST_FACTOR, at_most);
+                                       : MAX(factor, LEAST_FACTOR);
                 o->in_use |= o->factor[i] < 1;
         }
 }
 
-void serving_order_learn(ServingOrder *o, DelayDensities *delays, double most)
+void serving_order_learn(ServingOrder *o, DelayDensities *delays)
 {
-        learn(o, delays, most, 1);
+        learn(o, delays, FALSE);
 }
 
 void serving_order_suppose(ServingOrder *o, DelayDensities *delays)
 {
-        learn(o, delays, RULED_OUT, SUPPOSED);
+        learn(o, delays, TRUE);
 }
 
 /* The factor of a count of pairs, which backs off to the odds of all. */

@@ -63,11 +63,11 @@ void serving_order_keep(ServingOrder *o, gboolean half);
 /* Forgets what is believed of outputs. */
 void serving_order_forget(ServingOrder *o);
 
-/* Learns factors from what is believed of outputs. A factor above most becomes 1. */
-void serving_order_learn(ServingOrder *o, DelayDensities *delays, double most);
+/* Learns factors from what is believed of outputs. */
+void serving_order_learn(ServingOrder *o, DelayDensities *delays);
 
-/* The same, but takes each class for ordered unless the pairs rule that out. Belief propagation
- * then shows whether that was right. */
+/* The same, but takes each class for ordered. Belief propagation then shows whether that was right.
+ */
 void serving_order_suppose(ServingOrder *o, DelayDensities *delays);
 
 /* Sets the factor of all classes. */
@@ -87,19 +87,14 @@ void serving_order_restore(ServingOrder *o, gconstpointer saved);
  * classes after these. */
 gsize serving_order_n_counts(const ServingOrder *o);
 
-/* Adds the pairs of outputs to the counts; or of each class alone, which is cheap and needs no
- * counts of two. */
+/* Adds the pairs of outputs to the counts. */
 void serving_order_count(const ServingOrder *o, DelayDensities *delays, ServedPairs *pairs);
-void serving_order_count_same(const ServingOrder *o, DelayDensities *delays, ServedPairs *pairs);
 
 /* Of the outputs of which something is believed, the part whose triggers are hardly in doubt. */
 double serving_order_sure(const ServingOrder *o);
 
 /* The ratio of the odds of an inversion in all pairs of one class to the odds by delays alone. */
 double serving_order_odds(const ServingOrder *o, const ServedPairs *pairs);
-
-/* The pairs of one class that were counted. */
-double serving_order_n_pairs(const ServingOrder *o, const ServedPairs *pairs);
 
 /* Makes factors of counts of pairs. The factor of a class backs off to the factor of all. */
 void serving_order_fit(ServingOrder *o, const ServedPairs *pairs);

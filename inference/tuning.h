@@ -220,9 +220,6 @@
  * generated, had 0 to 0.03, and 0.15 from one start of learning; queues taken for those of event loops
  * 0.27 to 0.84, two of 17 less. */
 #define MOST_EARLY        0.2
-/* If there are more and order is found, the queue does no harm: 0.995 at an event loop, 93 % right,
- * which is not found without; 0.53 and 0.63 at others, which are better without. */
-#define OVERRULED         0.9
 /* Of the calls that some candidate would wait for, so many, or so few, come when all candidates would
  * wait. True queues, captured and generated ones, had 0.0003 at most, and none but one call of one; two
  * event loops taken for one worker 0.0035 and 0.007 (busy server 511), others up to 0.25 or none. */
@@ -232,19 +229,6 @@
  * had 94 and one in 19 or more; one web server that had none, 3 and one in 700. W. */
 #define LEAST_WAITED      20
 #define LEAST_WAITED_PART 100
-/* Parts of the delays of first outputs that are compared between parents that waited and others, */
-#define FIRST_DELAYS      20
-/* and the difference that comes by chance once in twenty times, */
-#define UNLIKE            1.36
-/* and the least that means anything: queues of generated workers (seeds 3 to 6) had 0.04 to 0.16,
- * event loops taken for queues (3 to 5) 0.36 to 0.78. */
-#define LEAST_UNLIKE      0.25
-/* It is not asked of fewer that waited, or did not: gunicorn's workers, all busy but when the capture
- * began, had 4 to 27. */
-#define LEAST_ALIKE       50
-/* It counts only if the first shares are surer than the second by so much: 0.22 to 0.33 at these
- * event loops, 0.06 and 0.08 at captured workers that are slow to wake. */
-#define UNLIKE_EXCESS     0.13
 
 /* --- Rounds (assign.c, learn.c, rounds.c) --- */
 
@@ -447,10 +431,7 @@
 #define SURE_TRIGGER   0.95
 /* A pair counts only if delays alone make both orders at least this probable. C. */
 #define OPEN_PAIR      0.05
-/* A class is not supposed to be in order if its odds of inversion are so many times the odds by
- * delays; */
-#define RULED_OUT      3
-/* else its factor is supposed to be at most this. C, R. */
+/* The largest factor that is supposed. C, R. */
 #define SUPPOSED       0.05
 /* A factor is at least this; */
 #define LEAST_FACTOR   (1.0 / 64)
@@ -464,44 +445,32 @@
 #define STAGE_ROUNDS   4
 /* and stages, each of which fits the order once. C, R. */
 #define ORDER_STAGES   6
-/* The largest factor that still counts as order while learning goes on, */
-#define MAYBE_ORDER    0.7
-/* and in its last round; 1 would be the odds that delays alone give. C. */
-#define LAST_ORDER     0.4
+/* The largest factor that counts as order while it is learned from beliefs; 1 would be the odds that
+ * delays alone give. C. */
+#define IN_ORDER       0.4
 /* The factor of inversions supposed where beliefs show none. C. */
 #define MAYBE_FACTOR   0.2
 /* The ratio of the odds of inversions to the odds by delays that a node in order has at most. Nodes
  * without order come to more than 0.4, since their delays are not known exactly; an event loop came
  * to 0.27, 0.29 and 0.34 from three starts. C, R, W. */
 #define ORDER_ODDS     0.35
-/* The first calls of requests by themselves are in order only by so many pairs: with fewer the
- * ratio varies by chance from 0.1 to 1. R, hotel. */
-#define DISPATCH_PAIRS 100
-/* Then walks are likelier by so many nats an output: by at most 0.08 where calls are made in no
+/* The first calls of requests by themselves are in order only if walks are likelier by so many nats
+ * an output: by at most 0.08 where calls are made in no
  * order (ten seeds of test-inference's generator), by 0.11 to 0.18 at j24 and pt24. */
 #define DISPATCH_GAIN  0.1
 /* And the reverse order shows none, or its ratio is so many times greater: where goroutines are
  * served last in, first out, it was 0.7 to 2.1 times, at threads in neither order mostly 1.7 to 2.3,
  * at threads in order 4.3 or there was none. Chosen on these. */
 #define REVERSE_ODDS   3
-/* With so many after a stage, or so many and no less than after the stage before, further stages are
- * not run, */
+/* No further stage is run if the ratio after one is this or more: none of 136 nodes that came to it
+ * showed order in the end. W, R, C, hotel; speed. */
 #define HOPELESS_ODDS  0.6
-#define RISING_ODDS    0.4
-/* if so many pairs say so: none of 136 nodes that came to this showed order in the end. W, R, C,
- * hotel; speed. */
-#define HOPELESS_PAIRS 200
+
 /* Order is not even tried where so much of the triggers are hardly in doubt, and the odds are so
  * many. Of 200 nodes with as much, those that showed order when it was tried had 0.6 at most: sure
  * triggers may be wrong. C, W, R; speed. */
 #define PLAIN_TRIGGERS 0.85
 #define PLAIN_ODDS     0.65
-/* Where nearly all are, hardly a parent could change: less is enough. As before. */
-#define ALL_TRIGGERS   0.99
-#define IDLE_ODDS      0.45
-/* Where twice so many parents or more are learned from, order is tried with so many of them first.
- * Speed. */
-#define ORDER_FEW      2048
 
 /* --- Event loops (event-loop.c) --- */
 
@@ -533,11 +502,6 @@
  * for. Event loops lost 0.0 to 1.6, busy nodes with threads mostly 0.9 to 3.3. W, generated event
  * loops; speed. */
 #define LOOP_LOSS       1.6
-/* or, after round n, by this part of n more: later rounds gained 0.74 at most after the first, and
- * 0.2 after the third. Without it busy server 804 is not taken for the event loop that it is. As
- * before; speed. */
-#define LOOP_LATER_GAIN 0.8
-
 /* In the end, with order, they may be less likely by so many, times how rare inversions are: the log
  * of their odds. Event loops had 0.6 more to 0.23 less, with odds of 0.007 0.34 less; what was none had
  * 0.26 less with odds of 0.03, and 0.3 to 0.5 with more. W, generated event loops, busy servers. */

@@ -1224,7 +1224,7 @@ static void test_order(void)
                 for (guint bin = 0; bin < DENSITY_BINS; bin++)
                         if (in_order && delay_densities_row(&delays, row))
                                 delays.density[row][bin] = 1;
-                serving_order_learn(&order, &delays, 0.4);
+                serving_order_learn(&order, &delays);
                 g_assert_cmpint(order.in_use, ==, in_order);
                 if (in_order) {
                         gint64 early = outputs[100].trigger - 1, late = outputs[102].trigger + 1;
@@ -1246,7 +1246,7 @@ static void test_order(void)
                 serving_order_drop(&order);
                 g_assert_cmpfloat(order.factor[1], ==, 1);
                 g_assert_false(order.in_use);
-                serving_order_learn(&order, &delays, 0.4);
+                serving_order_learn(&order, &delays);
                 serving_order_forget(&order);
                 g_assert_cmpfloat(serving_order_factor(&order, 100, 1, 0, N), ==, 1);
                 /* What is kept is known without outputs, until there is too little of it. */
@@ -1255,7 +1255,7 @@ static void test_order(void)
                         double factor = order.factor[1];
 
                         serving_order_keep(&order, i > 0);
-                        serving_order_learn(&order, &delays, 0.4);
+                        serving_order_learn(&order, &delays);
                         g_assert_true(i > 0 || order.factor[1] == factor);
                 }
                 g_assert_cmpfloat(order.factor[1], ==, 1);
