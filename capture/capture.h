@@ -9,10 +9,10 @@
 #ifndef RAVEL_CAPTURE_H
 #define RAVEL_CAPTURE_H
 
-#include "capture/account.h"
-#include "capture/identifiers.h"
 #include "capture/learned-names.h"
 #include "capture/network/node-names.h"
+#include "capture/packet/account.h"
+#include "capture/packet/identifiers.h"
 #include "capture/protocol/protocol.h"
 #include "capture/tls/key-log.h"
 #include "tracefmt/message.h"

@@ -1,15 +1,12 @@
 # capture: packets to messages
 libravel_a_SOURCES += \
-	%D%/account.c \
 	%D%/capture.c \
 	%D%/connection-number.c \
 	%D%/connection.c \
 	%D%/cut-run.c \
 	%D%/exchange.c \
-	%D%/identifiers.c \
 	%D%/learned-names.c \
 	%D%/links.c \
-	%D%/minute-keys.c \
 	%D%/network/address.c \
 	%D%/network/common-address.c \
 	%D%/network/ip.c \
@@ -23,6 +20,9 @@ libravel_a_SOURCES += \
 	%D%/network/tcp.c \
 	%D%/network/tunnel.c \
 	%D%/operations.c \
+	%D%/packet/account.c \
+	%D%/packet/identifiers.c \
+	%D%/packet/minute-keys.c \
 	%D%/pairing.c \
 	%D%/pieces.c \
 	%D%/processes/perf-record.c \

@@ -18,11 +18,11 @@
 #ifndef RAVEL_PAIRING_H
 #define RAVEL_PAIRING_H
 
-#include "capture/account.h"
 #include "capture/connection-number.h"
-#include "capture/identifiers.h"
 #include "capture/network/sequencer.h"
 #include "capture/network/tcp.h"
+#include "capture/packet/account.h"
+#include "capture/packet/identifiers.h"
 #include "capture/pieces.h"
 #include "capture/protocol/protocol.h"
 #include "capture/tls/opener.h"

@@ -11,7 +11,7 @@
 #ifndef RAVEL_PIECES_H
 #define RAVEL_PIECES_H
 
-#include "capture/source/packet.h"
+#include "capture/packet/packet.h"
 
 /* Made with the first piece of a message. */
 typedef struct Pieces Pieces;

@@ -6,7 +6,7 @@
 #ifndef RAVEL_ADDRESS_H
 #define RAVEL_ADDRESS_H
 
-#include "capture/source/packet.h"
+#include "capture/packet/packet.h"
 
 typedef struct {
         guint64 high, low;

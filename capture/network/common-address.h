@@ -10,7 +10,7 @@
 #define RAVEL_COMMON_ADDRESS_H
 
 #include "capture/network/address.h"
-#include "capture/source/packet.h"
+#include "capture/packet/packet.h"
 
 typedef struct CommonAddress CommonAddress;
 

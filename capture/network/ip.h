@@ -11,8 +11,8 @@
 #ifndef RAVEL_IP_H
 #define RAVEL_IP_H
 
-#include "capture/account.h"
 #include "capture/network/address.h"
+#include "capture/packet/account.h"
 
 enum { IP_TCP = 6, IP_UDP = 17 };
 

@@ -7,8 +7,8 @@
 #ifndef RAVEL_LINK_LAYER_H
 #define RAVEL_LINK_LAYER_H
 
-#include "capture/account.h"
-#include "capture/source/packet.h"
+#include "capture/packet/account.h"
+#include "capture/packet/packet.h"
 
 /* Link types that are understood, with libpcap's numbers (pcap-linktype(7)). */
 typedef enum {

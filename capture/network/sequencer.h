@@ -14,8 +14,8 @@
 #ifndef RAVEL_SEQUENCER_H
 #define RAVEL_SEQUENCER_H
 
-#include "capture/identifiers.h"
-#include "capture/source/packet.h"
+#include "capture/packet/identifiers.h"
+#include "capture/packet/packet.h"
 #include "tracefmt/message.h"
 
 /* The id of a message: the port of whom it is, and a number. */

@@ -18,7 +18,7 @@
 #ifndef RAVEL_TCP_H
 #define RAVEL_TCP_H
 
-#include "capture/source/packet.h"
+#include "capture/packet/packet.h"
 
 enum { TCP_FIN = 1, TCP_SYN = 2, TCP_RST = 4, TCP_ACK = 16 };
 

@@ -8,8 +8,8 @@
 #ifndef RAVEL_TUNNEL_H
 #define RAVEL_TUNNEL_H
 
-#include "capture/account.h"
 #include "capture/network/ip.h"
+#include "capture/packet/account.h"
 
 /* Tunnels in tunnels that are looked into. */
 enum { TUNNEL_DEPTH = 4 };

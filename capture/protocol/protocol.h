@@ -8,7 +8,7 @@
 #ifndef RAVEL_PROTOCOL_H
 #define RAVEL_PROTOCOL_H
 
-#include "capture/source/packet.h"
+#include "capture/packet/packet.h"
 
 typedef enum {
         KIND_UNKNOWN,

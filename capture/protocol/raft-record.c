@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "capture/protocol/raft-record.h"
 
-#include "capture/source/packet.h"
+#include "capture/packet/packet.h"
 
 typedef gboolean (*SkipRecord)(Cursor *c);
 

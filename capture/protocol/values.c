@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "capture/source/packet.h"
+#include "capture/packet/packet.h"
 
 enum {
         LEAST_READABLE = 4,

@@ -6,7 +6,7 @@
 #ifndef RAVEL_PACKET_QUEUE_H
 #define RAVEL_PACKET_QUEUE_H
 
-#include "capture/source/packet.h"
+#include "capture/packet/packet.h"
 
 typedef struct PacketQueue PacketQueue;
 

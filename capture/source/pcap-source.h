@@ -7,7 +7,7 @@
 #ifndef RAVEL_PCAP_SOURCE_H
 #define RAVEL_PCAP_SOURCE_H
 
-#include "capture/source/packet.h"
+#include "capture/packet/packet.h"
 #include "tracefmt/byte-source.h"
 
 typedef struct PcapSource PcapSource;

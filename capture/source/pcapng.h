@@ -9,7 +9,7 @@
 #ifndef RAVEL_PCAPNG_H
 #define RAVEL_PCAPNG_H
 
-#include "capture/source/packet.h"
+#include "capture/packet/packet.h"
 
 #define PCAPNG_MAGIC 0x0a0d0d0a /* how a file begins, in either byte order */
 

@@ -14,7 +14,7 @@
 #ifndef RAVEL_TLS_OPENER_H
 #define RAVEL_TLS_OPENER_H
 
-#include "capture/source/packet.h"
+#include "capture/packet/packet.h"
 #include "capture/tls/key-log.h"
 
 /* What became of a connection. */

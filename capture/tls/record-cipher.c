@@ -11,7 +11,7 @@
 #include <nettle/memops.h>
 #include <string.h>
 
-#include "capture/source/packet.h"
+#include "capture/packet/packet.h"
 
 enum {
         NONCE = 12,

@@ -100,7 +100,7 @@ only() {
                 grep -Ev "^\./($1):" | grep -v '^\./tests/')"
 }
 only 'capture/source/pcap-source\.c' 'pcap'
-only 'capture/(tls/record-cipher|minute-keys)\.c' 'nettle'
+only 'capture/(tls/record-cipher|packet/minute-keys)\.c' 'nettle'
 only 'capture/protocol/header-labels\.c' 'nghttp2'
 only 'convolution/correlation\.c' 'fftw3'
 only 'paths/store/[a-z-]+\.[ch]' 'sqlite3'

@@ -4,7 +4,7 @@
  * trace has them, and how a reader numbers them.
  */
 #include "calls/call-identifiers.h"
-#include "capture/identifiers.h"
+#include "capture/packet/identifiers.h"
 
 #include <string.h>
 

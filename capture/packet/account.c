@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "capture/account.h"
+#include "capture/packet/account.h"
 
 const char *account_key(AccountEntry entry)
 {

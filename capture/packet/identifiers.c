@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "capture/identifiers.h"
+#include "capture/packet/identifiers.h"
 
-#include "capture/minute-keys.h"
+#include "capture/packet/minute-keys.h"
 
 #define MINUTE (60 * G_GINT64_CONSTANT(1000000000))
 

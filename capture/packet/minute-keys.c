@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "capture/minute-keys.h"
+#include "capture/packet/minute-keys.h"
 
 #include <errno.h>
 #include <nettle/cmac.h>
