@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
-# A folder includes and calls only what stands before it in the pipeline, and its files neither
-# include nor call each other in a circle; each library is known to the files that wrap it alone;
-# the doors of nesting and inference stay small. TAP. Calls are those of the objects in the folder
-# where the program was built.
+# A folder or sub-folder includes and calls only what stands before it in the pipeline; neither files
+# nor folders include or call each other in a circle; each library is known to the files that wrap it
+# alone; the doors of nesting and inference stay small. TAP. Calls are those of the objects in the
+# folder where the program was built.
 build=$PWD
 src=${srcdir:-$(dirname "$0")/../..}
 cd "$src" || exit 99
@@ -57,10 +57,30 @@ if command -v nm >/dev/null 2>&1 && list_calls >"$work/calls" && [ -s "$work/cal
         calls=yes
 fi
 
-# circles FILE FOLDER: the first circle among files of the folder
-circles() {
-        awk -v folder="$2/" '$1 != $2 && index($1, folder) == 1 && index($2, folder) == 1' "$1" |
-                tsort 2>&1 >/dev/null | sed 's/^tsort: //' | awk '/loop/ && k++ { exit } { print }'
+# circle FILE: the first circle in the graph of these lines
+circle() {
+        tsort "$1" 2>&1 >/dev/null | sed 's/^tsort: //' | awk '/loop/ && k++ { exit } { print }'
+}
+
+# A sub-folder counts as a folder of its own. These arrows (FOLDER OTHER) make circles that are known.
+cat >"$work/known" <<'END'
+paths paths/store
+paths paths/write
+paths/trend paths/write
+END
+
+# folders FILE: the same graph of folders, without the known arrows
+folders() {
+        awk '{ for (i = 1; i <= 2; i++) sub(/\/[^\/]*$/, "", $i) } $1 != $2' "$1" | sort -u |
+                grep -vxFf "$work/known"
+}
+
+# no_circles FILE VERB: the graph of files has none, nor has that of their folders
+no_circles() {
+        awk '$1 != $2' "$1" >"$work/files"
+        none "files do not $2 each other in a circle" "$(circle "$work/files")"
+        folders "$1" >"$work/folders"
+        none "folders do not $2 each other in a circle" "$(circle "$work/folders")"
 }
 
 # outside FILE FOLDER OTHERS: lines of the folder's files whose others are not of OTHERS, a pattern
@@ -72,14 +92,16 @@ outside() {
 may() {
         none "$1 includes only what it may" "$(outside "$work/includes" "$1" "$2")"
         [ -z "$calls" ] || none "$1 calls only what it may" "$(outside "$work/calls" "$1" "$2")"
-        none "files of $1 do not include each other in a circle" \
-                "$(circles "$work/includes" "$1")"
-        [ -z "$calls" ] || none "files of $1 do not call each other in a circle" \
-                "$(circles "$work/calls" "$1")"
 }
 may base
 may tracefmt 'base'
 may capture 'base|tracefmt'
+may capture/packet 'base|tracefmt'
+may capture/network 'base|tracefmt|capture/packet'
+may capture/source 'base|tracefmt|capture/(packet|network)'
+may capture/processes 'base|tracefmt|capture/(packet|network)'
+may capture/protocol 'base|tracefmt|capture/packet'
+may capture/tls 'base|tracefmt|capture/packet'
 may import 'base|tracefmt'
 may maketrace 'base|tracefmt'
 may clocks 'base|tracefmt'
@@ -90,6 +112,8 @@ may nesting 'base|tracefmt|clocks|paths|calls|inference'
 may convolution 'base|tracefmt|clocks|paths'
 may draw 'base|paths'
 may tools 'base|tracefmt|capture|import|maketrace|clocks|paths|calls|inference|nesting|convolution'
+no_circles "$work/includes" include
+[ -z "$calls" ] || no_circles "$work/calls" call
 none "draw knows no more of paths than what a drawing is" \
         "$(grep ' paths/' "$work/includes" | grep '^draw/' | grep -v ' paths/write/drawing$')"
 [ "$calls" ] || echo "# calls are not looked at: no nm, or nothing is built here"
