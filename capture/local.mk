@@ -4,6 +4,7 @@ libravel_a_SOURCES += \
 	%D%/connection-number.c \
 	%D%/connection.c \
 	%D%/cut-run.c \
+	%D%/exchange-state.c \
 	%D%/exchange.c \
 	%D%/learned-names.c \
 	%D%/links.c \
@@ -24,6 +25,7 @@ libravel_a_SOURCES += \
 	%D%/packet/identifiers.c \
 	%D%/packet/minute-keys.c \
 	%D%/pairing.c \
+	%D%/parsing.c \
 	%D%/pieces.c \
 	%D%/processes/perf-record.c \
 	%D%/processes/perf-rings.c \
@@ -55,6 +57,7 @@ libravel_a_SOURCES += \
 	%D%/protocol/values.c \
 	%D%/protocol/websocket.c \
 	%D%/protocol/zookeeper.c \
+	%D%/run.c \
 	%D%/settling.c \
 	%D%/signs.c \
 	%D%/source/link-watch.c \

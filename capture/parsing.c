@@ -1,0 +1,580 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "capture/parsing.h"
+
+#include <string.h>
+
+#include "capture/run.h"
+#include "capture/streams.h"
+
+enum {
+        MAX_VALUES = 16384,  /* bytes at a time in which identifiers are looked for */
+        MAX_BOUNDARIES = 16, /* that turn out to be none, in a stretch of bytes */
+};
+
+void parsing_turn(Exchange *x, guint side, MessageKind kind, Stamp now,
+                  const CaptureContext *context)
+{
+        ExchangeSide *other = &x->side[!side];
+        if (!other->by_run || kind == KIND_INTERIM || kind == KIND_CONTROL || kind == KIND_NOTHING)
+                return;
+        pairing_end(&x->pairing, !side, now, context);
+        memset(other->state, 0, sizeof other->state);
+        other->lost = other->by_run = FALSE;
+}
+
+/* A call of this side begins, and the other answers in order: what is lost of
+ * the conversation before it is settled. */
+static void settle_before_call(Exchange *x, guint side, Stamp now, const CaptureContext *context)
+{
+        ExchangeSide *other = &x->side[!side];
+        if (!other->lost)
+                return;
+        pairing_end(&x->pairing, !side, now, context);
+        if (!x->pairing.pipelined)
+                pairing_forget_calls(&x->pairing, context);
+}
+
+/* A part of a message begins. The open message only tells when its bytes were seen. */
+static void part_begin(Exchange *x, guint side, const Parsed *parsed, Stamp now,
+                       const CaptureContext *context)
+{
+        Pairing *p = &x->pairing;
+        ExchangeSide *s = &x->side[side];
+        MessageKind kind = parsed->kind;
+        if (kind == KIND_BY_SIDE && (x->parsed || x->start_seen))
+                kind = side == p->client ? KIND_CALL : KIND_RETURN;
+        pairing_begin_part(p, side, parsed->key, now);
+        if (kind != KIND_CALL && kind != KIND_RETURN && kind != KIND_ONE_WAY) {
+                account_add(context->account, ACCOUNT_BEFORE_BOUNDARY);
+                return;
+        }
+        s->part = parsed->part;
+        s->part_kind = (guint8)kind;
+        streams_part_begin(p, side, kind, parsed->part, parsed->key, p->message[side].seq,
+                           p->message[side].first, context);
+}
+
+/* FALSE: the message is not of a kind that this side may send. */
+static gboolean message_begin(Exchange *x, guint side, const Parsed *parsed, Stamp now,
+                              const CaptureContext *context)
+{
+        Pairing *p = &x->pairing;
+        MessageEnd end = parsed->length == PARSE_FOREVER ? END_BY_CLOSE : END_BY_CONTENT;
+        if (x->protocol->mutual) {
+                if (parsed->sender != SENDER_ANY && !x->parsed)
+                        p->client = parsed->sender == SENDER_CLIENT ? side : !side;
+                x->parsed |= parsed->sender != SENDER_ANY;
+        } else if (parsed->kind == KIND_CALL || parsed->kind == KIND_RETURN) {
+                guint client = parsed->kind == KIND_CALL ? side : !side;
+                gboolean either = parsed->keyed && !parsed->part; /* side may call */
+                if (p->client != client && x->parsed && !either)
+                        return FALSE;
+                if (!x->parsed)
+                        p->client = (guint8)client;
+                x->parsed = TRUE;
+        }
+        if (parsed->part) {
+                part_begin(x, side, parsed, now, context);
+                return TRUE;
+        }
+        if (x->side[!side].by_run)
+                parsing_turn(x, side, parsed->kind, now, context);
+        if (parsed->kind == KIND_CALL)
+                settle_before_call(x, side, now, context);
+        else if (parsed->kind == KIND_RETURN && x->side[!side].lost)
+                pairing_end(p, !side, now, context);
+        pairing_begin(p, side, parsed->kind, end, parsed, now, context);
+        return TRUE;
+}
+
+void parsing_forget(Exchange *x)
+{
+        if (x->memory)
+                x->protocol->forget(x->memory);
+        x->memory = NULL;
+}
+
+/* From here on the connection is generic, or undecided again. */
+static void leave_protocol(Exchange *x, const Protocol *protocol, Stamp now,
+                           const CaptureContext *context)
+{
+        parsing_forget(x);
+        x->protocol = protocol;
+        x->run = NO_SIDE;
+        x->probes = 0;
+        for (guint side = 0; side < 2; side++) {
+                ExchangeSide *s = &x->side[side];
+                MessageInProgress *m = &x->pairing.message[side];
+                memset(s->state, 0, sizeof s->state);
+                s->skip = 0;
+                s->lost = s->by_run = FALSE;
+                s->part = 0;
+                if (m->open && m->kind != KIND_UNKNOWN)
+                        pairing_end(&x->pairing, side, now, context);
+                if (protocol == &protocol_generic)
+                        run_take_buffer(x, side, now, context);
+        }
+}
+
+static void message_end(Exchange *x, guint side, gboolean switches, const Protocol *next, Stamp now,
+                        const CaptureContext *context)
+{
+        ExchangeSide *s = &x->side[side];
+        MessageInProgress *m = &x->pairing.message[side];
+        if (x->run == side) /* which goes on */
+                return;
+        if (s->part) {
+                streams_part_end(&x->pairing, side, s->part_kind, s->part, m->number, m->last,
+                                 context);
+                s->part = 0;
+        }
+        if (m->kind == KIND_NOTHING || m->kind == KIND_CONTROL)
+                pairing_abandon(&x->pairing, side, context);
+        else
+                pairing_end(&x->pairing, side, now, context);
+        if (switches)
+                leave_protocol(x, next, now, context);
+}
+
+/* A piece of the open message ends. */
+static void piece_end(Exchange *x, guint side, const CaptureContext *context)
+{
+        x->side[side].piece = FALSE;
+        pairing_piece_end(&x->pairing, side, x->pairing.message[side].last, context);
+}
+
+/* The order of messages is lost: looks for the next boundary. FALSE: there is none in these bytes.
+ */
+static gboolean stretch_find_boundary(Exchange *x, guint side, Stretch *b,
+                                      const CaptureContext *context)
+{
+        ExchangeSide *s = &x->side[side];
+        MessageInProgress *m = &x->pairing.message[side];
+        gsize left = b->n - b->at, passed = x->protocol->find_boundary(b->bytes + b->at, left);
+        if (passed > 0 && m->open) {
+                pairing_grow(&x->pairing, side, b->stamp, context);
+                pairing_count(&x->pairing, side, passed);
+        }
+        b->at += passed;
+        if (passed == left)
+                return FALSE;
+        if (x->run != side)
+                pairing_end(&x->pairing, side, b->stamp, context);
+        memset(s->state, 0, sizeof s->state);
+        s->lost = FALSE;
+        return TRUE;
+}
+
+void parsing_lose(Exchange *x, guint side, const CaptureContext *context)
+{
+        ExchangeSide *s = &x->side[side];
+        MessageInProgress *m = &x->pairing.message[side];
+        pairing_lose_order(&x->pairing, side);
+        s->lost = TRUE;
+        s->part = 0;
+        s->skip = 0;
+        s->buffered = 0;
+        if (!m->open)
+                return;
+        if ((m->kind == KIND_CALL || m->kind == KIND_RETURN) && !pieces_are_endless(m->pieces))
+                pairing_set_end(&x->pairing, side, END_BY_SILENCE, context);
+        else
+                pairing_abandon(&x->pairing, side, context);
+        if (x->run == side && !m->open)
+                x->run = NO_SIDE;
+}
+
+void parsing_cut(Exchange *x, guint side, guint32 seq, const guint8 *bytes, gsize n, gsize length,
+                 Stamp stamp, const CaptureContext *context)
+{
+        ExchangeSide *s = &x->side[side];
+        Pairing *p = &x->pairing;
+        MessageInProgress *m = &p->message[side];
+        p->cut = TRUE;
+        if (!m->open)
+                pairing_open(p, side, seq, &stamp, context);
+        else
+                pairing_grow(p, side, stamp, context);
+        pairing_count(p, side, length);
+        if (m->kind == KIND_UNKNOWN) {
+                MessageKind kind = run_kind_if_cut(x, side, bytes, n, length, context);
+                if (kind == KIND_INTERIM || kind == KIND_CONTROL) {
+                        run_ignore_cut(x, side, kind, context);
+                        return;
+                }
+                if (kind == KIND_BY_SIDE)
+                        kind = p->client == NO_SIDE ? KIND_ONE_WAY
+                               : p->client == side  ? KIND_CALL
+                                                    : KIND_RETURN;
+                parsing_turn(x, side, kind, stamp, context);
+                if (kind == KIND_CALL)
+                        settle_before_call(x, side, stamp, context);
+                m->by_run = TRUE;
+                m->unseen = n == 0;
+                pairing_begin(p, side, kind, END_BY_SILENCE, NULL, stamp, context);
+        } else {
+                pairing_set_end(p, side, END_BY_SILENCE, context);
+        }
+        if (x->talk.kind == TALK_ONE_WAY) {
+                x->protocol = &protocol_generic;
+                x->run = (guint8)side;
+        }
+        pairing_lose_order(p, side);
+        s->lost = s->by_run = x->run != side;
+        s->part = 0;
+        s->skip = 0;
+        s->buffered = 0;
+}
+
+void parsing_cut_goes_on(Exchange *x, guint side, const guint8 *bytes, gsize n, gsize length,
+                         Stamp stamp, const CaptureContext *context)
+{
+        MessageInProgress *m = &x->pairing.message[side];
+        if (m->kind == KIND_CALL && cut_run_repeats(&x->talk, bytes, n))
+                m->several = TRUE;
+        if (m->open) {
+                pairing_grow(&x->pairing, side, stamp, context);
+                pairing_count(&x->pairing, side, length);
+        }
+}
+
+gboolean parsing_answers_run(const Exchange *x, guint side)
+{
+        const MessageInProgress *m = &x->pairing.message[side];
+        return side != x->pairing.client && x->talk.kind != TALK_MAIL &&
+               (!m->open || m->kind == KIND_UNKNOWN) && pairing_call_is_run(&x->pairing, side);
+}
+
+/* The parser does not know what side says. FALSE: from here on the connection is generic. */
+static gboolean not_mine(Exchange *x, guint side, Stamp now, const CaptureContext *context)
+{
+        gboolean within = x->decided && !x->start_seen; /* it may be the rest of a message */
+        account_add(context->account,
+                    x->parsed || !within ? ACCOUNT_UNPARSED : ACCOUNT_BEFORE_BOUNDARY);
+        if (x->parsed || within) {
+                parsing_lose(x, side, context);
+                return TRUE;
+        }
+        leave_protocol(x, &protocol_generic, now, context);
+        return FALSE;
+}
+
+/* --- a stretch of bytes, step by step ---------------------------------------- */
+
+/* What happens to the bytes that are left after a step. */
+typedef enum {
+        STEP_NEXT,    /* they are shown to the parser */
+        STEP_DONE,    /* nothing: all are taken */
+        STEP_KEPT,    /* they wait for more */
+        STEP_SWITCHES /* they are of another protocol */
+} Step;
+
+static guint32 stretch_seq(const Stretch *b)
+{
+        return b->seq + (guint32)b->at;
+}
+
+/* When the byte at this offset was seen. */
+static const Stamp *stretch_stamp(const Stretch *b, const ExchangeSide *s, gsize at)
+{
+        return at < b->old ? &s->arrived : &b->stamp;
+}
+
+static guint8 sender_of(const Exchange *x, guint side)
+{
+        return x->pairing.client == NO_SIDE ? SENDER_ANY
+               : x->pairing.client == side  ? SENDER_CLIENT
+                                            : SENDER_SERVER;
+}
+
+/* Shows the bytes to the parser. Where they are cut and it only waits for the name of the
+ * operation, there is no name. */
+static ParseStatus stretch_parse(Exchange *x, guint side, const Stretch *b, Parsed *parsed,
+                                 const CaptureContext *context)
+{
+        ExchangeSide *s = &x->side[side];
+        const guint8 *bytes = b->bytes + b->at;
+        gsize n = b->n - b->at;
+        guint8 call = pairing_call(&x->pairing, side);
+        GString *label = x->pairing.message[side].kind == KIND_UNKNOWN ? context->label : NULL;
+        if (context->label)
+                g_string_truncate(context->label, 0);
+        ParseStatus status = x->protocol->parse(s->state, call, bytes, n, FALSE, label, parsed);
+        if (b->cut && label && status == PARSE_MORE && parsed->length == 0 &&
+            parsed->kind == KIND_UNKNOWN)
+                status = x->protocol->parse(s->state, call, bytes, n, FALSE, NULL, parsed);
+        return status;
+}
+
+/* FALSE: what was parsed is not this protocol's, or not of a kind that side may send. */
+static gboolean stretch_begin_message(Exchange *x, guint side, const Stretch *b, ParseStatus status,
+                                      const Parsed *parsed, const CaptureContext *context)
+{
+        x->side[side].aside = parsed->kind == KIND_CONTROL && x->run == side;
+        if (parsed->part & PART_OF_RUN)
+                run_record(x, side, stretch_seq(b), parsed->part, b->stamp, context);
+        if (status == PARSE_NOT_MINE)
+                return FALSE;
+        return parsed->kind == KIND_UNKNOWN || x->pairing.message[side].kind != KIND_UNKNOWN ||
+               message_begin(x, side, parsed, b->stamp, context);
+}
+
+/* The parser does not know the bytes. */
+static Step stretch_refuse(Exchange *x, guint side, Stretch *b, const CaptureContext *context)
+{
+        gsize left = b->n - b->at;
+        if (x->pairing.cut && x->parsed && !x->pairing.streams) {
+                parsing_cut(x, side, stretch_seq(b), b->bytes + b->at, left, left, b->stamp,
+                            context);
+                return STEP_DONE;
+        }
+        if (!not_mine(x, side, b->stamp, context)) {
+                run_extend(x, side, stretch_seq(b), left, KIND_BY_SIDE, &b->stamp, b->stamp,
+                           context);
+                return STEP_DONE;
+        }
+        if (x->parsed || ++b->refused > MAX_BOUNDARIES)
+                return STEP_DONE;
+        b->at++;
+        return STEP_NEXT;
+}
+
+/* The first n bytes of length that the parser has settled are of the open message, or of a part:
+ * their values, if it is a call. */
+static void take_values(Exchange *x, guint side, const guint8 *bytes, gsize n, guint64 length,
+                        const CaptureContext *context)
+{
+        const ExchangeSide *s = &x->side[side];
+        const MessageInProgress *m = &x->pairing.message[side];
+        if (!context->values || !x->protocol->values || n == 0 ||
+            (s->part ? s->part_kind : m->kind) != KIND_CALL)
+                return;
+        g_string_truncate(context->values, 0);
+        x->protocol->values(context->values, bytes, MIN(n, MAX_VALUES));
+        gboolean whole = n == length && n <= MAX_VALUES;
+        if (context->values->len == 0)
+                return;
+        if (s->part)
+                streams_values(&x->pairing, side, m->number, whole, context);
+        else
+                pairing_values(&x->pairing, side, whole, context);
+}
+
+/* What the message carries: of one in parts or a whole one. */
+static void take_content(Exchange *x, guint side, const Parsed *parsed,
+                         const CaptureContext *context)
+{
+        if (x->protocol->keyed || x->pairing.streams)
+                streams_content(&x->pairing, side, parsed->key, parsed->content,
+                                parsed->content_else, context);
+        else
+                pairing_set_content(&x->pairing, side, parsed->content, context);
+}
+
+/* What the parser has found out of the open message, before it is known whether it ends. */
+static void stretch_take_facts(Exchange *x, guint side, const Stretch *b, const Parsed *parsed,
+                               const CaptureContext *context)
+{
+        MessageInProgress *m = &x->pairing.message[side];
+        m->transaction = parsed->transaction != FALSE;
+        if (parsed->fields)
+                streams_fields(&x->pairing, side, parsed, context);
+        if (parsed->content)
+                take_content(x, side, parsed, context);
+        if (parsed->length == PARSE_FOREVER && m->end != END_BY_CLOSE)
+                pairing_set_end(&x->pairing, side, END_BY_CLOSE, context);
+        take_values(x, side, b->bytes + b->at, (gsize)MIN(parsed->length, b->n - b->at),
+                    parsed->length, context);
+}
+
+/* Takes the bytes that the parser has settled. Some of them may be still to come. */
+static void stretch_settle(Exchange *x, guint side, Stretch *b, ParseStatus status,
+                           const Parsed *parsed, const CaptureContext *context)
+{
+        ExchangeSide *s = &x->side[side];
+        gsize used = (gsize)MIN(parsed->length, b->n - b->at), piece = b->at + parsed->piece;
+        if (status == PARSE_PIECE)
+                pairing_piece_begin(&x->pairing, side, b->seq + (guint32)piece, parsed->endless,
+                                    *stretch_stamp(b, s, piece), context);
+        b->at += used;
+        if (used && !s->aside) {
+                pairing_grow(&x->pairing, side, b->stamp, context);
+                pairing_count(&x->pairing, side, used - MIN(used, parsed->framing));
+        }
+        s->skip = parsed->length == PARSE_FOREVER ? PARSE_FOREVER : parsed->length - used;
+        s->piece = status == PARSE_PIECE;
+        s->ends_after_skip = status == PARSE_MESSAGE;
+}
+
+/* The message goes on after what is settled. */
+static Step stretch_wait(Exchange *x, guint side, const Stretch *b, const CaptureContext *context)
+{
+        ExchangeSide *s = &x->side[side];
+        if (s->skip)
+                return STEP_DONE;
+        if (!side_has_room(s, b->n - b->at, context)) {
+                not_mine(x, side, b->stamp, context);
+                return STEP_DONE;
+        }
+        side_keep(s, b->bytes + b->at, b->n - b->at, context);
+        s->arrived = b->stamp;
+        return STEP_KEPT;
+}
+
+static Step stretch_end_piece(Exchange *x, guint side, const CaptureContext *context)
+{
+        if (x->side[side].skip)
+                return STEP_DONE;
+        piece_end(x, side, context);
+        return STEP_NEXT;
+}
+
+/* What a message that is whole carries: one that is put into a queue, or is passed on by it; and
+ * what a return brings out of one. */
+static void take_contents(Exchange *x, guint side, const Parsed *parsed,
+                          const CaptureContext *context)
+{
+        if (x->pairing.message[side].kind == KIND_RETURN) {
+                pairing_deliver(&x->pairing, side, parsed, context);
+                return;
+        }
+        if (parsed->job)
+                pairing_name(&x->pairing, side, parsed->job);
+        for (guint i = 0; i < parsed->n_contents; i++)
+                pairing_link(&x->pairing, side, parsed->contents[i], side != x->pairing.client,
+                             context);
+}
+
+/* The message ends with what is settled. */
+static Step stretch_end_message(Exchange *x, guint side, const Stretch *b, Parsed *parsed,
+                                const CaptureContext *context)
+{
+        ExchangeSide *s = &x->side[side];
+        if (parsed->settles) {
+                if (pairing_settle_taken(&x->pairing, side, parsed, context))
+                        parsed->fetch = FETCH_SETTLE;
+        } else if (parsed->n_contents > 0) {
+                take_contents(x, side, parsed, context);
+        }
+        x->pairing.message[side].fetch = parsed->fetch;
+        if (s->skip) {
+                s->switches_after_skip = parsed->switches != FALSE;
+                return STEP_DONE;
+        }
+        message_end(x, side, parsed->switches, parsed->next, b->stamp, context);
+        return parsed->switches ? STEP_SWITCHES : STEP_NEXT;
+}
+
+gsize parsing_bytes(Exchange *x, guint side, Stretch *b, const CaptureContext *context)
+{
+        ExchangeSide *s = &x->side[side];
+        Step step = STEP_NEXT;
+        while (step == STEP_NEXT && b->at < b->n) {
+                Parsed parsed = { .other = x->side[!side].state,
+                                  .memory = &x->memory,
+                                  .sender = sender_of(x, side),
+                                  .cut = b->cut != FALSE };
+                if (s->lost && !stretch_find_boundary(x, side, b, context))
+                        break;
+                if (!x->pairing.message[side].open)
+                        pairing_open(&x->pairing, side, stretch_seq(b), stretch_stamp(b, s, b->at),
+                                     context);
+                ParseStatus status = stretch_parse(x, side, b, &parsed, context);
+                if (!stretch_begin_message(x, side, b, status, &parsed, context)) {
+                        step = stretch_refuse(x, side, b, context);
+                        continue;
+                }
+                stretch_take_facts(x, side, b, &parsed, context);
+                stretch_settle(x, side, b, status, &parsed, context);
+                step = status == PARSE_MORE    ? stretch_wait(x, side, b, context)
+                       : status == PARSE_PIECE ? stretch_end_piece(x, side, context)
+                                               : stretch_end_message(x, side, b, &parsed, context);
+        }
+        if (step != STEP_KEPT)
+                s->buffered = 0;
+        if (step == STEP_SWITCHES)
+                s->seq = stretch_seq(b);
+        return step == STEP_SWITCHES ? b->at : b->n;
+}
+
+gsize parsing_skip(Exchange *x, guint side, gsize n, Stamp stamp, const CaptureContext *context)
+{
+        ExchangeSide *s = &x->side[side];
+        gsize skipped = (gsize)MIN(s->skip, n);
+        if (skipped == 0)
+                return 0;
+        if (s->skip != PARSE_FOREVER)
+                s->skip -= skipped;
+        if (stamp.packet && !s->aside)
+                pairing_grow(&x->pairing, side, stamp, context);
+        if (!s->aside)
+                pairing_count(&x->pairing, side, skipped);
+        if (s->skip == 0 && s->ends_after_skip)
+                message_end(x, side, s->switches_after_skip, NULL, stamp, context);
+        else if (s->skip == 0 && s->piece)
+                piece_end(x, side, context);
+        return skipped;
+}
+
+/* The headers of records were cut off, and so is where the next one begins. */
+static void cut_records(Exchange *x, guint side, guint32 seq, gsize n, Stamp stamp,
+                        const CaptureContext *context)
+{
+        x->protocol = &protocol_generic;
+        x->talk.kind = TALK_TLS;
+        x->talk.called = x->called;
+        x->pairing.cut = TRUE;
+        for (guint i = 0; i < 2; i++) {
+                x->side[i].skip = 0;
+                x->side[i].buffered = 0;
+                if (x->run != i)
+                        pairing_abandon(&x->pairing, i, context);
+        }
+        if (x->run == side)
+                run_extend(x, side, seq, n, KIND_BY_SIDE, &stamp, stamp, context);
+}
+
+gsize parsing_hidden(Exchange *x, guint side, guint32 seq, gsize n, Stamp stamp,
+                     const CaptureContext *context)
+{
+        ExchangeSide *s = &x->side[side];
+        gsize taken = parsing_skip(x, side, n, stamp, context);
+        if (taken > 0)
+                return taken;
+        if (x->protocol == &protocol_tls)
+                cut_records(x, side, seq, n, stamp, context);
+        else if (!s->lost && x->protocol->keyed) {
+                x->pairing.cut = TRUE;
+                parsing_lose(x, side, context);
+        } else if (!s->lost)
+                parsing_cut(x, side, seq - s->buffered, s->buffer, s->buffered, s->buffered + n,
+                            stamp, context);
+        else if (x->pairing.message[side].open) {
+                pairing_grow(&x->pairing, side, stamp, context);
+                pairing_count(&x->pairing, side, n);
+        }
+        return n;
+}
+
+void parsing_end(Exchange *x, guint side, Stamp stamp, const CaptureContext *context)
+{
+        ExchangeSide *s = &x->side[side];
+        MessageInProgress *m = &x->pairing.message[side];
+        Parsed parsed = { .other = x->side[!side].state, .memory = &x->memory };
+        if (m->open && !s->lost && (s->skip == 0 || s->skip == PARSE_FOREVER)) {
+                ParseStatus status =
+                        x->protocol->parse(s->state, pairing_call(&x->pairing, side), s->buffer,
+                                           s->buffered, TRUE, NULL, &parsed);
+                if (status == PARSE_NOT_MINE || m->kind == KIND_UNKNOWN) {
+                        account_add(context->account, ACCOUNT_UNPARSED);
+                        pairing_abandon(&x->pairing, side, context);
+                }
+        }
+        run_end_by_goodbye(x, side, context);
+        pairing_end(&x->pairing, side, stamp, context);
+        streams_side_end(&x->pairing, side, stamp, context);
+        s->part = 0;
+        memset(s->state, 0, sizeof s->state);
+        s->skip = 0;
+        side_drop_buffer(s, context);
+}
