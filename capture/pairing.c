@@ -360,7 +360,7 @@ void pairing_link(Pairing *p, guint side, guint64 content, gboolean known,
                 m->link = link;
 }
 
-void pairing_deliver(Pairing *p, guint side, const Parsed *parsed, const CaptureContext *context)
+void pairing_deliver(Pairing *p, guint side, const Carried *carried, const CaptureContext *context)
 {
         const MessageInProgress *m = &p->message[side];
         gint call = call_find(p, side, FALSE, 0);
@@ -373,12 +373,12 @@ void pairing_deliver(Pairing *p, guint side, const Parsed *parsed, const Capture
                                 .connection = p->number };
         if (call < 0 || !m->seen)
                 return;
-        for (guint i = 0; i < parsed->n_contents; i++) {
-                guint64 content = parsed->contents[i], tag = parsed->tags ? parsed->tags[i] : 0;
+        for (guint i = 0; i < carried->n_contents; i++) {
+                guint64 content = carried->contents[i], tag = carried->tags ? carried->tags[i] : 0;
                 gboolean settled;
 
                 out.number = call_at(p, (guint)call)->number + i;
-                out.link = parsed->was_waited
+                out.link = carried->was_waited
                                    ? link_table_add(context->links, content, p->node[!side],
                                                     out.port, (guint32)out.number)
                                    : link_table_find(context->links, content, p->node[!side]);
@@ -387,8 +387,8 @@ void pairing_deliver(Pairing *p, guint side, const Parsed *parsed, const Capture
                 settled = tag && settling_take(context->settling, out.sender, out.receiver, tag,
                                                out.port, (guint32)out.number);
                 out.op = settled ? CALL_SENT : MSG_SENT;
-                if (parsed->job && context->label)
-                        out.label = g_strconcat("deliver ", parsed->job, NULL);
+                if (carried->job && context->label)
+                        out.label = g_strconcat("deliver ", carried->job, NULL);
                 sequencer_add(context->sequencer, &out);
                 account_add(context->account, settled ? ACCOUNT_CALLS : ACCOUNT_ONE_WAY);
         }
@@ -409,17 +409,17 @@ static void settled_write(Pairing *p, guint side, Link link, const CaptureContex
         account_add(context->account, ACCOUNT_RETURNS);
 }
 
-gboolean pairing_settle_taken(Pairing *p, guint side, const Parsed *parsed,
+gboolean pairing_settle_taken(Pairing *p, guint side, const Carried *carried,
                               const CaptureContext *context)
 {
         NodeId consumer = p->node[side], queue = p->node[!side];
         gboolean any = FALSE;
 
-        for (guint i = 0; p->message[side].seen && i < parsed->n_contents; i++) {
-                guint64 tag = parsed->contents[i];
+        for (guint i = 0; p->message[side].seen && i < carried->n_contents; i++) {
+                guint64 tag = carried->contents[i];
                 Link link;
 
-                if (parsed->settles != SETTLES) {
+                if (carried->settles != SETTLES) {
                         any |= settling_has(context->settling, queue, consumer, tag);
                         continue;
                 }

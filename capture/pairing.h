@@ -88,7 +88,7 @@ typedef struct {
         guint8 several;     /* a call by run: more than one, by what is seen of it */
         guint8 unseen;      /* by run, and no byte of its beginning is there */
         guint8 transaction; /* Parsed.transaction */
-        guint8 fetch;       /* Parsed.fetch */
+        guint8 fetch;       /* Carried.fetch */
 } MessageInProgress;
 
 typedef struct {
@@ -165,11 +165,11 @@ void pairing_link(Pairing *p, guint side, guint64 content, gboolean known,
 /* The open message of side, a return, brings contents out of a queue: each is a message of its own,
  * with the id of the call and so much more; or a call, if it will be settled. Where the call did
  * not wait, only those that somebody else had put in. */
-void pairing_deliver(Pairing *p, guint side, const Parsed *parsed, const CaptureContext *context);
+void pairing_deliver(Pairing *p, guint side, const Carried *carried, const CaptureContext *context);
 
 /* The open message of side settles what was taken, of which it is the return, or names it. Whether
  * there was any. */
-gboolean pairing_settle_taken(Pairing *p, guint side, const Parsed *parsed,
+gboolean pairing_settle_taken(Pairing *p, guint side, const Carried *carried,
                               const CaptureContext *context);
 
 /* n bytes more of the open message, whether somebody saw them or not. */

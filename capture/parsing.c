@@ -365,10 +365,9 @@ static void take_content(Exchange *x, guint side, const Parsed *parsed,
                          const CaptureContext *context)
 {
         if (x->protocol->keyed || x->pairing.streams)
-                streams_content(&x->pairing, side, parsed->key, parsed->content,
-                                parsed->content_else, context);
+                streams_content(&x->pairing, side, parsed->key, &parsed->carried, context);
         else
-                pairing_set_content(&x->pairing, side, parsed->content, context);
+                pairing_set_content(&x->pairing, side, parsed->carried.content, context);
 }
 
 /* What the parser has found out of the open message, before it is known whether it ends. */
@@ -377,9 +376,9 @@ static void stretch_take_facts(Exchange *x, guint side, const Stretch *b, const 
 {
         MessageInProgress *m = &x->pairing.message[side];
         m->transaction = parsed->transaction != FALSE;
-        if (parsed->fields)
+        if (parsed->headers.bytes)
                 streams_fields(&x->pairing, side, parsed, context);
-        if (parsed->content)
+        if (parsed->carried.content)
                 take_content(x, side, parsed, context);
         if (parsed->length == PARSE_FOREVER && m->end != END_BY_CLOSE)
                 pairing_set_end(&x->pairing, side, END_BY_CLOSE, context);
@@ -431,17 +430,17 @@ static Step stretch_end_piece(Exchange *x, guint side, const CaptureContext *con
 
 /* What a message that is whole carries: one that is put into a queue, or is passed on by it; and
  * what a return brings out of one. */
-static void take_contents(Exchange *x, guint side, const Parsed *parsed,
+static void take_contents(Exchange *x, guint side, const Carried *carried,
                           const CaptureContext *context)
 {
         if (x->pairing.message[side].kind == KIND_RETURN) {
-                pairing_deliver(&x->pairing, side, parsed, context);
+                pairing_deliver(&x->pairing, side, carried, context);
                 return;
         }
-        if (parsed->job)
-                pairing_name(&x->pairing, side, parsed->job);
-        for (guint i = 0; i < parsed->n_contents; i++)
-                pairing_link(&x->pairing, side, parsed->contents[i], side != x->pairing.client,
+        if (carried->job)
+                pairing_name(&x->pairing, side, carried->job);
+        for (guint i = 0; i < carried->n_contents; i++)
+                pairing_link(&x->pairing, side, carried->contents[i], side != x->pairing.client,
                              context);
 }
 
@@ -450,13 +449,14 @@ static Step stretch_end_message(Exchange *x, guint side, const Stretch *b, Parse
                                 const CaptureContext *context)
 {
         ExchangeSide *s = &x->side[side];
-        if (parsed->settles) {
-                if (pairing_settle_taken(&x->pairing, side, parsed, context))
-                        parsed->fetch = FETCH_SETTLE;
-        } else if (parsed->n_contents > 0) {
-                take_contents(x, side, parsed, context);
+        Carried *carried = &parsed->carried;
+        if (carried->settles) {
+                if (pairing_settle_taken(&x->pairing, side, carried, context))
+                        carried->fetch = FETCH_SETTLE;
+        } else if (carried->n_contents > 0) {
+                take_contents(x, side, carried, context);
         }
-        x->pairing.message[side].fetch = parsed->fetch;
+        x->pairing.message[side].fetch = carried->fetch;
         if (s->skip) {
                 s->switches_after_skip = parsed->switches != FALSE;
                 return STEP_DONE;

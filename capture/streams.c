@@ -523,7 +523,7 @@ void streams_part_end(Pairing *p, guint side, MessageKind kind, guint part, guin
         }
 }
 
-void streams_content(Pairing *p, guint side, guint64 key, guint64 content, guint64 content_else,
+void streams_content(Pairing *p, guint side, guint64 key, const Carried *carried,
                      const CaptureContext *context)
 {
         LinkTable *links = context->links;
@@ -531,18 +531,20 @@ void streams_content(Pairing *p, guint side, guint64 key, guint64 content, guint
         Stream *s = find(p, side, key);
         if (!s || s->written)
                 return;
-        if (content_else && side != p->client && !link_table_find(links, content, node).some)
-                s->link = link_table_find(links, content_else, node);
+        if (carried->content_else && side != p->client &&
+            !link_table_find(links, carried->content, node).some)
+                s->link = link_table_find(links, carried->content_else, node);
         if (s->link.some)
                 return;
-        if (content_else && side == p->client && !s->one_way) { /* it may be used again */
+        if (carried->content_else && side == p->client && !s->one_way) { /* it may be used again */
                 s->link = (Link){ (guint32)s->number, p->port[side], .some = TRUE };
-                link_table_set(links, content, node, s->link);
+                link_table_set(links, carried->content, node, s->link);
         } else {
-                s->link = link_table_add(links, content, node, p->port[side], (guint32)s->number);
+                s->link = link_table_add(links, carried->content, node, p->port[side],
+                                         (guint32)s->number);
         }
-        if (content_else && side == p->client)
-                link_table_set(links, content_else, node, s->link);
+        if (carried->content_else && side == p->client)
+                link_table_set(links, carried->content_else, node, s->link);
 }
 
 void streams_values(Pairing *p, guint side, guint64 key, gboolean whole,
@@ -563,8 +565,8 @@ void streams_fields(Pairing *p, guint side, const Parsed *parsed, const CaptureC
         g_string_truncate(label, 0);
         if (context->values)
                 g_string_truncate(context->values, 0);
-        if (!t->labels || !header_labels_read(t->labels, parsed->fields, parsed->n_fields,
-                                              parsed->fields_end, label, context->values)) {
+        if (!t->labels || !header_labels_read(t->labels, parsed->headers.bytes, parsed->headers.n,
+                                              parsed->headers.ends, label, context->values)) {
                 g_clear_pointer(&t->labels, header_labels_free);
                 t->without_labels = TRUE;
                 return;

@@ -28,8 +28,8 @@ void stream_pool_free(StreamPool *pool);
 void streams_part_begin(Pairing *p, guint side, MessageKind kind, guint part, guint64 key,
                         guint32 seq, Stamp first, const CaptureContext *context);
 
-/* The message of key that side sends carries this content; content_else: see Parsed. */
-void streams_content(Pairing *p, guint side, guint64 key, guint64 content, guint64 content_else,
+/* The message of key that side sends carries this content. */
+void streams_content(Pairing *p, guint side, guint64 key, const Carried *carried,
                      const CaptureContext *context);
 
 /* The call of key, by side, has the context's values; whole: their last word ends there. */

@@ -465,7 +465,7 @@ static void content_go_on(Content *content, Parsed *parsed)
         if (!last)
                 return;
         if (content->kind != KIND_RETURN)
-                parsed->content = MAX(content->hash, 1);
+                parsed->carried.content = MAX(content->hash, 1);
         content->kind = KIND_UNKNOWN;
 }
 

@@ -392,9 +392,9 @@ static void fields_set(Http2State *s, const Frame *f, const guint8 *payload, Par
                 s->labels = FALSE;
                 return;
         }
-        parsed->fields = payload + first;
-        parsed->n_fields = f->length - (guint32)(first + padding);
-        parsed->fields_end = (f->flags & FLAG_END_HEADERS) != 0;
+        parsed->headers.bytes = payload + first;
+        parsed->headers.n = f->length - (guint32)(first + padding);
+        parsed->headers.ends = (f->flags & FLAG_END_HEADERS) != 0;
 }
 
 static ParseStatus frame_read(Http2State *s, const guint8 *bytes, gsize n, gboolean labels,

@@ -364,7 +364,7 @@ static gboolean publish_read(const MqttState *s, const MqttState *other, const M
                 return needed(p) < p->length; /* more of them than are looked at, or broken */
         guint64 hash = topic_hash(s, parsed->memory, topic, alias);
         if (hash)
-                parsed->content = MAX(
+                parsed->carried.content = MAX(
                         hash_more(hash, cursor(c.at, MIN(cursor_left(&c), (gsize)MAX_PAYLOAD))), 1);
         return TRUE;
 }

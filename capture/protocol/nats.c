@@ -467,15 +467,15 @@ static void content_set(const Line *line, Cursor reply, Cursor payload, Parsed *
         guint64 content =
                 hash_text(hash_text(hash_word(HASH_SEED, line->size), line->word[0]), payload);
         if (cursor_left(&reply) == 0 || is_ack(reply)) {
-                parsed->content = seen ? MAX(content, 1) : 0;
+                parsed->carried.content = seen ? MAX(content, 1) : 0;
                 return;
         }
         if (made_up)
-                parsed->content =
+                parsed->carried.content =
                         MAX(hash_text(HASH_SEED, cursor(made_up, (gsize)(reply.end - made_up))), 1);
         else
-                parsed->content = seen ? MAX(hash_text(content, reply), 1) : 0;
-        parsed->content_else = seen ? MAX(content, 1) : 0;
+                parsed->carried.content = seen ? MAX(hash_text(content, reply), 1) : 0;
+        parsed->carried.content_else = seen ? MAX(content, 1) : 0;
 }
 
 /* A message to a subject, of a client or of the server. */

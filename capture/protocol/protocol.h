@@ -66,54 +66,64 @@ typedef enum { SETTLES_NOTHING, MAY_NAME, SETTLES } SettleKind;
 
 typedef struct Protocol Protocol;
 
+/* What a message carries by which it is known elsewhere: a call that continues another message (see
+ * links.h), or something that is put into a queue, taken out of one, or settled there (settling.h). */
+typedef struct {
+        guint64 content;         /* a hash of what the message of Parsed.key carries: other messages
+                                    that carry the same continue it; 0: none */
+        guint64 content_else;    /* another hash: what this message continues where no message had
+                                    content; 0: none */
+        const guint64 *contents; /* with PARSE_MESSAGE, of a whole message: several of them; of a
+                                    return, what it brings out of a queue. Until the next parse() */
+        const guint64 *tags;     /* of a return, for each of contents the tag by which it will be
+                                    settled, or 0; NULL: none has one. As long */
+        const char *job;         /* the name of the job that is carried or put in: see job-name.h;
+                                    NULL: none. As long */
+        guint16 n_contents;
+        guint8 fetch;      /* with PARSE_MESSAGE, of a call: FetchKind */
+        guint8 was_waited; /* with contents, of a return: its call is one that waits */
+        guint8 settles;    /* contents are tags of what this settles, or only names: SettleKind */
+} Carried;
+
+/* The header block of a part, or a piece of one: see header-labels.h. */
+typedef struct {
+        const guint8 *bytes; /* of the bytes shown; NULL: there is none */
+        guint32 n;
+        guint8 ends; /* the block is complete */
+} HeaderBlock;
+
 /* What parse() found out. Zero when it is called, but for other, memory, sender and cut. */
 typedef struct {
-        gconstpointer other; /* to look at: the state of the other direction, NULL for datagrams */
-        /* What parse() keeps of the connection, of a protocol that has a forget(): it allocates
-         * it. NULL where bytes are only to be recognised. */
-        gpointer *memory;
-        /* Bytes settled, from the first of those shown: never shown again. May
-         * be more than were shown: the rest, when it comes, need not be. With
-         * PARSE_MESSAGE the message ends after them, with PARSE_PIECE its piece. */
-        guint64 length;
+        /* What parse() may look at. */
+        gconstpointer other; /* the state of the other direction; NULL for datagrams */
+        gpointer *memory;    /* what it keeps of the connection, of a protocol that has a forget():
+                                parse() allocates it. NULL: bytes are only to be recognised */
+
+        /* Where a message or a part of it ends, and where it belongs. */
+        guint64 length; /* bytes settled, from the first of those shown: never shown again. May be
+                           more than were shown: the rest, when it comes, need not be. With
+                           PARSE_MESSAGE the message ends after them, with PARSE_PIECE its piece */
         guint64 key;
         const Protocol *next; /* where it switches: to this; NULL: what is found out */
-        guint64 content;      /* a hash of what the message of key carries, where others that carry
-                                 the same continue it; else 0. See links.h */
-        guint64 content_else; /* another hash, by which it is known what this continues where no
-                                 message had content; else 0 */
-        const guint64 *contents; /* with PARSE_MESSAGE, of one that is whole: several of them; of a
-                                    return, what it brings out of a queue. Until the next parse() */
-        const guint64 *tags; /* of a return, for each of these the tag by which it will be settled, or
-                                0: see settling.h; NULL: none has one. As long */
-        const char *job; /* where that is one with a name, or is put in: see job-name.h; else NULL. As
-                            long */
-
-        /* Where labels are wanted: the header block of a part, or a piece of it, of the
-         * bytes shown; NULL where it has none. See header-labels.h. */
-        const guint8 *fields;
-        guint32 n_fields;
-        guint32 piece;    /* with PARSE_PIECE: the first of those bytes that is of the piece */
-        MessageKind kind; /* as soon as it is known, with PARSE_MORE too */
-        guint16 part;     /* PartFlags; 0 where messages are whole */
-        guint16 n_contents;
-        guint8 call;   /* of a call: what parse() must know to parse its return */
-        guint8 sender; /* Sender, as far as it is known; of a protocol whose both sides call
-                          parse() may say more */
+        guint32 piece;        /* with PARSE_PIECE: the first of those bytes that is of the piece */
+        MessageKind kind;     /* as soon as it is known, with PARSE_MORE too */
+        guint16 part;         /* PartFlags; 0 where messages are whole */
+        guint8 call;          /* of a call: what parse() must know to parse its return */
+        guint8 sender;        /* Sender, as far as it is known; of a protocol whose both sides call
+                                 parse() may say more */
 
         /* Bytes, as this is cleared for every message. */
-        guint8 framing;     /* of length, the first so many bytes are not of what is said */
-        guint8 fields_end;  /* of the block */
+        guint8 framing;     /* how many bytes at the beginning of length only frame what is said */
         guint8 endless;     /* the message says that it has no end: see pieces.h */
         guint8 keyed;       /* paired by key, not in order */
         guint8 session;     /* of a call: it is a login, and with its return as KIND_SESSION */
         guint8 transaction; /* of a return that ends: one is open on the connection after it, or a
                                statement that was prepared is still to be executed */
         guint8 switches;    /* after this message the connection speaks something else */
-        guint8 fetch;       /* with PARSE_MESSAGE, of a call: FetchKind */
-        guint8 was_waited;  /* with contents, of a return: its call is one that waits */
-        guint8 settles;     /* contents are tags of what this settles, or only names: SettleKind */
         guint8 cut;         /* set when it is called: what follows these bytes was cut off */
+
+        HeaderBlock headers; /* where labels are wanted */
+        Carried carried;
 } Parsed;
 
 #define PARSE_FOREVER G_MAXUINT64 /* a length: everything until the end */
@@ -150,7 +160,7 @@ struct Protocol {
         void (*forget)(gpointer memory); /* frees Parsed.memory; NULL where it keeps none */
 
         /* Appends the values in bytes of a call that parse() has settled, as lines of text; n of
-         * them are at hand. What HTTP/2 has in Parsed.fields is not among them. NULL where there
+         * them are at hand. What HTTP/2 has in Parsed.headers is not among them. NULL where there
          * are none that are passed on. See values.h. */
         void (*values)(GString *text, const guint8 *bytes, gsize n);
 };

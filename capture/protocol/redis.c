@@ -790,17 +790,19 @@ static gboolean see_carried(const RedisState *s, const guint8 *bytes, gsize n, g
 static void end_carried(const RedisState *s, Parsed *parsed)
 {
         RedisCarried *carried = *parsed->memory;
-        parsed->contents = redis_carried_end(carried, s->side == SIDE_SERVER, &parsed->n_contents);
+        parsed->carried.contents =
+                redis_carried_end(carried, s->side == SIDE_SERVER, &parsed->carried.n_contents);
         if (s->carries == NAMES_FIELDS)
-                parsed->settles = MAY_NAME;
+                parsed->carried.settles = MAY_NAME;
         else if (s->carries == SETTLES_FIELDS || s->carries == SETTLES_ENTRIES)
-                parsed->settles = SETTLES;
+                parsed->carried.settles = SETTLES;
         if (s->side == SIDE_SERVER)
-                parsed->tags = redis_carried_tags(carried);
-        parsed->job = redis_carried_job(carried, s->side == SIDE_SERVER);
-        parsed->was_waited = s->waits;
+                parsed->carried.tags = redis_carried_tags(carried);
+        parsed->carried.job = redis_carried_job(carried, s->side == SIDE_SERVER);
+        parsed->carried.was_waited = s->waits;
         if (s->carries >= ASKS_LIST && s->carries <= ASKS_STREAMS)
-                parsed->fetch = s->waits || redis_carried_waits(carried) ? FETCH_WAIT : FETCH_NOW;
+                parsed->carried.fetch =
+                        s->waits || redis_carried_waits(carried) ? FETCH_WAIT : FETCH_NOW;
 }
 
 static ParseStatus values_read(RedisState *s, const guint8 *bytes, gsize n, Parsed *parsed)
@@ -834,7 +836,7 @@ static ParseStatus values_read(RedisState *s, const guint8 *bytes, gsize n, Pars
                         if (s->carries)
                                 end_carried(s, parsed);
                         else if (s->waits && s->side == SIDE_CLIENT)
-                                parsed->fetch = FETCH_WAIT;
+                                parsed->carried.fetch = FETCH_WAIT;
                         return PARSE_MESSAGE;
                 }
                 if (skip > n - at)

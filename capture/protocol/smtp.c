@@ -359,7 +359,7 @@ static void header_read(MailHeader *h, const guint8 *bytes, gsize n, Parsed *par
 {
         for (gsize i = 0; i < n && h->stage != HEADER_DONE; i++)
                 if (header_step(h, bytes[i]))
-                        parsed->content = MAX(hash_word(h->hash, h->n), 1);
+                        parsed->carried.content = MAX(hash_word(h->hash, h->n), 1);
 }
 
 /* Of the text of a mail; anew: of its first bytes. */

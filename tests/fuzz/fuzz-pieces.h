@@ -53,10 +53,10 @@ static void show_in_pieces(const Protocol *protocol, const guint8 *data, gsize n
                                 continue;
                         g_assert(parsed.length > 0 && kind != KIND_UNKNOWN);
                         ends->end[ends->n] = at;
-                        ends->contents[ends->n] = parsed.n_contents;
-                        for (guint i = 0; i < parsed.n_contents; i++)
+                        ends->contents[ends->n] = parsed.carried.n_contents;
+                        for (guint i = 0; i < parsed.carried.n_contents; i++)
                                 ends->contents[ends->n] =
-                                        31 * ends->contents[ends->n] + parsed.contents[i];
+                                        31 * ends->contents[ends->n] + parsed.carried.contents[i];
                         ends->kind[ends->n++] = kind;
                         kind = KIND_UNKNOWN;
                 }

@@ -41,7 +41,7 @@ static void say(GString *out, const Parsed *f)
                 g_string_append_printf(out, "%u:%d", (guint)KEY_GROUP(f->key), (gint16)f->key);
         g_string_append_printf(out, "%s%s%s%s%s ", f->part & PART_BEGINS ? "b" : "",
                                f->part & PART_ENDS ? "e" : "", f->part & PART_ABORTS ? "a" : "",
-                               f->part & PART_THROUGH ? "t" : "", f->content ? "#" : "");
+                               f->part & PART_THROUGH ? "t" : "", f->carried.content ? "#" : "");
 }
 
 #define TALK                                                                                       \
@@ -208,7 +208,7 @@ static guint64 content_of(const char *hex)
                                                     bytes->len - at, FALSE, NULL, &parsed),
                                 ==, PARSE_MESSAGE);
                 at += parsed.length;
-                content = parsed.content;
+                content = parsed.carried.content;
         }
         protocol_amqp.forget(memory);
         return content;

@@ -24,7 +24,7 @@ static void say(GString *out, const Parsed *p)
         g_string_append_c(out, letters[p->kind]);
         if (p->keyed)
                 g_string_append_printf(out, "%u", (guint)p->key);
-        g_string_append(out, p->content ? "# " : " ");
+        g_string_append(out, p->carried.content ? "# " : " ");
 }
 
 static void check(const char *hex, const char *expected)
@@ -121,7 +121,7 @@ static guint64 content_of(const char *hex)
                 protocol_mqtt.parse(state, CALL_NONE, bytes->data + at, bytes->len - at, FALSE,
                                     NULL, &parsed);
                 at += parsed.length;
-                content = parsed.content;
+                content = parsed.carried.content;
         }
         if (memory)
                 protocol_mqtt.forget(memory);

@@ -28,7 +28,8 @@ static void say(GString *out, const Parsed *p)
         g_string_append_c(out, letters[p->kind]);
         if (p->keyed)
                 g_string_append_printf(out, "%u", (guint)p->key);
-        g_string_append_printf(out, "%s%s ", p->content ? "#" : "", p->content_else ? "+" : "");
+        g_string_append_printf(out, "%s%s ", p->carried.content ? "#" : "",
+                               p->carried.content_else ? "+" : "");
 }
 
 #define TALK                                                                                       \
@@ -195,7 +196,7 @@ static void test_labels(void)
 
 /* --- contents -------------------------------------------------------------- */
 
-static Parsed content_of(const char *hex)
+static Carried content_of(const char *hex)
 {
         g_autoptr(GByteArray) bytes = hex_bytes(hex);
         guint64 state[PROTOCOL_STATE_SIZE / 8] = { 0 };
@@ -205,15 +206,15 @@ static Parsed content_of(const char *hex)
                                             &parsed),
                         ==, PARSE_MESSAGE);
         protocol_nats.forget(memory);
-        return parsed;
+        return parsed.carried;
 }
 
 /* A request is known by its reply subject, and what JetStream has stored by what was published,
  * though that had another. */
 static void test_content(void)
 {
-        Parsed request = content_of(REQUEST), stored = content_of(STORED("1"));
-        Parsed published = content_of(LINE("PUB jobs _INBOX.x.1 3") LINE("abc"));
+        Carried request = content_of(REQUEST), stored = content_of(STORED("1"));
+        Carried published = content_of(LINE("PUB jobs _INBOX.x.1 3") LINE("abc"));
         g_assert_cmpuint(request.content, ==, content_of(REQUESTED).content);
         g_assert_cmpuint(request.content, !=, content_of(REQUEST2).content);
         g_assert_cmpuint(request.content_else, ==, content_of(REQUEST2).content_else);
@@ -237,8 +238,8 @@ static void test_cut(void)
                                             &parsed),
                         ==, PARSE_MESSAGE);
         g_assert_cmpuint(parsed.length, ==, bytes->len - 3 + 302);
-        g_assert_cmpuint(parsed.content, ==, content_of(REQUEST).content);
-        g_assert_cmpuint(parsed.content_else, ==, 0);
+        g_assert_cmpuint(parsed.carried.content, ==, content_of(REQUEST).content);
+        g_assert_cmpuint(parsed.carried.content_else, ==, 0);
         protocol_nats.forget(memory);
 }
 
@@ -249,7 +250,7 @@ static gint probe(const char *hex)
 {
         g_autoptr(GByteArray) bytes = hex_bytes(hex);
         guint64 state[PROTOCOL_STATE_SIZE / 8] = { 0 };
-        Parsed parsed = { .n_fields = 0 };
+        Parsed parsed = { .length = 0 };
         ParseStatus status = protocol_nats.parse(state, CALL_PROBE, bytes->data, bytes->len, FALSE,
                                                  NULL, &parsed);
         return status == PARSE_MESSAGE ? (gint)parsed.length : status == PARSE_MORE ? -1 : 0;

@@ -141,13 +141,13 @@ typedef struct {
 
 static void say_contents(Talk *t, const Parsed *parsed)
 {
-        for (guint i = 0; i < parsed->n_contents; i++) {
+        for (guint i = 0; i < parsed->carried.n_contents; i++) {
                 guint k = 0;
                 while (k < t->contents->len &&
-                       g_array_index(t->contents, guint64, k) != parsed->contents[i])
+                       g_array_index(t->contents, guint64, k) != parsed->carried.contents[i])
                         k++;
                 if (k == t->contents->len)
-                        g_array_append_val(t->contents, parsed->contents[i]);
+                        g_array_append_val(t->contents, parsed->carried.contents[i]);
                 g_string_append_c(t->out, (char)('a' + k));
         }
 }
@@ -173,10 +173,11 @@ static void carry(Talk *t, const char *bytes, gsize step, gboolean replies)
                                 break;
                         gsize before = t->out->len;
                         say_contents(t, &parsed);
-                        if (parsed.job)
-                                g_string_append_printf(t->out, "(%s)", parsed.job);
-                        if (parsed.fetch)
-                                g_string_append_c(t->out, parsed.fetch == FETCH_WAIT ? '+' : '?');
+                        if (parsed.carried.job)
+                                g_string_append_printf(t->out, "(%s)", parsed.carried.job);
+                        if (parsed.carried.fetch)
+                                g_string_append_c(t->out,
+                                                  parsed.carried.fetch == FETCH_WAIT ? '+' : '?');
                         g_string_append(t->out, t->out->len > before ? " " : "- ");
                         if (replies && t->calls->len > 1)
                                 g_array_remove_index(t->calls, 0);
@@ -279,7 +280,7 @@ static void test_cut(void)
         g_assert_cmpint(protocol_redis.parse(state, CALL_NONE, (const guint8 *)"\r\n", 2, FALSE,
                                              NULL, &parsed),
                         ==, PARSE_MESSAGE);
-        g_assert_cmpuint(parsed.n_contents, ==, 0);
+        g_assert_cmpuint(parsed.carried.n_contents, ==, 0);
         protocol_redis.forget(memory);
 }
 

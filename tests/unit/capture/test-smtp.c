@@ -44,8 +44,8 @@ static void hear(Talk *t, guint side, const char *text, gsize n)
                 }
                 ParseStatus status = SMTP.parse(t->state[side], CALL_NONE, copy, pending->len,
                                                 FALSE, NULL, &parsed);
-                if (parsed.content)
-                        content = parsed.content;
+                if (parsed.carried.content)
+                        content = parsed.carried.content;
                 if (status == PARSE_NOT_MINE) {
                         g_string_append_c(t->out, '!');
                         t->broken[side] = TRUE;
