@@ -192,7 +192,7 @@ void exchange_missing(Exchange *x, guint side, guint32 seq, gsize n, const Captu
         } else if (skipped < n) {
                 parsing_turn(x, side, KIND_UNKNOWN, nobody, context);
                 if (!s->lost) {
-                        if (side == p->client && !p->pipelined && !p->message[side].open)
+                        if (side == p->client && !p->order.pipelined && !p->message[side].open)
                                 pairing_forget_calls(p, context); /* or it would not go on */
                         parsing_lose(x, side, context);
                         s->by_run = p->cut && p->message[side].open;

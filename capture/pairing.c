@@ -34,87 +34,87 @@ void pairing_mark_call(Pairing *p, guint client, CapturedMessage *out,
         out->connection = p->number;
 }
 
-static WaitingCall *call_at(const Pairing *p, guint i)
+static WaitingCall *call_at(const WaitingCalls *w, guint i)
 {
-        return &p->calls[(p->first + i) & (p->capacity - 1u)];
+        return &w->ring[(w->first + i) & (w->capacity - 1u)];
 }
 
 /* The oldest call is gone. */
-static void call_shift(Pairing *p)
+static void call_shift(WaitingCalls *w)
 {
-        p->n_of[call_at(p, 0)->side]--;
-        p->first = (guint16)((p->first + 1) & (p->capacity - 1));
-        p->n_calls--;
+        w->n_of[call_at(w, 0)->side]--;
+        w->first = (guint16)((w->first + 1) & (w->capacity - 1));
+        w->n--;
 }
 
 /* Makes room for one more. FALSE where there may be no more. */
-static gboolean calls_grow(Pairing *p, const CaptureContext *context)
+static gboolean calls_grow(WaitingCalls *w, const CaptureContext *context)
 {
-        guint16 capacity = p->capacity ? 2 * p->capacity : 2; /* a power of 2 */
+        guint16 capacity = w->capacity ? 2 * w->capacity : 2; /* a power of 2 */
         gsize *all = &context->memory->calls;
-        if (capacity > MAX_CALLS || *all + capacity - p->capacity > MAX_ALL_CALLS)
+        if (capacity > MAX_CALLS || *all + capacity - w->capacity > MAX_ALL_CALLS)
                 return FALSE;
-        *all += capacity - p->capacity;
+        *all += capacity - w->capacity;
         WaitingCall *calls = g_new(WaitingCall, capacity);
-        for (guint i = 0; i < p->n_calls; i++)
-                calls[i] = *call_at(p, i);
-        g_free(p->calls);
-        p->calls = calls;
-        p->first = 0;
-        p->capacity = capacity;
+        for (guint i = 0; i < w->n; i++)
+                calls[i] = *call_at(w, i);
+        g_free(w->ring);
+        w->ring = calls;
+        w->first = 0;
+        w->capacity = capacity;
         return TRUE;
 }
 
 /* FALSE where it is not kept. */
-static gboolean call_push(Pairing *p, WaitingCall call, gboolean keyed,
+static gboolean call_push(WaitingCalls *w, WaitingCall call, gboolean keyed,
                           const CaptureContext *context)
 {
-        if (keyed && p->n_calls >= MAX_KEYED_CALLS) {
+        if (keyed && w->n >= MAX_KEYED_CALLS) {
                 account_add(context->account, ACCOUNT_UNANSWERED);
-                call_shift(p);
+                call_shift(w);
         }
-        if (p->beyond > 0 || (p->n_calls == p->capacity && !calls_grow(p, context))) {
+        if (w->beyond > 0 || (w->n == w->capacity && !calls_grow(w, context))) {
                 account_add(context->account, ACCOUNT_UNANSWERED);
-                p->beyond += !keyed;
+                w->beyond += !keyed;
                 return FALSE;
         }
-        *call_at(p, p->n_calls++) = call;
-        p->n_of[call.side]++;
+        *call_at(w, w->n++) = call;
+        w->n_of[call.side]++;
         return TRUE;
 }
 
 /* Index of the call that a return by side answers, or -1. */
-static gint call_find(const Pairing *p, guint side, gboolean keyed, guint64 key)
+static gint call_find(const WaitingCalls *w, guint side, gboolean keyed, guint64 key)
 {
-        for (guint i = 0; i < p->n_calls && p->n_of[!side]; i++)
-                if (call_at(p, i)->side != side && (!keyed || call_at(p, i)->number == key))
+        for (guint i = 0; i < w->n && w->n_of[!side]; i++)
+                if (call_at(w, i)->side != side && (!keyed || call_at(w, i)->number == key))
                         return (gint)i;
         return -1;
 }
 
-static WaitingCall call_take(Pairing *p, guint index)
+static WaitingCall call_take(WaitingCalls *w, guint index)
 {
-        WaitingCall call = *call_at(p, index);
+        WaitingCall call = *call_at(w, index);
         for (; index > 0; index--)
-                *call_at(p, index) = *call_at(p, index - 1);
-        *call_at(p, 0) = call;
-        call_shift(p);
+                *call_at(w, index) = *call_at(w, index - 1);
+        *call_at(w, 0) = call;
+        call_shift(w);
         return call;
 }
 
 /* The last call that side made was none. */
-static void call_withdraw(Pairing *p, guint side)
+static void call_withdraw(WaitingCalls *w, guint side)
 {
-        for (guint i = p->n_calls; i-- > 0;)
-                if (call_at(p, i)->side == side) {
-                        call_take(p, i);
+        for (guint i = w->n; i-- > 0;)
+                if (call_at(w, i)->side == side) {
+                        call_take(w, i);
                         return;
                 }
 }
 
 void pairing_doubt(Pairing *p, const CaptureContext *context)
 {
-        p->doubtful++;
+        p->counts.doubtful++;
         account_add(context->account, ACCOUNT_CUT_DOUBTFUL);
 }
 
@@ -124,38 +124,39 @@ void pairing_lose_order(Pairing *p, guint side)
 {
         const MessageInProgress *other = &p->message[!side];
         gboolean known = other->open && other->kind == KIND_RETURN && !other->stray;
-        if (!p->pipelined)
+        if (!p->order.pipelined)
                 return;
         if (side != p->client) {
-                p->sure = 0;
-                p->answered = TRUE;
-        } else if (!p->unsure) {
-                p->sure = p->n_calls - (p->n_calls > 0 && known);
+                p->order.sure = 0;
+                p->order.answered = TRUE;
+        } else if (!p->order.unsure) {
+                p->order.sure = p->calls.n - (p->calls.n > 0 && known);
         }
-        p->unsure = TRUE;
+        p->order.unsure = TRUE;
 }
 
 /* A call is made, and the order of what comes after it may be known again. */
 static void order_call(Pairing *p, Stamp first, const CaptureContext *context)
 {
-        gboolean silence = p->longest > 0 && first.time - p->quiet > 2 * p->longest;
-        if (p->unsure && (silence || (p->answered && !p->overlaps))) {
+        gboolean silence =
+                p->order.longest > 0 && first.time - p->order.quiet > 2 * p->order.longest;
+        if (p->order.unsure && (silence || (p->order.answered && !p->order.overlaps))) {
                 pairing_forget_calls(p, context);
-                p->unsure = FALSE;
+                p->order.unsure = FALSE;
         }
-        if (p->n_calls > 0 || p->beyond > 0) {
-                p->pipelined = TRUE;
-                p->overlaps |= p->answered && !p->unsure;
+        if (p->calls.n > 0 || p->calls.beyond > 0) {
+                p->order.pipelined = TRUE;
+                p->order.overlaps |= p->order.answered && !p->order.unsure;
         }
-        p->answered = FALSE;
+        p->order.answered = FALSE;
 }
 
 /* The return in m begins: whether it is known which call it answers. */
 static void order_return(Pairing *p, MessageInProgress *m)
 {
-        m->stray = p->unsure && p->sure == 0;
-        if (p->sure > 0)
-                p->sure--;
+        m->stray = p->order.unsure && p->order.sure == 0;
+        if (p->order.sure > 0)
+                p->order.sure--;
 }
 
 /* The call that the return in m, by side, answers. FALSE where there is none, and it is
@@ -163,17 +164,17 @@ static void order_return(Pairing *p, MessageInProgress *m)
 static gboolean call_answered(Pairing *p, guint side, const MessageInProgress *m, WaitingCall *call,
                               const CaptureContext *context)
 {
-        gint index = m->stray ? -1 : call_find(p, side, m->keyed, m->number);
-        p->answered = TRUE;
+        gint index = m->stray ? -1 : call_find(&p->calls, side, m->keyed, m->number);
+        p->order.answered = TRUE;
         if (index >= 0) {
-                *call = call_take(p, (guint)index);
-                p->longest = MAX(p->longest, m->last.time - call->time);
-                p->shifted += !m->keyed && p->n_calls == 1;
-                p->drained += !m->keyed && p->n_calls == 0;
+                *call = call_take(&p->calls, (guint)index);
+                p->order.longest = MAX(p->order.longest, m->last.time - call->time);
+                p->counts.shifted += !m->keyed && p->calls.n == 1;
+                p->counts.drained += !m->keyed && p->calls.n == 0;
                 return TRUE;
         }
-        gboolean beyond = !m->stray && !m->keyed && p->beyond > 0;
-        p->beyond -= beyond;
+        gboolean beyond = !m->stray && !m->keyed && p->calls.beyond > 0;
+        p->calls.beyond -= beyond;
         if (p->cut) /* what it answers is in what was cut off */
                 pairing_doubt(p, context);
         account_add(context->account,
@@ -211,7 +212,7 @@ static void message_write(Pairing *p, guint side, const CaptureContext *context)
                 out.stall = m->stall;
                 pairing_mark_call(p, side, &out, context);
                 account_add(context->account, ACCOUNT_CALLS);
-                p->n_written++;
+                p->counts.written++;
                 if (m->several)
                         pairing_doubt(p, context);
                 if (m->unseen)
@@ -363,7 +364,7 @@ void pairing_link(Pairing *p, guint side, guint64 content, gboolean known,
 void pairing_deliver(Pairing *p, guint side, const Carried *carried, const CaptureContext *context)
 {
         const MessageInProgress *m = &p->message[side];
-        gint call = call_find(p, side, FALSE, 0);
+        gint call = call_find(&p->calls, side, FALSE, 0);
         CapturedMessage out = { .stamp = m->last,
                                 .op = MSG_SENT,
                                 .sender = p->node[side],
@@ -377,7 +378,7 @@ void pairing_deliver(Pairing *p, guint side, const Carried *carried, const Captu
                 guint64 content = carried->contents[i], tag = carried->tags ? carried->tags[i] : 0;
                 gboolean settled;
 
-                out.number = call_at(p, (guint)call)->number + i;
+                out.number = call_at(&p->calls, (guint)call)->number + i;
                 out.link = carried->was_waited
                                    ? link_table_add(context->links, content, p->node[!side],
                                                     out.port, (guint32)out.number)
@@ -461,9 +462,9 @@ void pairing_stall(Pairing *p, guint side, TcpStall stall, gint64 ns)
                 m->stall += ns;
         else if (stall == TCP_HOLE)
                 p->stall[side] = ns;
-        for (guint i = p->n_calls; stall == TCP_RESENT && !m->open && i-- > 0;)
-                if (call_at(p, i)->side == side) {
-                        call_at(p, i)->resent += ns;
+        for (guint i = p->calls.n; stall == TCP_RESENT && !m->open && i-- > 0;)
+                if (call_at(&p->calls, i)->side == side) {
+                        call_at(&p->calls, i)->resent += ns;
                         return;
                 }
 }
@@ -494,7 +495,7 @@ gboolean pairing_begin(Pairing *p, guint side, MessageKind kind, MessageEnd end,
                 m->number = parsed->key;
         }
         if (kind == KIND_CALL && m->seen) {
-                if (m->keyed && call_find(p, !side, TRUE, m->number) >= 0) {
+                if (m->keyed && call_find(&p->calls, !side, TRUE, m->number) >= 0) {
                         account_add(context->account, ACCOUNT_REPEATED_CALLS);
                         m->kind = KIND_NOTHING;
                         return FALSE;
@@ -502,14 +503,14 @@ gboolean pairing_begin(Pairing *p, guint side, MessageKind kind, MessageEnd end,
                 if (!m->keyed)
                         order_call(p, m->first, context);
                 m->session = parsed && parsed->session;
-                p->last_call = parsed ? parsed->call : CALL_NONE;
+                p->order.last_call = parsed ? parsed->call : CALL_NONE;
                 WaitingCall call = { .number = m->number,
                                      .time = m->first.time,
-                                     .call = p->last_call,
+                                     .call = p->order.last_call,
                                      .side = (guint8)side,
                                      .session = m->session,
                                      .by_run = m->by_run };
-                m->beyond = !call_push(p, call, m->keyed, context);
+                m->beyond = !call_push(&p->calls, call, m->keyed, context);
                 if (parsed && context->label && context->label->len > 0)
                         m->label = g_strndup(context->label->str, context->label->len);
         }
@@ -583,7 +584,7 @@ void pairing_end(Pairing *p, guint side, Stamp stamp, const CaptureContext *cont
         if (!m->written)
                 message_write(p, side, context);
         if (m->seen)
-                p->quiet = MAX(p->quiet, m->last.time);
+                p->order.quiet = MAX(p->order.quiet, m->last.time);
         pairing_abandon(p, side, context);
 }
 
@@ -591,9 +592,9 @@ void pairing_end(Pairing *p, guint side, Stamp stamp, const CaptureContext *cont
 static void call_unmake(Pairing *p, guint side)
 {
         if (!p->message[side].beyond)
-                call_withdraw(p, side);
-        else if (p->beyond > 0)
-                p->beyond--;
+                call_withdraw(&p->calls, side);
+        else if (p->calls.beyond > 0)
+                p->calls.beyond--;
 }
 
 void pairing_recast(Pairing *p, guint side, MessageKind kind, const CaptureContext *context)
@@ -655,32 +656,33 @@ void pairing_settle(Pairing *p, guint side, const CaptureContext *context)
 
 void pairing_forget_calls(Pairing *p, const CaptureContext *context)
 {
-        for (guint i = 0; i < p->n_calls; i++)
-                context->account->count[ACCOUNT_UNANSWERED] += !call_at(p, i)->session;
-        p->n_calls = p->n_of[0] = p->n_of[1] = p->sure = 0;
-        p->beyond = 0;
+        for (guint i = 0; i < p->calls.n; i++)
+                context->account->count[ACCOUNT_UNANSWERED] += !call_at(&p->calls, i)->session;
+        p->calls.n = p->calls.n_of[0] = p->calls.n_of[1] = p->order.sure = 0;
+        p->calls.beyond = 0;
 }
 
 guint8 pairing_call(const Pairing *p, guint side)
 {
-        gint i = call_find(p, side, FALSE, 0);
+        gint i = call_find(&p->calls, side, FALSE, 0);
         if (i >= 0)
-                return call_at(p, (guint)i)->call;
-        return (p->unsure || p->beyond > 0) && side != p->client ? p->last_call : CALL_NONE;
+                return call_at(&p->calls, (guint)i)->call;
+        return (p->order.unsure || p->calls.beyond > 0) && side != p->client ? p->order.last_call
+                                                                             : CALL_NONE;
 }
 
 gboolean pairing_call_is_run(const Pairing *p, guint side)
 {
-        gint i = call_find(p, side, FALSE, 0);
-        return i >= 0 && call_at(p, (guint)i)->by_run;
+        gint i = call_find(&p->calls, side, FALSE, 0);
+        return i >= 0 && call_at(&p->calls, (guint)i)->by_run;
 }
 
 gboolean pairing_take_call(Pairing *p, guint side, guint64 *number)
 {
-        gint i = call_find(p, side, FALSE, 0);
+        gint i = call_find(&p->calls, side, FALSE, 0);
         if (i < 0)
                 return FALSE;
-        *number = call_take(p, (guint)i).number;
+        *number = call_take(&p->calls, (guint)i).number;
         return TRUE;
 }
 
@@ -693,7 +695,7 @@ void pairing_clear(Pairing *p, const CaptureContext *context)
         pairing_forget_calls(p, context);
         for (guint i = 0; p->called && i < 2; i++)
                 connection_numbers_drop(context->numbers, p->node[i], p->node[!i], p->port[i], p);
-        g_clear_pointer(&p->calls, g_free);
-        context->memory->calls -= p->capacity;
-        p->capacity = p->first = 0;
+        g_clear_pointer(&p->calls.ring, g_free);
+        context->memory->calls -= p->calls.capacity;
+        p->calls.capacity = p->calls.first = 0;
 }

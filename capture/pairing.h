@@ -101,37 +101,54 @@ typedef struct {
         guint8 by_run;
 } WaitingCall;
 
+/* The calls that wait for a return. */
 typedef struct {
-        MessageInProgress message[2]; /* by the side that sends */
-        WaitingCall *calls;           /* a ring, oldest at first */
-        StreamTable *streams; /* calls whose messages come in parts; NULL before the first */
-        guint16 first, n_calls, capacity;
-        guint16 n_of[2]; /* of those calls, by who called */
-        guint16 port[2];
-        NodeId node[2];
-        guint8 client;    /* the side that calls, or NO_SIDE where that is not known */
+        WaitingCall *ring; /* oldest at first */
+        guint16 first, n, capacity;
+        guint16 n_of[2]; /* by who called */
+        guint32 beyond;  /* calls that came after these and are not kept */
+} WaitingCalls;
+
+/* What is known of the order in which calls and returns come. */
+typedef struct {
         guint8 pipelined; /* a call was made while another waited */
         guint8 answered;  /* since the last call something came back */
         guint8 overlaps;  /* after that a call was made while another waited */
-        guint8 unsure;    /* which calls are answered: a hole hides it */
-        guint8 last_call; /* Parsed.call of the last one */
-        guint16 sure;     /* where unsure: of the next returns that many are not */
-        guint32 beyond;   /* calls that wait after those that are kept */
-        gint64 longest;   /* that a return has taken, in ns */
-        gint64 quiet;     /* since when nobody talks */
-        guint8 datagrams; /* messages without sequence numbers */
+        guint8 unsure;    /* a hole hides which calls the returns answer */
+        guint8 last_call; /* Parsed.call of the last call */
+        guint16 sure;   /* while unsure: the next returns that answer calls from before the hole */
+        gint64 longest; /* ns that a return has taken at most */
+        gint64 quiet;   /* since when nobody talks */
+} CallOrder;
+
+/* What signs.h asks, since it asked last. */
+typedef struct {
+        guint32 written;          /* calls */
+        guint32 doubtful;         /* calls that may be several, or may hide one: packets were cut */
+        guint32 shifted, drained; /* returns in order after which one call waited, or none */
+        guint32 unseen_segments;  /* segments that are in no message */
+        guint64 unseen_bytes;
+} PairingCounts;
+
+typedef struct {
+        MessageInProgress message[2]; /* by the side that sends */
+        WaitingCalls calls;
+        CallOrder order;
+        StreamTable *streams; /* calls whose messages come in parts; NULL before the first */
+        NodeId node[2];
+        guint16 port[2];
+        guint8 client;    /* the side that calls, or NO_SIDE where that is not known */
+        guint8 datagrams; /* messages have no sequence numbers */
         guint8 cut;       /* packets were cut where their bytes had to be seen */
         guint8 called;    /* a call was written */
         guint32 number;   /* of the connection; 0: see connection-number.h */
         gint64 opened;    /* when the client asked for it; NO_TIME: not seen */
-        gint64 stall[2];  /* of the message that side is about to begin, ns */
-        /* For signs.h, which sets them back to 0. */
-        guint32 n_written;        /* calls */
-        guint32 doubtful;         /* more than one, or some hidden, by cut packets */
-        guint32 shifted, drained; /* returns in order after which one call waited; none */
-        guint32 loose[2];         /* segments of a side, of which it is not known yet, */
-        guint32 unseen_segments;  /* or is, that they are in no message */
-        guint64 loose_bytes[2], unseen_bytes;
+        gint64 stall[2];  /* ns by which the message that side is about to begin was held up */
+        PairingCounts counts;
+        struct {
+                guint32 segments;
+                guint64 bytes;
+        } loose[2]; /* segments of a side that may yet turn out to be in no message */
 } Pairing;
 
 void pairing_init(Pairing *p, const NodeId node[2], const guint16 port[2]);
@@ -243,8 +260,8 @@ gboolean pairing_take_call(Pairing *p, guint side, guint64 *number);
 /* A segment with n bytes of side is about to be shown. */
 static inline void pairing_see_payload(Pairing *p, guint side, gsize n)
 {
-        p->loose[side]++;
-        p->loose_bytes[side] += n;
+        p->loose[side].segments++;
+        p->loose[side].bytes += n;
 }
 
 /* All segments of side that were shown since the last time are in a message or are known
@@ -252,11 +269,11 @@ static inline void pairing_see_payload(Pairing *p, guint side, gsize n)
 static inline void pairing_account(Pairing *p, guint side, gboolean seen)
 {
         if (!seen) {
-                p->unseen_segments += p->loose[side];
-                p->unseen_bytes += p->loose_bytes[side];
+                p->counts.unseen_segments += p->loose[side].segments;
+                p->counts.unseen_bytes += p->loose[side].bytes;
         }
-        p->loose[side] = 0;
-        p->loose_bytes[side] = 0;
+        p->loose[side].segments = 0;
+        p->loose[side].bytes = 0;
 }
 
 /* The call in out, of client, is about to be written: what it says of its connection. */

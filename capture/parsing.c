@@ -30,7 +30,7 @@ static void settle_before_call(Exchange *x, guint side, Stamp now, const Capture
         if (!other->lost)
                 return;
         pairing_end(&x->pairing, !side, now, context);
-        if (!x->pairing.pipelined)
+        if (!x->pairing.order.pipelined)
                 pairing_forget_calls(&x->pairing, context);
 }
 

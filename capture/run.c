@@ -12,7 +12,7 @@ static MessageKind run_kind(const Exchange *x, guint side, gboolean first)
                 return KIND_ONE_WAY;
         if (p->client == side)
                 return KIND_CALL;
-        return p->n_calls > 0 || first ? KIND_RETURN : KIND_ONE_WAY;
+        return p->calls.n > 0 || first ? KIND_RETURN : KIND_ONE_WAY;
 }
 
 void run_extend(Exchange *x, guint side, guint32 seq, guint64 n, MessageKind kind,

@@ -336,12 +336,12 @@ static void counts_add(SignCounts *to, const SignCounts *from)
 void signs_take(SignTable *t, Signs *s, Pairing *p, const Protocol *protocol)
 {
         DoubtReason reason;
-        if (s->segments == 0 && p->n_written == 0)
+        if (s->segments == 0 && p->counts.written == 0)
                 return;
         Tally *tally = tally_find(t, s, p, protocol);
-        s->counts.calls = p->n_written;
-        s->counts.shifted = p->shifted;
-        s->counts.drained = p->drained;
+        s->counts.calls = p->counts.written;
+        s->counts.shifted = p->counts.shifted;
+        s->counts.drained = p->counts.drained;
         if (MAX(s->counts.runs, s->counts.calls) >= MIN_RUNS &&
             find_reason(&s->counts, tally->protocol, s->inside, &reason) &&
             doubt_class(reason) == DOUBT_OF_CALLS)
@@ -352,15 +352,14 @@ void signs_take(SignTable *t, Signs *s, Pairing *p, const Protocol *protocol)
                 add_port(tally->ports, p->port[p->client == 0]);
                 tally->alone += s->counts.calls;
         }
-        tally->doubtful[DOUBT_CUT] += p->doubtful;
+        tally->doubtful[DOUBT_CUT] += p->counts.doubtful;
         tally->calls += s->counts.calls;
         tally->segments += s->segments;
         tally->bytes += s->bytes;
         tally->quic += s->quic ? s->segments : 0;
-        tally->unseen += p->unseen_segments;
-        tally->unseen_bytes += p->unseen_bytes;
-        p->n_written = p->unseen_segments = p->shifted = p->drained = p->doubtful = 0;
-        p->unseen_bytes = 0;
+        tally->unseen += p->counts.unseen_segments;
+        tally->unseen_bytes += p->counts.unseen_bytes;
+        p->counts = (PairingCounts){ 0 };
         s->segments = 0;
         s->bytes = 0;
         memset(&s->counts, 0, sizeof s->counts);

@@ -203,7 +203,7 @@ static void call_write(Stream *s, const CaptureContext *context)
         sequencer_close(&s->item);
         sequencer_add(context->sequencer, &out);
         account_add(context->account, s->one_way ? ACCOUNT_ONE_WAY : ACCOUNT_CALLS);
-        p->n_written += !s->one_way;
+        p->counts.written += !s->one_way;
 }
 
 /* number: of the call. */
@@ -354,8 +354,8 @@ static void forget(Stream *s, const CaptureContext *context)
         account_add(context->account, ACCOUNT_UNANSWERED);
         if (s->pairing->cut)
                 pairing_doubt(s->pairing, context);
-        s->pairing->unseen_segments += s->segments;
-        s->pairing->unseen_bytes += s->bytes;
+        s->pairing->counts.unseen_segments += s->segments;
+        s->pairing->counts.unseen_bytes += s->bytes;
         stream_remove(s, context);
 }
 
@@ -498,8 +498,8 @@ void streams_part_end(Pairing *p, guint side, MessageKind kind, guint part, guin
         } else if (kind == KIND_RETURN) {
                 if (s) {
                         s->return_bytes += p->message[side].bytes;
-                        s->segments += p->loose[side];
-                        s->bytes += p->loose_bytes[side];
+                        s->segments += p->loose[side].segments;
+                        s->bytes += p->loose[side].bytes;
                         if ((part & PART_PIECE) && !(part & PART_ENDS))
                                 piece_end(s, side, last, context);
                 } else {

@@ -124,7 +124,7 @@ static void test_unseen(void)
         SAY(s, SERVER, 2, CONTINUE);
         SAY_LONG(s, CLIENT, 3, "name=", 900);
         SAY(s, SERVER, 4, RESPONSE);
-        g_assert_cmpuint(s->exchange.pairing.doubtful, ==, 1);
+        g_assert_cmpuint(s->exchange.pairing.counts.doubtful, ==, 1);
         g_assert_cmpuint(s->account.count[ACCOUNT_CUT_UNSEEN], ==, 2);
         expect(s, "1C0 2R0 3C57 4R57");
 }
@@ -157,7 +157,7 @@ static void test_redis_value(void)
         SAY(s, SERVER, 3, "\r\n");
         SAY(s, CLIENT, 4, GET("later"));
         SAY(s, SERVER, 5, ":1\r\n");
-        g_assert_cmpuint(s->exchange.pairing.doubtful, ==, 0);
+        g_assert_cmpuint(s->exchange.pairing.counts.doubtful, ==, 0);
         expect(s, "1C0 3R0 4C24 5R24");
 }
 
@@ -190,7 +190,7 @@ static void test_redis_runs(void)
         }
         SAY(s, CLIENT, 21, GET("3abcd"));
         SAY(s, SERVER, 22, "$4\r\nijkl\r\n");
-        g_assert_cmpuint(s->exchange.pairing.doubtful, ==, 2);
+        g_assert_cmpuint(s->exchange.pairing.counts.doubtful, ==, 2);
         expect(s, "1C0 4R0 11C48 14R48 21C96 22R96");
 }
 
@@ -208,7 +208,7 @@ static void test_unseen_runs(void)
         SAY(s, SERVER, 14, "+OK\r\n");
         SAY(s, CLIENT, 21, GET("3abcd"));
         SAY(s, SERVER, 22, "$4\r\nijkl\r\n");
-        g_assert_cmpuint(s->exchange.pairing.doubtful, ==, 1);
+        g_assert_cmpuint(s->exchange.pairing.counts.doubtful, ==, 1);
         expect(s, "1C0 3R0 11C48 14R48 21C3644 22R3644");
 }
 
