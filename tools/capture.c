@@ -222,13 +222,11 @@ static gboolean parse_protocols(Run *run, GError **error)
                 char *end;
                 guint64 port = g_ascii_strtoull(*p, &end, 10);
                 const Protocol *protocol = *end == '=' ? protocol_lookup(end + 1) : NULL;
-                if (port == 0 || port > 65535 || !protocol)
-                        return usage(
-                                error,
-                                "--proto %s: expected PORT=NAME, NAME one of amqp, fastcgi, http, "
-                                "http2, tls, dns, ldap, memcached, mqtt, mysql, nats, postgres, "
-                                "redis, rpc, rpc-udp, smtp, websocket, zookeeper, generic",
-                                *p);
+                if (port == 0 || port > 65535 || !protocol) {
+                        g_autofree char *names = protocol_list_names();
+                        return usage(error, "--proto %s: expected PORT=NAME, NAME one of %s", *p,
+                                     names);
+                }
                 run->ports[port] = protocol;
         }
         return TRUE;

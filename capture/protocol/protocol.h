@@ -180,4 +180,7 @@ extern const Protocol *const protocols[];
 /* NULL where there is none of that name. */
 const Protocol *protocol_lookup(const char *name);
 
+/* The names that can be looked up, in alphabetical order, for a message. The caller's to free. */
+char *protocol_list_names(void);
+
 #endif
