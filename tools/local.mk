@@ -1,5 +1,9 @@
 # tools: one file a verb
 libravel_a_SOURCES += \
+	%D%/capture-options.c \
+	%D%/capture-report.c \
+	%D%/capture-run.c \
+	%D%/capture-trace.c \
 	%D%/capture.c \
 	%D%/convolution.c \
 	%D%/diff.c \

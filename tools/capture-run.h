@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ *
+ * A run of ravel capture: what it works with, from the files of the command line on.
+ */
+#ifndef RAVEL_TOOLS_CAPTURE_RUN_H
+#define RAVEL_TOOLS_CAPTURE_RUN_H
+
+#include "capture/capture.h"
+#include "capture/source/packet-merge.h"
+#include "tools/capture-options.h"
+#include "tracefmt/output-file.h"
+#include "tracefmt/trace-writer.h"
+
+/* What a run works with. */
+typedef struct {
+        CaptureCommand *command;
+        NodeTable *nodes;
+        KeyLog *keys;
+        Identifiers *identifiers; /* NULL: none are wanted */
+        NodeNames *names;
+        LearnedNames *learned;
+        ProcessWatch *watch;       /* NULL without --processes */
+        OutputFile *process_lines; /* NULL without --processes-to */
+        Capture *capture;
+        PacketMerge *packets; /* while they are open */
+        TraceWriter *writer;
+        gboolean begun; /* the sources are open, and the output, where it need not wait */
+        gboolean live;
+        gboolean polls;                   /* watch knows only what /proc says */
+        Account written;                  /* the counts that earlier traces have */
+        gint64 rotate_start, rotate_time; /* ns; when the trace begins, and when the next one */
+        gint64 files;                     /* how many were begun */
+        gint64 part;                      /* the trace's number in its time: -C */
+        guint since_look;                 /* packets */
+        guint64 in_trace[3];              /* calls, returns and one-way messages */
+        GError *write_error;              /* of a write while waiting for packets */
+        gint64 left;                      /* packets until --count is reached */
+        GPtrArray *sources;               /* files, or one text that names the interfaces */
+        GArray *doubts, *edges;           /* of Doubt and EdgeCalls, of all traces */
+        GPtrArray *link_types;            /* of each, as the trace has it */
+        gboolean host_is_sure;            /* else it may be only a star of one busy node */
+        char *host;                       /* recognised; NULL where it was not, or was given */
+        gboolean one_clock;               /* the trace says so */
+} CaptureRun;
+
+/* Loads all that the command names. NULL: error set. */
+CaptureRun *capture_run_new(CaptureCommand *command, GError **error);
+void capture_run_free(CaptureRun *run);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(CaptureRun, capture_run_free)
+
+#endif
