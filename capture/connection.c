@@ -4,13 +4,14 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "base/hash.h"
 #include "capture/exchange.h"
+#include "capture/server-set.h"
 #include "capture/signs.h"
 #include "capture/streams.h"
 
 enum {
         MAX_CONNECTIONS = 100000,
-        MAX_SERVERS = 65536,
         /* Seconds of silence after which a connection is forgotten. */
         OPEN_PATIENCE = 3600,
         CLOSED_PATIENCE = 10,
@@ -89,10 +90,9 @@ struct ConnectionTable {
         TcpTotals totals;
         Connection *openings[MAX_OPENINGS]; /* by hash of their opening; may be gone since */
         guint64 seed;
-        guint64 *servers; /* hashes of address and port that opened connections; 0 is none */
-        gsize n_servers, n_slots; /* at least two a server; a power of 2 */
-        gint64 expired;           /* when that was last done, in seconds */
-        gboolean translates;      /* names know of address translation */
+        ServerSet *servers;
+        gint64 expired;      /* when that was last done, in seconds */
+        gboolean translates; /* names know of address translation */
 };
 
 ConnectionTable *connection_table_new(const CaptureContext *context, NodeNames *names,
@@ -106,62 +106,11 @@ ConnectionTable *connection_table_new(const CaptureContext *context, NodeNames *
         t->ports = ports;
         t->n_buckets = 1024;
         t->buckets = g_new0(Connection *, t->n_buckets);
-        t->n_slots = 128;
-        t->servers = g_new0(guint64, t->n_slots);
+        t->servers = server_set_new();
         /* No result depends on it: a list keeps the order. */
         t->seed = (guint64)g_random_int() << 32 | g_random_int();
         t->expired = G_MININT64;
         return t;
-}
-
-/* --- who serves ------------------------------------------------------------ */
-
-static guint64 mix(guint64 h, guint64 value)
-{
-        h = (h ^ value) * G_GUINT64_CONSTANT(0x9e3779b97f4a7c15);
-        return h ^ h >> 32;
-}
-
-static guint64 endpoint_hash(const ConnectionTable *t, Address a, guint16 port)
-{
-        guint64 h = mix(mix(mix(t->seed, a.high), a.low), port);
-        return h ? h : 1;
-}
-
-/* Where the endpoint's hash stands, or would. */
-static guint64 *server_find(const ConnectionTable *t, guint64 hash)
-{
-        gsize at = hash & (t->n_slots - 1);
-        while (t->servers[at] && t->servers[at] != hash)
-                at = (at + 1) & (t->n_slots - 1);
-        return &t->servers[at];
-}
-
-static void servers_grow(ConnectionTable *t)
-{
-        g_autofree guint64 *old = t->servers;
-        gsize n_old = t->n_slots;
-        t->n_slots *= 2;
-        t->servers = g_new0(guint64, t->n_slots);
-        for (gsize i = 0; i < n_old; i++)
-                if (old[i])
-                        *server_find(t, old[i]) = old[i];
-}
-
-/* The endpoint has accepted a connection. */
-static void server_add(ConnectionTable *t, Address a, guint16 port)
-{
-        guint64 hash = endpoint_hash(t, a, port), *place = server_find(t, hash);
-        if (*place || t->n_servers >= MAX_SERVERS)
-                return;
-        *place = hash;
-        if (++t->n_servers > t->n_slots / 2)
-                servers_grow(t);
-}
-
-static gboolean server_is_known(const ConnectionTable *t, Address a, guint16 port)
-{
-        return *server_find(t, endpoint_hash(t, a, port)) != 0;
 }
 
 /* --- the table ------------------------------------------------------------- */
@@ -196,10 +145,11 @@ static void connection_touch(ConnectionTable *t, Connection *c, gint64 seconds)
 static guint64 connection_hash(const ConnectionTable *t, const Address address[2],
                                const guint16 port[2], guint8 protocol)
 {
-        guint64 h = mix(t->seed, address[0].low ^ (address[1].low << 32 | address[1].low >> 32));
+        guint64 h =
+                hash_word(t->seed, address[0].low ^ (address[1].low << 32 | address[1].low >> 32));
         if (address[0].high | address[1].high)
-                h = mix(mix(h, address[0].high), address[1].high);
-        return mix(h, (guint64)port[0] << 32 | (guint64)port[1] << 16 | protocol);
+                h = hash_word(hash_word(h, address[0].high), address[1].high);
+        return hash_word(h, (guint64)port[0] << 32 | (guint64)port[1] << 16 | protocol);
 }
 
 static void table_grow(ConnectionTable *t)
@@ -455,7 +405,7 @@ static gboolean serves(const ConnectionTable *t, const Connection *c, guint side
         case BY_OPTION:
                 return t->ports && t->ports[c->port[side]];
         case BY_ACCEPT:
-                return server_is_known(t, c->address[side], c->port[side]);
+                return server_set_has(t->servers, c->address[side], c->port[side]);
         case BY_NAME:
                 return role_of(t, c, side, stamp) == ROLE_SERVER ||
                        role_of(t, c, !side, stamp) == ROLE_CALLER;
@@ -472,7 +422,7 @@ static gboolean serves(const ConnectionTable *t, const Connection *c, guint side
  * whose other alone serves, by the surest evidence that says so. */
 static guint client_find(const ConnectionTable *t, Connection *c, Stamp stamp)
 {
-        c->asked = (guint32)t->n_servers;
+        c->asked = server_set_count(t->servers);
         for (c->evidence = BY_OPTION; c->evidence < BY_NOTHING; c->evidence++) {
                 gboolean first = serves(t, c, 0, c->evidence, stamp),
                          second = serves(t, c, 1, c->evidence, stamp);
@@ -486,7 +436,7 @@ static guint client_find(const ConnectionTable *t, Connection *c, Stamp stamp)
 /* A role that was not known may be by now: an end has since accepted a connection. */
 static void client_find_late(const ConnectionTable *t, Connection *c, Stamp stamp)
 {
-        if (c->evidence == BY_NOTHING && c->asked != t->n_servers &&
+        if (c->evidence == BY_NOTHING && c->asked != server_set_count(t->servers) &&
             c->exchange.pairing.client == NO_SIDE)
                 c->exchange.pairing.client = (guint8)client_find(t, c, stamp);
 }
@@ -567,7 +517,8 @@ static void account_role(const ConnectionTable *t, const Connection *c)
             c->evidence == BY_NOTHING)
                 return;
         account_add(t->context->account, entries[c->evidence]);
-        if (c->evidence == BY_PORTS && server_is_known(t, c->address[client], c->port[client]))
+        if (c->evidence == BY_PORTS &&
+            server_set_has(t->servers, c->address[client], c->port[client]))
                 account_add(t->context->account, ACCOUNT_ROLE_DOUBTED);
 }
 
@@ -710,10 +661,11 @@ static void opening_seen(ConnectionTable *t, Connection *c, guint server, const 
                          Stamp stamp)
 {
         guint64 stamps;
-        server_add(t, c->address[server], c->port[server]);
+        server_set_add(t->servers, c->address[server], c->port[server]);
         if (c->opening || c->translated || c->payload || !tcp_timestamps(segment, &stamps))
                 return;
-        guint64 opening = mix(mix(0, (guint64)segment->ack << 32 | segment->seq), stamps);
+        guint64 opening =
+                hash_word(hash_word(0, (guint64)segment->ack << 32 | segment->seq), stamps);
         Connection **place = &t->openings[opening & (MAX_OPENINGS - 1)];
         Connection *kept = *place;
         if (kept && kept != c && kept->opening == opening &&
@@ -756,7 +708,7 @@ void connection_table_free(ConnectionTable *t)
         }
         sign_table_free(t->signs);
         g_free(t->buckets);
-        g_free(t->servers);
+        server_set_free(t->servers);
         g_free(t);
 }
 
@@ -818,11 +770,11 @@ void connection_table_add_tcp(ConnectionTable *t, const IpPacket *ip, const TcpS
 static guint64 datagram_hash(const ConnectionTable *t, guint side, const guint8 *bytes, gsize n,
                              gsize length)
 {
-        guint64 h = mix(mix(t->seed, side), length);
+        guint64 h = hash_word(hash_word(t->seed, side), length);
         for (; n >= 8; bytes += 8, n -= 8)
-                h = mix(h, read_u64(bytes));
+                h = hash_word(h, read_u64(bytes));
         for (; n > 0; bytes++, n--)
-                h = mix(h, *bytes);
+                h = hash_word(h, *bytes);
         return h;
 }
 
@@ -836,20 +788,6 @@ static gboolean datagram_is_copy(Connection *c, guint64 hash, gint64 time)
         }
         c->recent[c->n_recent++ % RECENT_DATAGRAMS] = (Datagram){ hash, time };
         return FALSE;
-}
-
-/* Whether the datagram is of QUIC (RFC 9000, RFC 9369): its long header, with a version that
- * is known; or the short one, where QUIC is at home. */
-static gboolean is_quic(const Connection *c, const guint8 *bytes, gsize n)
-{
-        enum { LONG = 0x80, FIXED = 0x40, HTTPS = 443, VERSION_1 = 1, DRAFTS = 0xff };
-        const guint32 version_2 = 0x6b3343cf;
-        if (n < 7 || !(bytes[0] & FIXED))
-                return FALSE;
-        if (!(bytes[0] & LONG))
-                return c->port[0] == HTTPS || c->port[1] == HTTPS;
-        guint32 version = read_u32(bytes + 1);
-        return version == VERSION_1 || version == version_2 || version >> 8 == DRAFTS << 16;
 }
 
 void connection_table_add_udp(ConnectionTable *t, const IpPacket *ip, guint16 source_port,
@@ -869,8 +807,7 @@ void connection_table_add_udp(ConnectionTable *t, const IpPacket *ip, guint16 so
                 account_add(t->context->account, ACCOUNT_COPIES);
                 return;
         }
-        c->signs.quic |= is_quic(c, bytes, n);
-        signs_datagram(&c->signs, length);
+        signs_datagram(&c->signs, c->port, bytes, n, length);
         pairing_see_payload(&c->exchange.pairing, side, length);
         exchange_datagram(&c->exchange, side, bytes, n, length, stamp, t->context);
         connection_touch(t, c, stamp.time / 1000000000);

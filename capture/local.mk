@@ -49,6 +49,7 @@ libravel_a_SOURCES += \
 	%D%/protocol/protocol.c \
 	%D%/protocol/raft-record.c \
 	%D%/protocol/redis-carried.c \
+	%D%/protocol/redis-commands.c \
 	%D%/protocol/redis.c \
 	%D%/protocol/rpc.c \
 	%D%/protocol/smtp.c \
@@ -58,6 +59,7 @@ libravel_a_SOURCES += \
 	%D%/protocol/websocket.c \
 	%D%/protocol/zookeeper.c \
 	%D%/run.c \
+	%D%/server-set.c \
 	%D%/settling.c \
 	%D%/signs.c \
 	%D%/source/link-watch.c \
