@@ -133,7 +133,7 @@ static AccountEntry add_ip(Capture *c, const IpPacket *ip, Stamp stamp)
 
 /* A packet in a tunnel, and so on inwards. Each depth has its own fragments, since
  * what one puts together the next reads. */
-static AccountEntry decode(Capture *c, const Packet *packet, Stamp stamp)
+static AccountEntry packet_decode(Capture *c, const Packet *packet, Stamp stamp)
 {
         Cursor frame = cursor(packet->bytes, packet->captured);
         gsize missing = packet->length - packet->captured;
@@ -199,7 +199,7 @@ void capture_add(Capture *c, const Packet *packet)
         c->now.time = c->started ? MAX(c->now.time, packet->time) : packet->time;
         c->now.packet++;
         c->started = TRUE;
-        AccountEntry reason = decode(c, packet, (Stamp){ packet->time, c->now.packet });
+        AccountEntry reason = packet_decode(c, packet, (Stamp){ packet->time, c->now.packet });
         if (reason != ACCOUNT_NONE && reason != ACCOUNT_FRAGMENTS)
                 account_add(&c->account, reason);
         settle_overdue(c);
@@ -250,7 +250,7 @@ static char *put_hex(char *at, guint64 value)
         return put_hex_word(at, low, n);
 }
 
-static char *put_decimal(char *at, guint64 value)
+static char *attrs_put_decimal(char *at, guint64 value)
 {
         char digits[20];
         gsize n = 0;
@@ -273,7 +273,7 @@ static void keep_order(Capture *c, CapturedMessage *m)
         c->last = m->stamp.time;
 }
 
-static void add_key(Capture *c, const char *key)
+static void attrs_add_key(Capture *c, const char *key)
 {
         if (c->attrs->len)
                 g_string_append_c(c->attrs, ' ');
@@ -287,11 +287,11 @@ static void put_attribute(Capture *c, const char *key, gint64 value)
         while (*key)
                 *at++ = *key++;
         const char *from = text + (c->attrs->len == 0);
-        g_string_append_len(c->attrs, from, put_decimal(at, (guint64)value) - from);
+        g_string_append_len(c->attrs, from, attrs_put_decimal(at, (guint64)value) - from);
 }
 
 /* An attribute that is left out where it is 0. */
-static inline void add_number(Capture *c, const char *key, gint64 value)
+static inline void attrs_add_number(Capture *c, const char *key, gint64 value)
 {
         if (value > 0)
                 put_attribute(c, key, value);
@@ -305,7 +305,7 @@ static void label_fill(Capture *c, const CapturedMessage *m)
 
         if (c->operations && !operation)
                 return;
-        add_key(c, "label=");
+        attrs_add_key(c, "label=");
         if (operation)
                 g_string_append(c->attrs, operation);
         else
@@ -327,14 +327,14 @@ static void message_fill(Capture *c, const CapturedMessage *m, Message *message)
                 message_set_id(message, c->id, put_hex(at, m->number) - c->id);
         }
         g_string_truncate(c->attrs, 0);
-        add_number(c, "dur=", m->duration);
-        add_number(c, "bytes=", (gint64)size_round(m->bytes));
-        add_number(c, "conn=", m->connection);
-        add_number(c, "txn=", m->transaction);
+        attrs_add_number(c, "dur=", m->duration);
+        attrs_add_number(c, "bytes=", (gint64)size_round(m->bytes));
+        attrs_add_number(c, "conn=", m->connection);
+        attrs_add_number(c, "txn=", m->transaction);
         if (m->label && c->options.labels)
                 label_fill(c, m);
         if (m->identifiers) {
-                add_key(c, "ids=");
+                attrs_add_key(c, "ids=");
                 identifiers_append(c->attrs, m->identifiers);
         }
         if (m->link.some) {
@@ -342,18 +342,18 @@ static void message_fill(Capture *c, const CapturedMessage *m, Message *message)
 
                 *at++ = '.';
                 at = put_hex(at, m->link.number);
-                add_key(c, m->link.relay ? "relay=" : "link=");
+                attrs_add_key(c, m->link.relay ? "relay=" : "link=");
                 g_string_append_len(c->attrs, text, at - text);
         }
         if (m->fetch) {
-                add_key(c, "fetch=");
+                attrs_add_key(c, "fetch=");
                 g_string_append(c->attrs, m->fetch == FETCH_WAIT     ? "wait"
                                           : m->fetch == FETCH_SETTLE ? "settle"
                                                                      : "now");
         }
-        add_number(c, "stall=", m->stall);
-        add_number(c, "resent=", m->resent);
-        add_number(c, "syn=", m->since_opened);
+        attrs_add_number(c, "stall=", m->stall);
+        attrs_add_number(c, "resent=", m->resent);
+        attrs_add_number(c, "syn=", m->since_opened);
         message->attrs = c->attrs->str;
         message->attrs_length = (guint32)c->attrs->len;
 }

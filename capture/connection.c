@@ -122,7 +122,7 @@ static void list_remove(ConnectionTable *t, Connection *c)
         *(c->newer ? &c->newer->older : &list->newest) = c->older;
 }
 
-static void list_append(ConnectionTable *t, Connection *c)
+static void silence_list_append(ConnectionTable *t, Connection *c)
 {
         SilenceList *list = &t->lists[c->patient];
         c->newer = NULL;
@@ -139,7 +139,7 @@ static void connection_touch(ConnectionTable *t, Connection *c, gint64 seconds)
         list_remove(t, c);
         c->seen = seconds;
         c->patient = patient;
-        list_append(t, c);
+        silence_list_append(t, c);
 }
 
 static guint64 connection_hash(const ConnectionTable *t, const Address address[2],
@@ -392,7 +392,8 @@ static Endpoint end_of(const Connection *c, guint side)
         return (Endpoint){ c->address[side], c->port[side] };
 }
 
-static NodeRole role_of(const ConnectionTable *t, const Connection *c, guint side, Stamp stamp)
+static NodeRole connection_role_of(const ConnectionTable *t, const Connection *c, guint side,
+                                   Stamp stamp)
 {
         Endpoint own = end_of(c, side), peer = end_of(c, !side);
         return node_names_role(t->names, &own, &peer, stamp.time);
@@ -407,8 +408,8 @@ static gboolean serves(const ConnectionTable *t, const Connection *c, guint side
         case BY_ACCEPT:
                 return server_set_has(t->servers, c->address[side], c->port[side]);
         case BY_NAME:
-                return role_of(t, c, side, stamp) == ROLE_SERVER ||
-                       role_of(t, c, !side, stamp) == ROLE_CALLER;
+                return connection_role_of(t, c, side, stamp) == ROLE_SERVER ||
+                       connection_role_of(t, c, !side, stamp) == ROLE_CALLER;
         case BY_PORTS:
                 return c->port[side] < FIRST_CLIENT_PORT;
         case BY_SYN:
@@ -450,7 +451,7 @@ static void connection_name(ConnectionTable *t, Connection *c, NodeId node[2], S
                 node[i] = node_names_lookup(t->names, &own, &peer, stamp.time);
         }
         c->signs.alone = address_equal(c->address[0], c->address[1]) && client != NO_SIDE &&
-                         role_of(t, c, client, stamp) == ROLE_NAMELESS;
+                         connection_role_of(t, c, client, stamp) == ROLE_NAMELESS;
 }
 
 /* Its first payload was sent: what is told of the ends by now. */
@@ -592,7 +593,7 @@ static Connection *connection_new(ConnectionTable *t, const Address address[2],
         guint64 h = connection_hash(t, address, port, protocol);
         c->chain = t->buckets[h & (t->n_buckets - 1)];
         t->buckets[h & (t->n_buckets - 1)] = c;
-        list_append(t, c);
+        silence_list_append(t, c);
         t->n++;
         return c;
 }

@@ -42,13 +42,13 @@ enum {
         TLS_FINISHED_LONG = 74 /* and with SHA-384 */
 };
 
-static gboolean begins(const CutSegment *s, guint8 first, guint8 second)
+static gboolean cut_run_begins(const CutSegment *s, guint8 first, guint8 second)
 {
         return s->n >= MIN_SEEN && s->bytes[0] == first && s->bytes[1] == second;
 }
 
 /* "HTTP/1.1 1xx", but for 101. */
-static gboolean is_interim(const CutSegment *s)
+static gboolean cut_run_is_interim(const CutSegment *s)
 {
         static const char version[] = "HTTP/1.1 ";
         if (s->n < MIN_SEEN || memcmp(s->bytes, version, MIN(s->n, STATUS_AT)) != 0)
@@ -125,9 +125,9 @@ static MessageKind tls_kind(CutTalk *talk, const CutSegment *s)
 /* HTTP/2 is known by how both sides begin. */
 static gboolean is_multiplexed(CutTalk *talk, const CutSegment *s)
 {
-        if (s->calls && begins(s, 'P', 'R') && (s->n < 3 || s->bytes[2] == 'I'))
+        if (s->calls && cut_run_begins(s, 'P', 'R') && (s->n < 3 || s->bytes[2] == 'I'))
                 talk->preface = TRUE;
-        else if (!s->calls && begins(s, 0, 0))
+        else if (!s->calls && cut_run_begins(s, 0, 0))
                 talk->frames = TRUE;
         return talk->preface && talk->frames;
 }
@@ -149,12 +149,12 @@ static MessageKind first_kind(CutTalk *talk, const CutSegment *s, MessageKind *b
                 talk->kind = TALK_MYSQL_LOGIN;
                 return KIND_SESSION;
         }
-        if (s->start_seen ? s->calls && begins(s, TLS_HANDSHAKE, TLS_MAJOR)
-                          : begins(s, TLS_DATA, TLS_MAJOR)) {
+        if (s->start_seen ? s->calls && cut_run_begins(s, TLS_HANDSHAKE, TLS_MAJOR)
+                          : cut_run_begins(s, TLS_DATA, TLS_MAJOR)) {
                 talk->kind = TALK_TLS;
                 return tls_kind(talk, s);
         }
-        if (s->calls && s->start_seen && talk->runs == 0 && begins(s, 0, 0) &&
+        if (s->calls && s->start_seen && talk->runs == 0 && cut_run_begins(s, 0, 0) &&
             s->length >= MIN_POSTGRES_START && s->length <= MAX_POSTGRES_START)
                 talk->kind = TALK_POSTGRES_START;
         return KIND_BY_SIDE;
@@ -170,7 +170,7 @@ static MessageKind postgres_kind(CutTalk *talk, const CutSegment *s, MessageKind
         } else if (byte && s->bytes[0] == 'S') {
                 talk->kind = TALK_UNKNOWN;
                 talk->runs = 0;
-        } else if (begins(s, 'R', 0)) {
+        } else if (cut_run_begins(s, 'R', 0)) {
                 talk->kind = TALK_POSTGRES_LOGIN;
         } else {
                 return KIND_BY_SIDE;
@@ -191,7 +191,7 @@ static MessageKind kind_find(CutTalk *talk, const CutSegment *s, MessageKind *be
         case TALK_TLS:
                 return tls_kind(talk, s);
         case TALK_MYSQL_LOGIN:
-                if (!s->calls && begins(s, TLS_HANDSHAKE, TLS_MAJOR))
+                if (!s->calls && cut_run_begins(s, TLS_HANDSHAKE, TLS_MAJOR))
                         talk->kind = TALK_TLS;
                 else if (!s->calls && talk->runs > 0 && mysql_login_ends(s))
                         talk->kind = TALK_PLAIN;
@@ -201,7 +201,7 @@ static MessageKind kind_find(CutTalk *talk, const CutSegment *s, MessageKind *be
                         return postgres_kind(talk, s, before);
                 break;
         case TALK_POSTGRES_LOGIN:
-                if (!s->calls || begins(s, 'p', 0) || begins(s, 0, 0))
+                if (!s->calls || cut_run_begins(s, 'p', 0) || cut_run_begins(s, 0, 0))
                         return KIND_SESSION;
                 talk->kind = TALK_PLAIN;
                 break;
@@ -224,7 +224,7 @@ static MessageKind kind_find(CutTalk *talk, const CutSegment *s, MessageKind *be
 
 MessageKind cut_run_kind(CutTalk *talk, const CutSegment *s, MessageKind *before)
 {
-        if (!s->calls && is_interim(s))
+        if (!s->calls && cut_run_is_interim(s))
                 return KIND_INTERIM;
         if (s->calls) {
                 talk->has_begins = s->n >= MIN_SEEN;

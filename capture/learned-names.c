@@ -70,8 +70,8 @@ static gboolean copy_name(char *to, const guint8 *name, gsize n)
 }
 
 /* The array never moves: what the hash table points to stays. */
-static void learn(LearnedNames *names, Address address, const char *source, const guint8 *name,
-                  gsize n)
+static void learned_name_add(LearnedNames *names, Address address, const char *source,
+                             const guint8 *name, gsize n)
 {
         LearnedName new = { .address = address, .source = source };
 
@@ -103,7 +103,7 @@ static gsize question_read(Cursor *c, guint8 *text)
         return total;
 }
 
-static gboolean name_skip(Cursor *c)
+static gboolean learned_name_skip(Cursor *c)
 {
         guint8 length;
 
@@ -137,14 +137,14 @@ void learned_names_add_datagram(LearnedNames *names, const guint8 *bytes, gsize 
                 guint16 type, class, size;
                 const guint8 *data;
 
-                if (!name_skip(&c) || !cursor_u16(&c, &type) || !cursor_u16(&c, &class) ||
+                if (!learned_name_skip(&c) || !cursor_u16(&c, &type) || !cursor_u16(&c, &class) ||
                     !cursor_skip(&c, 4) || !cursor_u16(&c, &size) ||
                     !(data = cursor_take(&c, size)))
                         return;
                 if (class == 1 && type == 1 && size == 4)
-                        learn(names, address_v4(read_u32(data)), from_dns, name, length);
+                        learned_name_add(names, address_v4(read_u32(data)), from_dns, name, length);
                 else if (class == 1 && type == 28 && size == 16)
-                        learn(names, address_v6(data), from_dns, name, length);
+                        learned_name_add(names, address_v6(data), from_dns, name, length);
         }
 }
 
@@ -182,7 +182,7 @@ static void learn_tls(LearnedNames *names, Address receiver, const guint8 *bytes
                 }
                 if (cursor_u16(&c, &list) && cursor_u8(&c, &kind) && cursor_u16(&c, &length) &&
                     kind == 0 && (name = cursor_take(&c, length)))
-                        learn(names, receiver, from_tls, name, length);
+                        learned_name_add(names, receiver, from_tls, name, length);
                 return;
         }
 }
@@ -209,7 +209,8 @@ static void learn_http(LearnedNames *names, Address receiver, const guint8 *byte
                 for (stop = newline; stop > name && stop[-1] <= ' '; stop--)
                         ;
                 colon = memchr(name, ':', (gsize)(stop - name));
-                learn(names, receiver, from_http, name, (gsize)((colon ? colon : stop) - name));
+                learned_name_add(names, receiver, from_http, name,
+                                 (gsize)((colon ? colon : stop) - name));
                 return;
         }
 }

@@ -32,7 +32,7 @@ void link_table_free(LinkTable *t)
         g_free(t);
 }
 
-static const Content *find(const LinkTable *t, gint64 key)
+static const Content *link_find(const LinkTable *t, gint64 key)
 {
         const Content *known = t->newer ? g_hash_table_lookup(t->newer, &key) : NULL;
 
@@ -41,7 +41,7 @@ static const Content *find(const LinkTable *t, gint64 key)
 
 Link link_table_find(const LinkTable *t, guint64 content, NodeId not_by)
 {
-        const Content *known = find(t, (gint64)hash_word(t->seed, content));
+        const Content *known = link_find(t, (gint64)hash_word(t->seed, content));
 
         return known && known->by != not_by ? known->link : (Link){ 0 };
 }
@@ -56,35 +56,35 @@ Link link_table_take(LinkTable *t, guint64 content, NodeId not_by)
         return link;
 }
 
-static void make_room(LinkTable *t)
+static void link_make_room(LinkTable *t)
 {
         g_clear_pointer(&t->older, g_hash_table_destroy);
         t->older = t->newer;
         t->newer = g_hash_table_new_full(hash_int64, g_int64_equal, g_free, NULL);
 }
 
-static void keep(LinkTable *t, const Content *entry)
+static void link_keep(LinkTable *t, const Content *entry)
 {
         if (!t->newer || g_hash_table_size(t->newer) >= MAX_CONTENTS)
-                make_room(t);
+                link_make_room(t);
         g_hash_table_add(t->newer, g_memdup2(entry, sizeof *entry));
 }
 
 void link_table_set(LinkTable *t, guint64 content, NodeId by, Link link)
 {
-        keep(t, &(Content){ (gint64)hash_word(t->seed, content), link, by });
+        link_keep(t, &(Content){ (gint64)hash_word(t->seed, content), link, by });
 }
 
 Link link_table_add(LinkTable *t, guint64 content, NodeId by, guint16 port, guint32 number)
 {
         gint64 key = (gint64)hash_word(t->seed, content);
-        const Content *known = find(t, key);
+        const Content *known = link_find(t, key);
         Content entry = { key, { .number = number, .port = port, .some = TRUE }, by };
 
         if (known && g_hash_table_contains(t->newer, &key))
                 return known->link;
         if (known)
                 entry = *known; /* which is not the oldest any more */
-        keep(t, &entry);
+        link_keep(t, &entry);
         return entry.link;
 }

@@ -45,7 +45,7 @@ static const char *const extensions[] = {
         "py",   "rss", "svg",  "txt",  "wasm", "woff", "xml", NULL,
 };
 
-static gboolean is_one_of(const char *text, gsize n, const char *const *words)
+static gboolean operation_is_one_of(const char *text, gsize n, const char *const *words)
 {
         for (; *words; words++)
                 if (strlen(*words) == n && memcmp(*words, text, n) == 0)
@@ -86,7 +86,7 @@ static gboolean is_pronounceable(const char *p, gsize n)
         return (n <= SHORT_PART || vowels > 0) && (n < HEX_PART || hex < n);
 }
 
-static gboolean is_version(const char *text, gsize n)
+static gboolean operation_is_version(const char *text, gsize n)
 {
         return n >= 2 && n <= 3 && text[0] == 'v' && g_ascii_isdigit(text[1]) &&
                (n == 2 || g_ascii_isdigit(text[2]));
@@ -96,9 +96,10 @@ gboolean operation_is_word(const char *text, gsize n)
 {
         const char *at = text, *dot = memchr(text, '.', n), *end = dot ? dot : text + n;
 
-        if (is_version(text, n) || (n == 1 && g_ascii_isalpha(*text)))
+        if (operation_is_version(text, n) || (n == 1 && g_ascii_isalpha(*text)))
                 return TRUE;
-        if (end - text > MAX_WORD || (dot && !is_one_of(dot + 1, text + n - dot - 1, extensions)))
+        if (end - text > MAX_WORD ||
+            (dot && !operation_is_one_of(dot + 1, text + n - dot - 1, extensions)))
                 return FALSE;
         for (guint parts = 0; parts < MAX_PARTS; parts++) {
                 gsize length = part_length(at, end);
@@ -120,7 +121,7 @@ gboolean operation_is_word(const char *text, gsize n)
 
 /* A name of a schema: letters, "_", and a few digits at the end of what "_" divides. With dots
  * between several of them. */
-static gboolean is_name(const char *text, gsize n)
+static gboolean operation_is_name(const char *text, gsize n)
 {
         gsize digits = 0, letters = 0;
 
@@ -165,10 +166,10 @@ static void path_append(GString *out, const char *path)
                 g_string_append(out, " /...");
 }
 
-static void name_append(GString *out, const char *word, gsize n)
+static void operation_name_append(GString *out, const char *word, gsize n)
 {
         g_string_append_c(out, ' ');
-        if (is_name(word, n))
+        if (operation_is_name(word, n))
                 g_string_append_len(out, word, (gssize)n);
         else
                 g_string_append(out, "...");
@@ -189,7 +190,7 @@ static void job_append(GString *out, const char *name)
                 else if (out->len > from && out->str[out->len - 1] != '.')
                         g_string_append_c(out, '.');
         }
-        if (is_name(out->str + from, out->len - from))
+        if (operation_is_name(out->str + from, out->len - from))
                 return;
         g_string_truncate(out, from);
         g_string_append(out, "...");
@@ -200,7 +201,7 @@ static gboolean is_at_queue(const char *verb, gsize n)
         static const char *const verbs[] = { "publish", "deliver", "LPUSH", "LPUSHX",
                                              "RPUSH",   "RPUSHX",  NULL };
 
-        return is_one_of(verb, n, verbs);
+        return operation_is_one_of(verb, n, verbs);
 }
 
 /* A queue, or a job, or both. */
@@ -209,7 +210,7 @@ static void queue_append(GString *out, const char *words)
         const char *blank = strchr(words, ' ');
 
         if (blank)
-                name_append(out, words, blank - words);
+                operation_name_append(out, words, blank - words);
         job_append(out, blank ? blank + 1 : words);
 }
 
@@ -222,7 +223,8 @@ static void two_append(GString *out, const char *label, const char *blank)
         if (g_str_has_prefix(label, "DNS ") || g_str_has_prefix(label, "RPC ")) {
                 g_string_append(out, label);
         } else if (*rest == '/' || *rest == '*' || *rest == '\0') {
-                if (!is_one_of(label, n, methods) && !is_one_of(label, n, path_operations))
+                if (!operation_is_one_of(label, n, methods) &&
+                    !operation_is_one_of(label, n, path_operations))
                         return;
                 g_string_append_len(out, label, n);
                 if (*rest == '/')
@@ -232,7 +234,7 @@ static void two_append(GString *out, const char *label, const char *blank)
                 if (is_at_queue(label, n))
                         queue_append(out, rest);
                 else
-                        name_append(out, rest, strlen(rest));
+                        operation_name_append(out, rest, strlen(rest));
         }
 }
 
@@ -242,7 +244,8 @@ void operation_append(GString *out, const char *label)
 
         if (blank)
                 two_append(out, label, blank);
-        else if (slash && is_name(label, slash - label) && is_name(slash + 1, strlen(slash + 1)))
+        else if (slash && operation_is_name(label, slash - label) &&
+                 operation_is_name(slash + 1, strlen(slash + 1)))
                 g_string_append(out, label);
         else if (is_verb(label, strlen(label)))
                 g_string_append(out, label);

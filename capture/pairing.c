@@ -34,7 +34,7 @@ void pairing_mark_call(Pairing *p, guint client, CapturedMessage *out,
         out->connection = p->number;
 }
 
-static WaitingCall *call_at(const WaitingCalls *w, guint i)
+static WaitingCall *waiting_call_at(const WaitingCalls *w, guint i)
 {
         return &w->ring[(w->first + i) & (w->capacity - 1u)];
 }
@@ -42,7 +42,7 @@ static WaitingCall *call_at(const WaitingCalls *w, guint i)
 /* The oldest call is gone. */
 static void call_shift(WaitingCalls *w)
 {
-        w->n_of[call_at(w, 0)->side]--;
+        w->n_of[waiting_call_at(w, 0)->side]--;
         w->first = (guint16)((w->first + 1) & (w->capacity - 1));
         w->n--;
 }
@@ -57,7 +57,7 @@ static gboolean calls_grow(WaitingCalls *w, const CaptureContext *context)
         *all += capacity - w->capacity;
         WaitingCall *calls = g_new(WaitingCall, capacity);
         for (guint i = 0; i < w->n; i++)
-                calls[i] = *call_at(w, i);
+                calls[i] = *waiting_call_at(w, i);
         g_free(w->ring);
         w->ring = calls;
         w->first = 0;
@@ -78,7 +78,7 @@ static gboolean call_push(WaitingCalls *w, WaitingCall call, gboolean keyed,
                 w->beyond += !keyed;
                 return FALSE;
         }
-        *call_at(w, w->n++) = call;
+        *waiting_call_at(w, w->n++) = call;
         w->n_of[call.side]++;
         return TRUE;
 }
@@ -87,17 +87,18 @@ static gboolean call_push(WaitingCalls *w, WaitingCall call, gboolean keyed,
 static gint call_find(const WaitingCalls *w, guint side, gboolean keyed, guint64 key)
 {
         for (guint i = 0; i < w->n && w->n_of[!side]; i++)
-                if (call_at(w, i)->side != side && (!keyed || call_at(w, i)->number == key))
+                if (waiting_call_at(w, i)->side != side &&
+                    (!keyed || waiting_call_at(w, i)->number == key))
                         return (gint)i;
         return -1;
 }
 
 static WaitingCall call_take(WaitingCalls *w, guint index)
 {
-        WaitingCall call = *call_at(w, index);
+        WaitingCall call = *waiting_call_at(w, index);
         for (; index > 0; index--)
-                *call_at(w, index) = *call_at(w, index - 1);
-        *call_at(w, 0) = call;
+                *waiting_call_at(w, index) = *waiting_call_at(w, index - 1);
+        *waiting_call_at(w, 0) = call;
         call_shift(w);
         return call;
 }
@@ -106,7 +107,7 @@ static WaitingCall call_take(WaitingCalls *w, guint index)
 static void call_withdraw(WaitingCalls *w, guint side)
 {
         for (guint i = w->n; i-- > 0;)
-                if (call_at(w, i)->side == side) {
+                if (waiting_call_at(w, i)->side == side) {
                         call_take(w, i);
                         return;
                 }
@@ -283,7 +284,7 @@ void pairing_piece_write(Pairing *p, guint side, const Piece *piece, const Captu
         pairing_account(p, side, TRUE);
 }
 
-static void piece_write(gpointer user, const Piece *piece)
+static void message_piece_write(gpointer user, const Piece *piece)
 {
         const PieceUser *u = user;
         pairing_piece_write(u->pairing, u->side, piece, u->context);
@@ -293,7 +294,7 @@ static void message_settle_pieces(Pairing *p, guint side, const CaptureContext *
 {
         PieceUser user = { p, side, context };
         if (p->message[side].pieces)
-                pieces_settle(p->message[side].pieces, piece_write, &user);
+                pieces_settle(p->message[side].pieces, message_piece_write, &user);
 }
 
 /* Where the message's stamp may yet come to be: the item stands there. */
@@ -310,7 +311,7 @@ static void item_stand(MessageInProgress *m, const CaptureContext *context)
 }
 
 /* Likewise, where it may be the stamp of one of its pieces. */
-static void item_update(MessageInProgress *m, const CaptureContext *context)
+static void message_item_update(MessageInProgress *m, const CaptureContext *context)
 {
         gint64 time;
         if (m->pieces && pieces_time(m->pieces, &time))
@@ -378,7 +379,7 @@ void pairing_deliver(Pairing *p, guint side, const Carried *carried, const Captu
                 guint64 content = carried->contents[i], tag = carried->tags ? carried->tags[i] : 0;
                 gboolean settled;
 
-                out.number = call_at(&p->calls, (guint)call)->number + i;
+                out.number = waiting_call_at(&p->calls, (guint)call)->number + i;
                 out.link = carried->was_waited
                                    ? link_table_add(context->links, content, p->node[!side],
                                                     out.port, (guint32)out.number)
@@ -463,8 +464,8 @@ void pairing_stall(Pairing *p, guint side, TcpStall stall, gint64 ns)
         else if (stall == TCP_HOLE)
                 p->stall[side] = ns;
         for (guint i = p->calls.n; stall == TCP_RESENT && !m->open && i-- > 0;)
-                if (call_at(&p->calls, i)->side == side) {
-                        call_at(&p->calls, i)->resent += ns;
+                if (waiting_call_at(&p->calls, i)->side == side) {
+                        waiting_call_at(&p->calls, i)->resent += ns;
                         return;
                 }
 }
@@ -478,7 +479,7 @@ void pairing_grow(Pairing *p, guint side, Stamp stamp, const CaptureContext *con
                 return;
         }
         message_see(m, stamp);
-        item_update(m, context);
+        message_item_update(m, context);
 }
 
 gboolean pairing_begin(Pairing *p, guint side, MessageKind kind, MessageEnd end,
@@ -516,7 +517,7 @@ gboolean pairing_begin(Pairing *p, guint side, MessageKind kind, MessageEnd end,
         }
         if (kind == KIND_RETURN && !m->keyed)
                 order_return(p, m);
-        item_update(m, context);
+        message_item_update(m, context);
         return TRUE;
 }
 
@@ -551,7 +552,7 @@ void pairing_piece_begin(Pairing *p, guint side, guint32 seq, gboolean endless, 
                 m->pieces = pieces_new(endless || m->written, &context->memory->pieces);
         if (!pieces_begin(m->pieces, seq, stamp))
                 message_settle_pieces(p, side, context);
-        item_update(m, context);
+        message_item_update(m, context);
 }
 
 void pairing_piece_end(Pairing *p, guint side, Stamp stamp, const CaptureContext *context)
@@ -560,18 +561,18 @@ void pairing_piece_end(Pairing *p, guint side, Stamp stamp, const CaptureContext
         PieceUser user = { p, side, context };
         if (!m->open || !m->pieces)
                 return;
-        if (!pieces_end(m->pieces, stamp, piece_write, &user))
+        if (!pieces_end(m->pieces, stamp, message_piece_write, &user))
                 message_settle_pieces(p, side, context);
         if (pieces_are_endless(m->pieces))
                 pairing_account(p, side, TRUE);
-        item_update(m, context);
+        message_item_update(m, context);
 }
 
 void pairing_set_end(Pairing *p, guint side, MessageEnd end, const CaptureContext *context)
 {
         MessageInProgress *m = &p->message[side];
         m->end = (guint8)end;
-        item_update(m, context);
+        message_item_update(m, context);
 }
 
 void pairing_end(Pairing *p, guint side, Stamp stamp, const CaptureContext *context)
@@ -604,7 +605,7 @@ void pairing_recast(Pairing *p, guint side, MessageKind kind, const CaptureConte
                 return;
         call_unmake(p, side);
         m->kind = (guint8)kind;
-        item_update(m, context);
+        message_item_update(m, context);
 }
 
 /* Whether what the open message is made of is accounted for: by a message, or because its
@@ -657,7 +658,8 @@ void pairing_settle(Pairing *p, guint side, const CaptureContext *context)
 void pairing_forget_calls(Pairing *p, const CaptureContext *context)
 {
         for (guint i = 0; i < p->calls.n; i++)
-                context->account->count[ACCOUNT_UNANSWERED] += !call_at(&p->calls, i)->session;
+                context->account->count[ACCOUNT_UNANSWERED] +=
+                        !waiting_call_at(&p->calls, i)->session;
         p->calls.n = p->calls.n_of[0] = p->calls.n_of[1] = p->order.sure = 0;
         p->calls.beyond = 0;
 }
@@ -666,7 +668,7 @@ guint8 pairing_call(const Pairing *p, guint side)
 {
         gint i = call_find(&p->calls, side, FALSE, 0);
         if (i >= 0)
-                return call_at(&p->calls, (guint)i)->call;
+                return waiting_call_at(&p->calls, (guint)i)->call;
         return (p->order.unsure || p->calls.beyond > 0) && side != p->client ? p->order.last_call
                                                                              : CALL_NONE;
 }
@@ -674,7 +676,7 @@ guint8 pairing_call(const Pairing *p, guint side)
 gboolean pairing_call_is_run(const Pairing *p, guint side)
 {
         gint i = call_find(&p->calls, side, FALSE, 0);
-        return i >= 0 && call_at(&p->calls, (guint)i)->by_run;
+        return i >= 0 && waiting_call_at(&p->calls, (guint)i)->by_run;
 }
 
 gboolean pairing_take_call(Pairing *p, guint side, guint64 *number)

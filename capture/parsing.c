@@ -55,8 +55,8 @@ static void part_begin(Exchange *x, guint side, const Parsed *parsed, Stamp now,
 }
 
 /* FALSE: the message is not of a kind that this side may send. */
-static gboolean message_begin(Exchange *x, guint side, const Parsed *parsed, Stamp now,
-                              const CaptureContext *context)
+static gboolean parsing_message_begin(Exchange *x, guint side, const Parsed *parsed, Stamp now,
+                                      const CaptureContext *context)
 {
         Pairing *p = &x->pairing;
         MessageEnd end = parsed->length == PARSE_FOREVER ? END_BY_CLOSE : END_BY_CONTENT;
@@ -137,7 +137,7 @@ static void message_end(Exchange *x, guint side, gboolean switches, const Protoc
 }
 
 /* A piece of the open message ends. */
-static void piece_end(Exchange *x, guint side, const CaptureContext *context)
+static void parsing_piece_end(Exchange *x, guint side, const CaptureContext *context)
 {
         x->side[side].piece = FALSE;
         pairing_piece_end(&x->pairing, side, x->pairing.message[side].last, context);
@@ -316,7 +316,7 @@ static gboolean stretch_begin_message(Exchange *x, guint side, const Stretch *b,
         if (status == PARSE_NOT_MINE)
                 return FALSE;
         return parsed->kind == KIND_UNKNOWN || x->pairing.message[side].kind != KIND_UNKNOWN ||
-               message_begin(x, side, parsed, b->stamp, context);
+               parsing_message_begin(x, side, parsed, b->stamp, context);
 }
 
 /* The parser does not know the bytes. */
@@ -424,7 +424,7 @@ static Step stretch_end_piece(Exchange *x, guint side, const CaptureContext *con
 {
         if (x->side[side].skip)
                 return STEP_DONE;
-        piece_end(x, side, context);
+        parsing_piece_end(x, side, context);
         return STEP_NEXT;
 }
 
@@ -512,7 +512,7 @@ gsize parsing_skip(Exchange *x, guint side, gsize n, Stamp stamp, const CaptureC
         if (s->skip == 0 && s->ends_after_skip)
                 message_end(x, side, s->switches_after_skip, NULL, stamp, context);
         else if (s->skip == 0 && s->piece)
-                piece_end(x, side, context);
+                parsing_piece_end(x, side, context);
         return skipped;
 }
 

@@ -62,7 +62,7 @@ static gboolean is_room(const Pieces *p)
         return p->endless || (p->held < MAX_HELD && p->memory->held < MAX_ALL_HELD);
 }
 
-static void hold(Pieces *p, const Piece *piece)
+static void pieces_hold(Pieces *p, const Piece *piece)
 {
         p->memory->held++;
         if (p->held++ == 0) {
@@ -92,7 +92,7 @@ gboolean pieces_end(Pieces *p, Stamp last, WritePiece write, gpointer user)
                 write(user, &p->open);
                 return TRUE;
         }
-        hold(p, &p->open);
+        pieces_hold(p, &p->open);
         return is_room(p);
 }
 

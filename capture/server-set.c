@@ -26,7 +26,7 @@ void server_set_free(ServerSet *set)
         g_free(set);
 }
 
-static guint64 endpoint_hash(const ServerSet *set, Address a, guint16 port)
+static guint64 server_set_endpoint_hash(const ServerSet *set, Address a, guint16 port)
 {
         guint64 h = hash_word(hash_word(hash_word(set->seed, a.high), a.low), port);
         return h ? h : 1;
@@ -54,7 +54,7 @@ static void set_grow(ServerSet *set)
 
 void server_set_add(ServerSet *set, Address a, guint16 port)
 {
-        guint64 hash = endpoint_hash(set, a, port), *place = set_find(set, hash);
+        guint64 hash = server_set_endpoint_hash(set, a, port), *place = set_find(set, hash);
         if (*place || set->n >= MAX_SERVERS)
                 return;
         *place = hash;
@@ -64,7 +64,7 @@ void server_set_add(ServerSet *set, Address a, guint16 port)
 
 gboolean server_set_has(const ServerSet *set, Address a, guint16 port)
 {
-        return *set_find(set, endpoint_hash(set, a, port)) != 0;
+        return *set_find(set, server_set_endpoint_hash(set, a, port)) != 0;
 }
 
 guint32 server_set_count(const ServerSet *set)

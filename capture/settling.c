@@ -27,7 +27,7 @@ void settling_free(Settling *s)
         g_free(s);
 }
 
-static guint64 *pair_of(Settling *s, NodeId queue, NodeId consumer)
+static guint64 *settling_pair_of(Settling *s, NodeId queue, NodeId consumer)
 {
         guint64 key = (guint64)queue << 32 | consumer, *pair;
 
@@ -41,7 +41,7 @@ static guint64 *pair_of(Settling *s, NodeId queue, NodeId consumer)
         return pair;
 }
 
-static guint64 mix(NodeId queue, NodeId consumer, guint64 tag)
+static guint64 settling_mix(NodeId queue, NodeId consumer, guint64 tag)
 {
         return hash_word(tag, (guint64)queue << 32 | consumer);
 }
@@ -49,19 +49,20 @@ static guint64 mix(NodeId queue, NodeId consumer, guint64 tag)
 gboolean settling_take(Settling *s, NodeId queue, NodeId consumer, guint64 tag, guint16 port,
                        guint32 number)
 {
-        guint64 *unsettled = pair_of(s, queue, consumer);
+        guint64 *unsettled = settling_pair_of(s, queue, consumer);
         gboolean likely = *unsettled < MAX_UNSETTLED;
 
         ++*unsettled;
         if (likely)
-                link_table_set(s->taken, mix(queue, consumer, tag), queue,
+                link_table_set(s->taken, settling_mix(queue, consumer, tag), queue,
                                (Link){ .number = number, .port = port, .some = TRUE });
         return likely;
 }
 
 gboolean settling_has(const Settling *s, NodeId queue, NodeId consumer, guint64 tag)
 {
-        return s->pairs && link_table_find(s->taken, mix(queue, consumer, tag), consumer).some;
+        return s->pairs &&
+               link_table_find(s->taken, settling_mix(queue, consumer, tag), consumer).some;
 }
 
 Link settling_settle(Settling *s, NodeId queue, NodeId consumer, guint64 tag)
@@ -69,8 +70,8 @@ Link settling_settle(Settling *s, NodeId queue, NodeId consumer, guint64 tag)
         Link link = { 0 };
 
         if (s->pairs)
-                link = link_table_take(s->taken, mix(queue, consumer, tag), consumer);
+                link = link_table_take(s->taken, settling_mix(queue, consumer, tag), consumer);
         if (link.some)
-                *pair_of(s, queue, consumer) = 0;
+                *settling_pair_of(s, queue, consumer) = 0;
         return link;
 }

@@ -148,7 +148,7 @@ static void see_length(Signs *s, gsize n)
 }
 
 /* The end of side has answered the other's at time. */
-static void see_turn(Signs *s, guint side, gint64 time)
+static void signs_see_turn(Signs *s, guint side, gint64 time)
 {
         if (s->last[!side] != G_MININT64 && time >= s->last[!side])
                 s->turn[side] = MIN(s->turn[side], time - s->last[!side]);
@@ -163,7 +163,7 @@ static void run_begin(SignTable *t, Signs *s, const Pairing *p, gboolean lengths
         s->run_again = s->run_late = FALSE;
         if (s->warm < WARM_RUNS)
                 s->warm++;
-        see_turn(s, side, time);
+        signs_see_turn(s, side, time);
         if (side == p->client) {
                 s->counts.runs++;
                 s->waited = s->last[!side] == G_MININT64 ? G_MAXINT64 : time - s->last[!side];
@@ -258,7 +258,7 @@ void signs_syn(Signs *s, const Pairing *p, guint side, gint64 time)
 
 void signs_ack(Signs *s, guint side, gint64 time)
 {
-        see_turn(s, side, time);
+        signs_see_turn(s, side, time);
         s->acked[!side] = time;
 }
 
@@ -382,7 +382,8 @@ void signs_take(SignTable *t, Signs *s, Pairing *p, const Protocol *protocol)
 
 /* --- all together --------------------------------------------------------- */
 
-static void add(GArray *doubts, const Tally *t, DoubtReason reason, guint64 count, guint64 of)
+static void signs_add_doubt(GArray *doubts, const Tally *t, DoubtReason reason, guint64 count,
+                            guint64 of)
 {
         Doubt doubt = { .caller = t->caller,
                         .callee = t->callee,
@@ -452,12 +453,12 @@ static void weigh_edge(Tally *const *tallies, guint n, GHashTable *crowds, GArra
                         count[DOUBT_CALLERS] += t->alone;
                 if (t->unseen >= MIN_UNSEEN && t->unseen * SHARE_UNSEEN > t->segments)
                         add_unseen(doubts, t);
-                add(doubts, t, DOUBT_QUIC, t->quic, t->segments);
+                signs_add_doubt(doubts, t, DOUBT_QUIC, t->quic, t->segments);
         }
         if (count[DOUBT_CUT] * SHARE_CUT <= edge.calls)
                 count[DOUBT_CUT] = 0;
         for (reason = 0; reason < N_DOUBT_REASONS; reason++)
-                add(doubts, tallies[0], reason, count[reason], edge.calls);
+                signs_add_doubt(doubts, tallies[0], reason, count[reason], edge.calls);
         g_array_append_val(edges, edge);
 }
 

@@ -87,7 +87,7 @@ static Stream **bucket(const StreamTable *t, guint64 key)
 }
 
 /* The call of key that side has made. */
-static inline Stream *find(const Pairing *p, guint side, guint64 key)
+static inline Stream *stream_find(const Pairing *p, guint side, guint64 key)
 {
         if (!p->streams)
                 return NULL;
@@ -231,7 +231,7 @@ typedef struct {
         const CaptureContext *context;
 } PieceUser;
 
-static void piece_write(gpointer user, const Piece *piece)
+static void stream_piece_write(gpointer user, const Piece *piece)
 {
         const PieceUser *u = user;
         pairing_piece_write(u->pairing, u->side, piece, u->context);
@@ -252,14 +252,14 @@ static void settle_pieces(Stream *s, const CaptureContext *context)
                 PieceUser user = piece_user(s, i, context);
                 if (!s->pieces[i])
                         continue;
-                pieces_settle(s->pieces[i], piece_write, &user);
+                pieces_settle(s->pieces[i], stream_piece_write, &user);
                 s->segments = 0; /* of a return */
                 s->bytes = 0;
         }
 }
 
 /* The earliest stamp of what may yet be written of it. */
-static void item_update(Stream *s, const CaptureContext *context)
+static void stream_item_update(Stream *s, const CaptureContext *context)
 {
         gint64 time = G_MAXINT64, of_piece;
         if (!s->written)
@@ -282,10 +282,10 @@ static void keep_fresh(StreamTable *t, const CaptureContext *context)
         s->pieces[1] = pieces_new(FALSE, &context->memory->pieces);
         gboolean room = pieces_begin(s->pieces[1], t->piece.number, t->piece.first);
         if (t->piece_ends)
-                room &= pieces_end(s->pieces[1], t->piece.last, piece_write, &user);
+                room &= pieces_end(s->pieces[1], t->piece.last, stream_piece_write, &user);
         if (!room)
                 settle_pieces(s, context);
-        item_update(s, context);
+        stream_item_update(s, context);
 }
 
 /* Of a call that is not written a piece is a part. */
@@ -311,10 +311,10 @@ static void piece_begin(Stream *s, guint side, guint32 seq, Stamp first,
                 *pieces = pieces_new(!of_return, &context->memory->pieces);
         if (!pieces_begin(*pieces, seq, first))
                 settle_pieces(s, context);
-        item_update(s, context);
+        stream_item_update(s, context);
 }
 
-static void piece_end(Stream *s, guint side, Stamp last, const CaptureContext *context)
+static void stream_piece_end(Stream *s, guint side, Stamp last, const CaptureContext *context)
 {
         guint of_return = side != s->side;
         PieceUser user = piece_user(s, of_return, context);
@@ -326,16 +326,16 @@ static void piece_end(Stream *s, guint side, Stamp last, const CaptureContext *c
         }
         if (!s->pieces[of_return])
                 return;
-        if (!pieces_end(s->pieces[of_return], last, piece_write, &user))
+        if (!pieces_end(s->pieces[of_return], last, stream_piece_write, &user))
                 settle_pieces(s, context);
         if (of_return && pieces_are_endless(s->pieces[1])) {
                 s->segments = 0;
                 s->bytes = 0;
         }
-        item_update(s, context);
+        stream_item_update(s, context);
 }
 
-static void answer(Stream *s, Stamp last, const CaptureContext *context)
+static void stream_answer(Stream *s, Stamp last, const CaptureContext *context)
 {
         call_write(s, context);
         return_write(s->pairing, !s->side, s->number, s->return_bytes,
@@ -343,7 +343,7 @@ static void answer(Stream *s, Stamp last, const CaptureContext *context)
         stream_remove(s, context);
 }
 
-static void forget(Stream *s, const CaptureContext *context)
+static void stream_forget(Stream *s, const CaptureContext *context)
 {
         settle_pieces(s, context);
         call_write(s, context);
@@ -366,7 +366,7 @@ static Stream *stream_take(Pairing *p, const CaptureContext *context)
         StreamTable *t = p->streams;
         if ((t->n >= MAX_CONNECTION_STREAMS || (!pool->free && pool->n >= MAX_STREAMS)) &&
             t->oldest)
-                forget(t->oldest, context);
+                stream_forget(t->oldest, context);
         Stream *s = pool->free;
         if (s) {
                 pool->free = s->chain;
@@ -377,8 +377,8 @@ static Stream *stream_take(Pairing *p, const CaptureContext *context)
         return s;
 }
 
-static void call_begin(Pairing *p, guint side, MessageKind kind, guint part, guint64 key,
-                       guint32 seq, Stamp first, const CaptureContext *context)
+static void stream_call_begin(Pairing *p, guint side, MessageKind kind, guint part, guint64 key,
+                              guint32 seq, Stamp first, const CaptureContext *context)
 {
         StreamTable *t = table(p, context);
         Stream *s = stream_take(p, context);
@@ -424,9 +424,9 @@ static void label_part(Stream *s, guint part, const GString *label)
 void streams_part_begin(Pairing *p, guint side, MessageKind kind, guint part, guint64 key,
                         guint32 seq, Stamp first, const CaptureContext *context)
 {
-        Stream *s = find(p, side ^ (kind == KIND_RETURN), key);
+        Stream *s = stream_find(p, side ^ (kind == KIND_RETURN), key);
         if (kind != KIND_RETURN && !s && (part & PART_BEGINS)) {
-                call_begin(p, side, kind, part, key, seq, first, context);
+                stream_call_begin(p, side, kind, part, key, seq, first, context);
         } else if (kind != KIND_RETURN && (part & PART_BEGINS) && (part & PART_BY_PLACE)) {
                 account_add(context->account, ACCOUNT_REPEATED_CALLS); /* its key is in use */
         } else if (kind != KIND_RETURN && s && !s->written && context->label &&
@@ -447,7 +447,7 @@ static void return_part_end(Pairing *p, guint side, guint part, Stream *s, Stamp
         if (!(part & (PART_ENDS | PART_ABORTS)))
                 return;
         if (s)
-                answer(s, last, context);
+                stream_answer(s, last, context);
         else if (part & PART_ABORTS)
                 return;                               /* what is over */
         else if (pairing_take_call(p, side, &number)) /* it led to this protocol */
@@ -470,9 +470,9 @@ static gboolean through_end(Pairing *p, guint side, gboolean aborts, guint64 key
         for (Stream *s = any ? group->oldest : NULL; s && s->key <= key; s = next) {
                 next = s->peer_newer; /* with the last its group is gone */
                 if (aborts)
-                        forget(s, context);
+                        stream_forget(s, context);
                 else
-                        answer(s, last, context);
+                        stream_answer(s, last, context);
         }
         return any;
 }
@@ -492,7 +492,7 @@ static void through_part_end(Pairing *p, guint side, gboolean aborts, guint64 ke
 void streams_part_end(Pairing *p, guint side, MessageKind kind, guint part, guint64 key, Stamp last,
                       const CaptureContext *context)
 {
-        Stream *s = find(p, side ^ (kind == KIND_RETURN), key);
+        Stream *s = stream_find(p, side ^ (kind == KIND_RETURN), key);
         if (part & PART_THROUGH) {
                 through_part_end(p, side, (part & PART_ABORTS) != 0, key, last, context);
         } else if (kind == KIND_RETURN) {
@@ -501,16 +501,16 @@ void streams_part_end(Pairing *p, guint side, MessageKind kind, guint part, guin
                         s->segments += p->loose[side].segments;
                         s->bytes += p->loose[side].bytes;
                         if ((part & PART_PIECE) && !(part & PART_ENDS))
-                                piece_end(s, side, last, context);
+                                stream_piece_end(s, side, last, context);
                 } else {
                         pairing_account(p, side, FALSE);
                 }
                 return_part_end(p, side, part, s, last, context);
         } else if (s && (part & PART_ABORTS)) {
                 if (s->return_begun)
-                        answer(s, last, context);
+                        stream_answer(s, last, context);
                 else
-                        forget(s, context);
+                        stream_forget(s, context);
         } else if (s && !s->written) {
                 s->call_last = last;
                 s->call_bytes += p->message[side].bytes;
@@ -519,7 +519,7 @@ void streams_part_end(Pairing *p, guint side, MessageKind kind, guint part, guin
                 if (s->one_way && s->written)
                         stream_remove(s, context);
         } else if (s && (part & PART_PIECE) && !(part & PART_ENDS)) {
-                piece_end(s, side, last, context);
+                stream_piece_end(s, side, last, context);
         }
 }
 
@@ -528,7 +528,7 @@ void streams_content(Pairing *p, guint side, guint64 key, const Carried *carried
 {
         LinkTable *links = context->links;
         NodeId node = p->node[side];
-        Stream *s = find(p, side, key);
+        Stream *s = stream_find(p, side, key);
         if (!s || s->written)
                 return;
         if (carried->content_else && side != p->client &&
@@ -550,7 +550,7 @@ void streams_content(Pairing *p, guint side, guint64 key, const Carried *carried
 void streams_values(Pairing *p, guint side, guint64 key, gboolean whole,
                     const CaptureContext *context)
 {
-        Stream *s = find(p, side, key);
+        Stream *s = stream_find(p, side, key);
         if (s && !s->written && !s->one_way)
                 identifiers_add(context->identifiers, &s->identifiers, s->call_first.time,
                                 context->values->str, context->values->len, whole);
@@ -571,7 +571,7 @@ void streams_fields(Pairing *p, guint side, const Parsed *parsed, const CaptureC
                 t->without_labels = TRUE;
                 return;
         }
-        Stream *s = find(p, side, parsed->key);
+        Stream *s = stream_find(p, side, parsed->key);
         if (s && !s->written && !s->label && label->len > 0)
                 s->label = g_strndup(label->str, label->len);
         if (s && context->values)
@@ -590,7 +590,7 @@ void streams_side_end(Pairing *p, guint side, Stamp stamp, const CaptureContext 
         for (Stream *s = p->streams ? p->streams->oldest : NULL; s; s = next) {
                 next = s->newer;
                 if (s->side != side && s->return_begun)
-                        answer(s, stamp, context);
+                        stream_answer(s, stamp, context);
         }
 }
 
@@ -607,7 +607,7 @@ void streams_clear(Pairing *p, const CaptureContext *context)
         if (!p->streams)
                 return;
         while (p->streams->oldest)
-                forget(p->streams->oldest, context);
+                stream_forget(p->streams->oldest, context);
         header_labels_free(p->streams->labels);
         g_clear_pointer(&p->streams->groups, g_hash_table_destroy);
         g_free(p->streams->buckets);

@@ -156,7 +156,8 @@ static gboolean parse_protocols(CaptureCommand *command, GError **error)
         return TRUE;
 }
 
-static gboolean check_files(const CaptureCommand *command, const GPtrArray *sources, GError **error)
+static gboolean capture_check_files(const CaptureCommand *command, const GPtrArray *sources,
+                                    GError **error)
 {
         for (guint i = 0; !command->interfaces && i < sources->len; i++)
                 if (!run_files_read(sources->pdata[i], error))
@@ -215,7 +216,7 @@ static gboolean load_filter(CaptureCommand *command, GError **error)
         return TRUE;
 }
 
-static gboolean check_options(CaptureCommand *command, GError **error)
+static gboolean capture_check_options(CaptureCommand *command, GError **error)
 {
         gboolean files = command->read || command->rest;
         if (command->interfaces && command->rest && !command->read &&
@@ -291,6 +292,6 @@ CaptureCommand *capture_command_parse(int *argc, char ***argv, int *status)
 
 gboolean capture_command_check(CaptureCommand *command, const GPtrArray *sources, GError **error)
 {
-        return check_options(command, error) && load_filter(command, error) &&
-               check_files(command, sources, error) && parse_protocols(command, error);
+        return capture_check_options(command, error) && load_filter(command, error) &&
+               capture_check_files(command, sources, error) && parse_protocols(command, error);
 }

@@ -82,7 +82,7 @@ static char *recognise_host(CaptureRun *run)
 }
 
 /* The files of --nodes. */
-static gboolean load_names(CaptureRun *run, GError **error)
+static gboolean capture_load_names(CaptureRun *run, GError **error)
 {
         g_autoptr(NodeFiles) files = node_files_new(run->names, run->nodes);
         g_autofree char *first = NULL;
@@ -195,7 +195,7 @@ CaptureRun *capture_run_new(CaptureCommand *command, GError **error)
         run->names = node_names_new(run->nodes);
         run->keys = key_log_new();
         run->learned = command->names ? learned_names_new() : NULL;
-        if (!capture_command_check(command, run->sources, error) || !load_names(run, error))
+        if (!capture_command_check(command, run->sources, error) || !capture_load_names(run, error))
                 return NULL;
         run->live = command->interfaces || any_is_pipe(command);
         if (!load_keys(run, error) || !load_identifiers(run, error))

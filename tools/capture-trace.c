@@ -25,7 +25,7 @@ static gboolean has_one_clock(const CaptureRun *run)
                (run->command->interfaces || packet_merge_interfaces(run->packets) <= 1);
 }
 
-static gboolean write_facts(CaptureRun *run, GError **error)
+static gboolean capture_trace_write_facts(CaptureRun *run, GError **error)
 {
         if ((run->command->filter &&
              !trace_writer_fact(run->writer, "filter", run->command->filter, error)) ||
@@ -64,7 +64,7 @@ static gboolean write_late_interfaces(CaptureRun *run, GError **error)
 static gboolean open_output(CaptureRun *run, const char *path, GError **error)
 {
         run->writer = trace_writer_new(path, run->nodes, run->live, error);
-        return run->writer && write_facts(run, error);
+        return run->writer && capture_trace_write_facts(run, error);
 }
 
 void capture_trace_take_counts(CaptureRun *run)
@@ -130,7 +130,8 @@ static gboolean write_processes(CaptureRun *run, GError **error)
 }
 
 /* What is doubtful of this trace, as facts; added to what is of all. */
-static gboolean write_doubts(CaptureRun *run, GArray *doubts, GArray *edges, GError **error)
+static gboolean capture_trace_write_doubts(CaptureRun *run, GArray *doubts, GArray *edges,
+                                           GError **error)
 {
         capture_weigh(run->capture, doubts, edges);
         doubts_sort(doubts, run->nodes);
@@ -163,7 +164,7 @@ static gboolean close_output(CaptureRun *run, GError **error)
         }
         g_autoptr(GArray) doubts = g_array_new(FALSE, FALSE, sizeof(Doubt));
         g_autoptr(GArray) edges = g_array_new(FALSE, FALSE, sizeof(EdgeCalls));
-        if (!write_doubts(run, doubts, edges, error))
+        if (!capture_trace_write_doubts(run, doubts, edges, error))
                 return FALSE;
         g_autofree char *judgement = capture_report_judge(run, counts, doubts, edges);
         run->written = *capture_account(run->capture);

@@ -20,7 +20,7 @@ enum { LOOK_AT_CLOCK = 256 }; /* packets between two looks, where they do not ce
 static PacketMerge *volatile current_packets;
 static volatile sig_atomic_t interrupted, asked;
 
-static void on_signal(int number)
+static void capture_on_signal(int number)
 {
         interrupted = number;
         if (number != SIGHUP) /* a shell that ends sends it, and the kernel for the terminal */
@@ -34,10 +34,10 @@ static void on_question(int number)
         asked = number;
 }
 
-static void catch_signals(void)
+static void capture_catch_signals(void)
 {
         struct sigaction question = { .sa_handler = on_question, .sa_flags = SA_RESTART };
-        struct sigaction action = { .sa_handler = on_signal }, now;
+        struct sigaction action = { .sa_handler = capture_on_signal }, now;
         sigaction(SIGINT, &action, NULL);
         sigaction(SIGTERM, &action, NULL);
         sigaction(SIGALRM, &action, NULL);
@@ -46,7 +46,7 @@ static void catch_signals(void)
                 sigaction(SIGHUP, &action, NULL);
 }
 
-static void answer(CaptureRun *run)
+static void capture_answer(CaptureRun *run)
 {
         if (!asked)
                 return;
@@ -61,7 +61,7 @@ static gboolean on_idle(gpointer user, gint64 ns)
                 return FALSE;
         if (!run->begun)
                 return TRUE;
-        answer(run);
+        capture_answer(run);
         capture_report_progress(run);
         if (run->watch &&
             (!process_watch_update(run->watch, &run->write_error) ||
@@ -96,7 +96,7 @@ static gboolean read_packets(CaptureRun *run, GError **error)
         int result = 0;
         while (run->left != 0 && (result = packet_merge_next(run->packets, &packet, error)) == 1) {
                 capture_add(run->capture, &packet);
-                answer(run);
+                capture_answer(run);
                 if (++run->since_look >= LOOK_AT_CLOCK) {
                         capture_report_progress(run);
                         node_names_update(run->names);
@@ -264,7 +264,7 @@ static gboolean capture_packets(CaptureRun *run, GError **error)
 static int capture_all(CaptureRun *run)
 {
         GError *error = NULL, *finish_error = NULL;
-        catch_signals();
+        capture_catch_signals();
         gboolean ok = capture_packets(run, &error);
         if (interrupted && (!run->live || !run->begun)) {
                 g_clear_error(&error);
@@ -288,7 +288,7 @@ static int capture_all(CaptureRun *run)
         return EXIT_PARTIAL;
 }
 
-static int list_interfaces(void)
+static int capture_list_interfaces(void)
 {
         GError *error = NULL;
         g_autofree char *list = pcap_source_list_interfaces(&error);
@@ -306,7 +306,7 @@ int tool_capture(int argc, char **argv)
         if (!command)
                 return status;
         if (command->list_interfaces)
-                return list_interfaces();
+                return capture_list_interfaces();
         g_autoptr(CaptureRun) run = capture_run_new(command, &error);
         return run ? capture_all(run) : tool_fail(error);
 }

@@ -46,7 +46,7 @@ void common_address_free(CommonAddress *c)
         g_free(c);
 }
 
-static gboolean decode(CommonAddress *c, const Packet *packet, IpPacket *ip)
+static gboolean common_address_decode(CommonAddress *c, const Packet *packet, IpPacket *ip)
 {
         Cursor frame = cursor(packet->bytes, packet->captured);
 
@@ -61,7 +61,7 @@ static gboolean decode(CommonAddress *c, const Packet *packet, IpPacket *ip)
 }
 
 /* One end's kernel has answered the other's after so long. */
-static void see_turn(CommonAddress *c, Address who, gint64 turn)
+static void common_address_see_turn(CommonAddress *c, Address who, gint64 turn)
 {
         for (guint i = 0; i < c->n; i++) {
                 Candidate *candidate = &c->candidate[i];
@@ -87,7 +87,7 @@ static void see_opening(CommonAddress *c, const IpPacket *ip, gint64 time)
         if (flags == TCP_SYN) {
                 *o = (Opening){ ip->source, ports, s.seq + 1, time, FALSE };
         } else if (answers) {
-                see_turn(c, ip->source, time - o->time);
+                common_address_see_turn(c, ip->source, time - o->time);
                 *o = (Opening){ ip->source, by_server ? ports : 0, s.seq + 1, time, by_server };
         }
 }
@@ -97,7 +97,7 @@ gboolean common_address_add(CommonAddress *c, const Packet *packet)
         IpPacket ip;
         guint n = 0;
 
-        if (!decode(c, packet, &ip))
+        if (!common_address_decode(c, packet, &ip))
                 return TRUE;
         if (!c->started) {
                 c->started = TRUE;

@@ -38,7 +38,7 @@ struct NodeFiles {
         GHashTable *peers;     /* how many connections an end has, by Endpoint */
 };
 
-static guint endpoint_hash(gconstpointer p)
+static guint node_files_endpoint_hash(gconstpointer p)
 {
         const Endpoint *e = p;
         guint64 h = hash_word(hash_word(HASH_SEED, e->address.high), e->address.low);
@@ -53,7 +53,8 @@ static gboolean endpoint_same(gconstpointer a, gconstpointer b)
 static guint socket_hash(gconstpointer p)
 {
         const Socket *s = p;
-        return endpoint_hash(&s->local) * 31 + endpoint_hash(&s->peer) + s->pid;
+        return node_files_endpoint_hash(&s->local) * 31 + node_files_endpoint_hash(&s->peer) +
+               s->pid;
 }
 
 static gboolean socket_same(gconstpointer a, gconstpointer b)
@@ -63,7 +64,7 @@ static gboolean socket_same(gconstpointer a, gconstpointer b)
                x->pid == y->pid && x->listening == y->listening;
 }
 
-static void process_free(gpointer user)
+static void node_files_process_free(gpointer user)
 {
         Process *process = user;
         g_free(process->comm);
@@ -77,9 +78,9 @@ NodeFiles *node_files_new(NodeNames *names, NodeTable *nodes)
         f->nodes = nodes;
         f->known = g_hash_table_new_full(socket_hash, socket_same, g_free, NULL);
         f->sockets = g_array_new(FALSE, FALSE, sizeof(Socket));
-        f->processes = g_hash_table_new_full(NULL, NULL, NULL, process_free);
+        f->processes = g_hash_table_new_full(NULL, NULL, NULL, node_files_process_free);
         f->in_order = g_ptr_array_new();
-        f->peers = g_hash_table_new_full(endpoint_hash, endpoint_same, g_free, NULL);
+        f->peers = g_hash_table_new_full(node_files_endpoint_hash, endpoint_same, g_free, NULL);
         return f;
 }
 
@@ -97,7 +98,7 @@ void node_files_free(NodeFiles *f)
 
 /* --- sockets ----------------------------------------------------------------- */
 
-static Process *process_get(NodeFiles *f, guint32 pid, const char *comm, gsize n)
+static Process *node_files_process_get(NodeFiles *f, guint32 pid, const char *comm, gsize n)
 {
         Process *process = g_hash_table_lookup(f->processes, GUINT_TO_POINTER(pid));
         if (process)
@@ -142,7 +143,7 @@ static gboolean add_socket(NodeFiles *f, Listing listing, const char *text, gsiz
                 return FALSE;
         Socket s = { line->local, line->peer, line->pid[0], line->listening };
         for (guint i = 0; i < line->n_pids; i++) {
-                process_get(f, line->pid[i], line->comm, line->n_comm);
+                node_files_process_get(f, line->pid[i], line->comm, line->n_comm);
                 share(f, line->pid[0], line->pid[i]);
         }
         if (!g_hash_table_add(f->known, g_memdup2(&s, sizeof s)))
@@ -228,17 +229,17 @@ static gboolean add_translation(NodeFiles *f, const char *line, gsize n)
 
 /* --- files ----------------------------------------------------------------------- */
 
-static gsize line_length(const char *text, gsize n)
+static gsize node_files_line_length(const char *text, gsize n)
 {
         const char *end = n > 0 ? memchr(text, '\n', n) : NULL;
         return end ? (gsize)(end - text) : n;
 }
 
 /* By the first line that is neither empty nor a comment. */
-static Listing recognise(const char *text, gsize n)
+static Listing node_files_recognise(const char *text, gsize n)
 {
         while (n > 0) {
-                gsize length = line_length(text, n), i = 0;
+                gsize length = node_files_line_length(text, n), i = 0;
                 while (i < length && g_ascii_isspace(text[i]))
                         i++;
                 if (i < length && text[i] != '#')
@@ -259,12 +260,12 @@ gboolean node_files_parse(NodeFiles *f, const char *text, gsize n, const char *s
                 [LISTING_LSOF] = "no line has a TCP socket by numbers: use what lsof -nP -i prints",
                 [LISTING_CONNTRACK] = "no line has an established connection"
         };
-        Listing listing = recognise(text, n);
+        Listing listing = node_files_recognise(text, n);
         gboolean any = FALSE;
         if (listing == LISTING_NONE)
                 return node_names_parse(f->names, text, n, source, error);
         while (n > 0) {
-                gsize length = line_length(text, n);
+                gsize length = node_files_line_length(text, n);
                 any |= listing == LISTING_CONNTRACK ? add_translation(f, text, length)
                                                     : add_socket(f, listing, text, length);
                 length += length < n;

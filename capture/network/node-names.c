@@ -406,7 +406,7 @@ static void rules_set_day(NodeNames *names, gint64 time)
         names->sorted = FALSE;
 }
 
-static void prepare(NodeNames *names, gint64 time)
+static void node_names_prepare(NodeNames *names, gint64 time)
 {
         if (names->some_of_day && !names->has_day && time > 0)
                 rules_set_day(names, time);
@@ -471,7 +471,7 @@ NodeId node_names_lookup(NodeNames *names, const Endpoint *own, const Endpoint *
 {
         guint32 value;
         NodeId node;
-        prepare(names, time);
+        node_names_prepare(names, time);
         const Rule *rule = rule_find_single(names, own->address, own->port, time);
         if (!rule && peer && pair_table_find(names->connections, own, peer, time, &value)) {
                 names->used = TRUE;
@@ -500,7 +500,7 @@ NodeRole node_names_role(NodeNames *names, const Endpoint *own, const Endpoint *
 
 NodeId node_names_service(NodeNames *names, const Endpoint *own, gint64 time)
 {
-        prepare(names, time);
+        node_names_prepare(names, time);
         const Rule *rule = rule_find_single(names, own->address, own->port, time);
         return rule ? rule->node : NO_NODE;
 }
@@ -532,7 +532,7 @@ guint node_names_count_twice(NodeNames *names, char **first)
 {
         guint n = 0;
         *first = NULL;
-        prepare(names, 0);
+        node_names_prepare(names, 0);
         for (guint i = 1; i < names->rules->len; i++) {
                 const Rule *a = &g_array_index(names->rules, Rule, i - 1), *b = a + 1;
                 if (a->bits != b->bits || !address_equal(a->address, b->address) ||

@@ -47,7 +47,8 @@ void pair_table_free(PairTable *t)
         g_free(t);
 }
 
-static guint64 *bucket_of(const PairTable *t, const Endpoint *first, const Endpoint *second)
+static guint64 *pair_table_bucket_of(const PairTable *t, const Endpoint *first,
+                                     const Endpoint *second)
 {
         guint64 h = hash_word(t->seed, first->address.high);
         h = hash_word(h, first->address.low);
@@ -57,15 +58,15 @@ static guint64 *bucket_of(const PairTable *t, const Endpoint *first, const Endpo
         return &t->buckets[h & (t->n_buckets - 1)];
 }
 
-static Pair *pair_at(const PairTable *t, guint64 number)
+static Pair *pair_table_at(const PairTable *t, guint64 number)
 {
         return &t->pairs[(number - 1) % t->limit];
 }
 
 static void put_in_bucket(PairTable *t, guint64 number)
 {
-        Pair *pair = pair_at(t, number);
-        guint64 *bucket = bucket_of(t, &pair->end[0], &pair->end[1]);
+        Pair *pair = pair_table_at(t, number);
+        guint64 *bucket = pair_table_bucket_of(t, &pair->end[0], &pair->end[1]);
         pair->older = *bucket;
         *bucket = number;
 }
@@ -76,7 +77,7 @@ static guint64 oldest(const PairTable *t)
         return t->n > t->limit ? t->n - t->limit + 1 : 1;
 }
 
-static void grow(PairTable *t)
+static void pair_table_grow(PairTable *t)
 {
         t->capacity = MIN(t->capacity ? 2 * t->capacity : FIRST_BUCKETS, t->limit);
         t->pairs = g_renew(Pair, t->pairs, t->capacity);
@@ -92,9 +93,9 @@ void pair_table_add(PairTable *t, const Endpoint *first, const Endpoint *second,
                     guint32 value)
 {
         if (t->n == t->capacity && t->capacity < t->limit)
-                grow(t);
+                pair_table_grow(t);
         t->n++;
-        *pair_at(t, t->n) = (Pair){ { *first, *second }, from, 0, value };
+        *pair_table_at(t, t->n) = (Pair){ { *first, *second }, from, 0, value };
         put_in_bucket(t, t->n);
 }
 
@@ -104,8 +105,9 @@ gboolean pair_table_find(const PairTable *t, const Endpoint *first, const Endpoi
         const Pair *best = NULL;
         if (t->n == 0)
                 return FALSE;
-        for (guint64 i = *bucket_of(t, first, second); i >= oldest(t); i = pair_at(t, i)->older) {
-                const Pair *pair = pair_at(t, i);
+        for (guint64 i = *pair_table_bucket_of(t, first, second); i >= oldest(t);
+             i = pair_table_at(t, i)->older) {
+                const Pair *pair = pair_table_at(t, i);
                 if (pair->from <= time && (!best || pair->from > best->from) &&
                     endpoint_equal(&pair->end[0], first) && endpoint_equal(&pair->end[1], second))
                         best = pair;

@@ -159,7 +159,7 @@ static void heap_grow(Sequencer *s)
         s->heap_size = size;
 }
 
-static void heap_add(Sequencer *s, const Place *place, const CapturedMessage *message)
+static void sequencer_heap_add(Sequencer *s, const Place *place, const CapturedMessage *message)
 {
         if (s->n_heap == s->heap_size)
                 heap_grow(s);
@@ -197,7 +197,7 @@ void sequencer_add(Sequencer *s, const CapturedMessage *message)
         Place place = { s->epoch, s->serial++, message->stamp.time, message->stamp.packet };
         if (s->n_ring > 0 &&
             place_before(&place, &s->ring[(s->first + s->n_ring - 1) & (s->ring_size - 1)].place)) {
-                heap_add(s, &place, message);
+                sequencer_heap_add(s, &place, message);
                 return;
         }
         if (s->n_ring == s->ring_size)
@@ -209,7 +209,7 @@ void sequencer_add(Sequencer *s, const CapturedMessage *message)
 
 /* The place of the earliest message, and whether it is in the heap. NULL where
  * none waits. */
-static inline const Place *earliest(const Sequencer *s, gboolean *in_heap)
+static inline const Place *sequencer_earliest(const Sequencer *s, gboolean *in_heap)
 {
         const Place *ring = s->n_ring ? &s->ring[s->first].place : NULL;
         const Place *heap = s->n_heap ? &s->heap[0].place : NULL;
@@ -224,7 +224,7 @@ OpenItem *sequencer_overdue(Sequencer *s, gint64 now)
         OpenItem *first = s->items[0];
         if (s->n_ring + s->n_heap >= MAX_WAITING) {
                 gboolean in_heap;
-                if (first->time <= earliest(s, &in_heap)->time)
+                if (first->time <= sequencer_earliest(s, &in_heap)->time)
                         return first;
         }
         return first->time < now - s->patience ? first : NULL;
@@ -235,7 +235,7 @@ gboolean sequencer_next(Sequencer *s, gint64 now, CapturedMessage *message)
         gboolean in_heap;
         if (s->n_ring + s->n_heap == 0)
                 return FALSE;
-        const Place *first = earliest(s, &in_heap);
+        const Place *first = sequencer_earliest(s, &in_heap);
         gboolean item_before = s->n_items > 0 && s->items[0]->time <= first->time;
         gboolean early = first->time > now - s->disorder && s->n_ring + s->n_heap < MAX_WAITING;
         if (first->epoch == s->epoch && (early || item_before))

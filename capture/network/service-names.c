@@ -74,8 +74,8 @@ void service_names_expect(ServiceNames *names, const char *process, guint64 key)
 }
 
 /* One that no other service has; where there are too many, all others have one. */
-static char *choose(const ServiceNames *names, const Namesakes *same, const char *name,
-                    guint16 port)
+static char *service_names_choose(const ServiceNames *names, const Namesakes *same,
+                                  const char *name, guint16 port)
 {
         gboolean alone = same->n_named == 0 && same->n_expected <= 1;
         char *text = alone || !port ? g_strdup(name) : g_strdup_printf("%s-%u", name, port);
@@ -96,7 +96,7 @@ NodeId service_names_find(ServiceNames *names, const char *process, guint64 key,
         guint known = GPOINTER_TO_UINT(g_hash_table_lookup(same->nodes, &key));
         if (known)
                 return known - 1;
-        char *text = choose(names, same, name, port);
+        char *text = service_names_choose(names, same, name, port);
         NodeId node = node_table_add(names->nodes, text, strlen(text));
         if (g_hash_table_size(names->taken) < MAX_SERVICES) {
                 same->n_named++;

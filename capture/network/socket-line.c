@@ -12,20 +12,20 @@ typedef struct {
         gsize n;
 } Field;
 
-static gboolean is_blank(char c)
+static gboolean socket_line_is_blank(char c)
 {
         return c == ' ' || c == '\t' || c == '\r';
 }
 
 /* The first fields of the line, MAX_FIELDS at most. */
-static guint split(const char *line, gsize n, Field fields[MAX_FIELDS])
+static guint socket_line_split(const char *line, gsize n, Field fields[MAX_FIELDS])
 {
         guint n_fields = 0;
         for (gsize i = 0; i < n && n_fields < MAX_FIELDS;) {
                 gsize start;
-                while (i < n && is_blank(line[i]))
+                while (i < n && socket_line_is_blank(line[i]))
                         i++;
-                for (start = i; i < n && !is_blank(line[i]); i++)
+                for (start = i; i < n && !socket_line_is_blank(line[i]); i++)
                         ;
                 if (i > start)
                         fields[n_fields++] = (Field){ line + start, i - start };
@@ -33,7 +33,7 @@ static guint split(const char *line, gsize n, Field fields[MAX_FIELDS])
         return n_fields;
 }
 
-static gboolean field_is(const Field *f, const char *text)
+static gboolean socket_line_field_is(const Field *f, const char *text)
 {
         return f->n == strlen(text) && memcmp(f->at, text, f->n) == 0;
 }
@@ -63,7 +63,7 @@ static gboolean is_state(const Field *f)
                                               "FIN-WAIT-1", "FIN-WAIT-2", "TIME-WAIT", "CLOSE-WAIT",
                                               "LAST-ACK",   "CLOSING",    "UNCONN" };
         for (guint i = 0; i < G_N_ELEMENTS(states); i++)
-                if (field_is(f, states[i]))
+                if (socket_line_field_is(f, states[i]))
                         return TRUE;
         return FALSE;
 }
@@ -125,13 +125,13 @@ static void parse_users(const char *line, gsize n, SocketLine *socket)
 static gboolean parse_ss(const char *line, gsize n, SocketLine *socket)
 {
         Field fields[MAX_FIELDS];
-        guint n_fields = split(line, n, fields), i = 0;
+        guint n_fields = socket_line_split(line, n, fields), i = 0;
         guint32 number;
-        if (n_fields > 0 && field_is(&fields[0], "tcp"))
+        if (n_fields > 0 && socket_line_field_is(&fields[0], "tcp"))
                 i++;
         if (i < n_fields && is_state(&fields[i])) {
-                socket->listening = field_is(&fields[i], "LISTEN");
-                if (field_is(&fields[i], "UNCONN"))
+                socket->listening = socket_line_field_is(&fields[i], "LISTEN");
+                if (socket_line_field_is(&fields[i], "UNCONN"))
                         return FALSE;
                 i++;
         }
@@ -147,11 +147,14 @@ static gboolean parse_ss(const char *line, gsize n, SocketLine *socket)
 static gboolean is_ss(const Field *fields, guint n)
 {
         guint32 number;
-        guint i = n > 0 && (field_is(&fields[0], "tcp") || field_is(&fields[0], "udp"));
+        guint i = n > 0 && (socket_line_field_is(&fields[0], "tcp") ||
+                            socket_line_field_is(&fields[0], "udp"));
         if (n < 4)
                 return FALSE;
-        if (field_is(&fields[0], "Netid") || field_is(&fields[0], "State") ||
-            (field_is(&fields[0], "Recv-Q") && field_is(&fields[1], "Send-Q")))
+        if (socket_line_field_is(&fields[0], "Netid") ||
+            socket_line_field_is(&fields[0], "State") ||
+            (socket_line_field_is(&fields[0], "Recv-Q") &&
+             socket_line_field_is(&fields[1], "Send-Q")))
                 return TRUE;
         i += is_state(&fields[i]);
         return i + 3 < n && field_number(&fields[i], &number) &&
@@ -164,8 +167,8 @@ static gboolean is_ss(const Field *fields, guint n)
 static gboolean parse_lsof(const char *line, gsize n, SocketLine *socket)
 {
         Field fields[MAX_FIELDS];
-        guint n_fields = split(line, n, fields), i = 4;
-        while (i < n_fields && !field_is(&fields[i], "TCP"))
+        guint n_fields = socket_line_split(line, n, fields), i = 4;
+        while (i < n_fields && !socket_line_field_is(&fields[i], "TCP"))
                 i++;
         if (i + 1 >= n_fields || !field_number(&fields[1], &socket->pid[0]))
                 return FALSE;
@@ -178,16 +181,18 @@ static gboolean parse_lsof(const char *line, gsize n, SocketLine *socket)
         socket->n_pids = 1;
         return parse_local(name->at, local, &socket->local) &&
                (!arrow || parse_local(arrow + 2, name->n - local - 2, &socket->peer)) &&
-               (arrow || (i + 2 < n_fields && field_is(&fields[i + 2], "(LISTEN)")));
+               (arrow || (i + 2 < n_fields && socket_line_field_is(&fields[i + 2], "(LISTEN)")));
 }
 
 static gboolean is_lsof(const Field *fields, guint n)
 {
         guint32 number;
-        if (n > 2 && field_is(&fields[0], "COMMAND") && field_is(&fields[1], "PID"))
+        if (n > 2 && socket_line_field_is(&fields[0], "COMMAND") &&
+            socket_line_field_is(&fields[1], "PID"))
                 return TRUE;
         return n > 7 && field_number(&fields[1], &number) &&
-               (field_is(&fields[4], "IPv4") || field_is(&fields[4], "IPv6"));
+               (socket_line_field_is(&fields[4], "IPv4") ||
+                socket_line_field_is(&fields[4], "IPv6"));
 }
 
 gboolean socket_line_parse(Listing listing, const char *line, gsize n, SocketLine *socket)
@@ -244,15 +249,15 @@ static gint64 parse_timestamp(const Field *f)
 gboolean translation_line_parse(const char *line, gsize n, TranslationLine *t)
 {
         Field fields[MAX_FIELDS];
-        guint n_fields = split(line, n, fields), i;
+        guint n_fields = socket_line_split(line, n, fields), i;
         t->time = n_fields > 0 ? parse_timestamp(&fields[0]) : -1;
         t->protocol = 0;
         for (i = 0; i < n_fields && !field_begins(&fields[i], "src="); i++) {
-                if (field_is(&fields[i], "tcp"))
+                if (socket_line_field_is(&fields[i], "tcp"))
                         t->protocol = IP_TCP;
-                else if (field_is(&fields[i], "udp"))
+                else if (socket_line_field_is(&fields[i], "udp"))
                         t->protocol = IP_UDP;
-                else if (field_is(&fields[i], "[DESTROY]"))
+                else if (socket_line_field_is(&fields[i], "[DESTROY]"))
                         return FALSE;
         }
         Field *f = fields + i;
@@ -275,7 +280,7 @@ static gboolean is_conntrack(const Field *fields, guint n)
 Listing listing_recognise(const char *line, gsize n)
 {
         Field fields[MAX_FIELDS];
-        guint n_fields = split(line, n, fields);
+        guint n_fields = socket_line_split(line, n, fields);
         return is_conntrack(fields, n_fields) ? LISTING_CONNTRACK
                : is_lsof(fields, n_fields)    ? LISTING_LSOF
                : is_ss(fields, n_fields)      ? LISTING_SS

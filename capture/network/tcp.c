@@ -167,7 +167,8 @@ static void drain(TcpConnection *c, const TcpSink *sink, TcpTotals *totals)
         }
 }
 
-static void hold(TcpHalf *h, const TcpSegment *segment, guint32 seq, Stamp stamp, TcpTotals *totals)
+static void tcp_hold(TcpHalf *h, const TcpSegment *segment, guint32 seq, Stamp stamp,
+                     TcpTotals *totals)
 {
         TcpHeld *s = g_malloc(sizeof *s + segment->captured);
         TcpHeld **place = &h->held;
@@ -383,7 +384,7 @@ void tcp_add(TcpConnection *c, guint side, const TcpSegment *segment, Stamp stam
                                 stamp, sink);
                 } else {
                         see_late(h, side, seq, stamp, sink);
-                        hold(h, segment, seq, stamp, totals);
+                        tcp_hold(h, segment, seq, stamp, totals);
                 }
         }
         if (h->held || c->half[!side].held) {

@@ -13,7 +13,7 @@ const char *account_key(AccountEntry entry)
 }
 
 /* "3 calls", "1 call": many where n is not 1. */
-static void append_count(GString *text, guint64 n, const char *one, const char *many)
+static void account_append_count(GString *text, guint64 n, const char *one, const char *many)
 {
         g_string_append_printf(text, "%" G_GUINT64_FORMAT " %s", n, n == 1 ? one : many);
 }
@@ -24,7 +24,7 @@ static void append_any(GString *text, guint64 n, const char *one, const char *ma
         if (n == 0)
                 return;
         g_string_append(text, ", ");
-        append_count(text, n, one, many);
+        account_append_count(text, n, one, many);
 }
 
 char *account_summary(const Account *account)
@@ -34,15 +34,15 @@ char *account_summary(const Account *account)
         guint64 unused = n[ACCOUNT_BAD_TIME] + n[ACCOUNT_NOT_IP] + n[ACCOUNT_BAD_LINK] +
                          n[ACCOUNT_BAD_IP] + n[ACCOUNT_BAD_TRANSPORT] + n[ACCOUNT_NOT_TRANSPORT] +
                          n[ACCOUNT_GROUP] + n[ACCOUNT_TOO_DEEP] + n[ACCOUNT_FRAGMENTS_LOST];
-        append_count(text, n[ACCOUNT_PACKETS], "packet", "packets");
+        account_append_count(text, n[ACCOUNT_PACKETS], "packet", "packets");
         g_string_append(text, ", ");
-        append_count(text, n[ACCOUNT_CONNECTIONS], "connection", "connections");
+        account_append_count(text, n[ACCOUNT_CONNECTIONS], "connection", "connections");
         g_string_append(text, ": ");
-        append_count(text, n[ACCOUNT_CALLS], "call", "calls");
+        account_append_count(text, n[ACCOUNT_CALLS], "call", "calls");
         g_string_append(text, ", ");
-        append_count(text, n[ACCOUNT_RETURNS], "return", "returns");
+        account_append_count(text, n[ACCOUNT_RETURNS], "return", "returns");
         g_string_append(text, ", ");
-        append_count(text, n[ACCOUNT_ONE_WAY], "one-way message", "one-way messages");
+        account_append_count(text, n[ACCOUNT_ONE_WAY], "one-way message", "one-way messages");
         append_any(text, n[ACCOUNT_UNANSWERED], "call without return", "calls without return");
         append_any(text, n[ACCOUNT_RETURN_WITHOUT_CALL], "return whose call was not seen",
                    "returns whose call was not seen");

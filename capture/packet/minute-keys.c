@@ -58,7 +58,7 @@ static void key_make(MinuteKeys *k, Key *key, gint64 minute)
 }
 
 /* That of a minute, in place of an older one. */
-static Key *key_of(MinuteKeys *k, gint64 minute)
+static Key *minute_key_of(MinuteKeys *k, gint64 minute)
 {
         Key *key = &k->key[(guint64)minute % N_KEYS];
 
@@ -69,7 +69,7 @@ static Key *key_of(MinuteKeys *k, gint64 minute)
 
 guint32 minute_keys_hash(MinuteKeys *k, gint64 minute, const char *word, gsize n)
 {
-        Key *key = key_of(k, minute);
+        Key *key = minute_key_of(k, minute);
         guint8 digest[4];
 
         cmac_aes128_update(&key->cmac, n, (const guint8 *)word);

@@ -26,7 +26,7 @@ static const struct {
                        [FIELD_PEER_ADDRESS] = { "daddr_v6", 16 } };
 
 /* The number behind key in a line. */
-static gboolean find_number(const char *line, const char *key, guint64 *number)
+static gboolean perf_record_find_number(const char *line, const char *key, guint64 *number)
 {
         const char *at = strstr(line, key);
         char *end = NULL;
@@ -40,8 +40,9 @@ static void field_parse(const char *line, SocketFormat *format)
 {
         const char *stop = strchr(line, ';');
         guint64 offset, size;
-        if (!stop || !find_number(stop, "offset:", &offset) || !find_number(stop, "size:", &size) ||
-            offset > MAX_OFFSET || size == 0 || size > MAX_OFFSET)
+        if (!stop || !perf_record_find_number(stop, "offset:", &offset) ||
+            !perf_record_find_number(stop, "size:", &size) || offset > MAX_OFFSET || size == 0 ||
+            size > MAX_OFFSET)
                 return;
         while (stop > line && stop[-1] == ']')
                 do
@@ -64,7 +65,7 @@ gboolean socket_format_parse(const char *text, gsize n, SocketFormat *format)
         memset(format, 0, sizeof *format);
         for (char **line = lines; *line; line++) {
                 if (g_str_has_prefix(*line, "ID:"))
-                        has_id = find_number(*line, "ID: ", &format->id);
+                        has_id = perf_record_find_number(*line, "ID: ", &format->id);
                 is_it |= strcmp(*line, "name: inet_sock_set_state") == 0;
                 if (strstr(*line, "field:"))
                         field_parse(*line, format);
@@ -103,8 +104,8 @@ static gboolean get(const guint8 *bytes, gsize n, gsize offset, gsize size, guin
         }
 }
 
-static gboolean get_end(const SocketFormat *format, const guint8 *raw, gsize n, guint address,
-                        guint port, Endpoint *end)
+static gboolean perf_record_get_end(const SocketFormat *format, const guint8 *raw, gsize n,
+                                    guint address, guint port, Endpoint *end)
 {
         const SampleField *a = &format->field[address], *p = &format->field[port];
         guint64 number;
@@ -124,8 +125,8 @@ static gboolean sample_parse(const SocketFormat *format, const guint8 *raw, gsiz
             !get(raw, n, field[FIELD_NEW_STATE].offset, 4, &new) ||
             !get(raw, n, field[FIELD_PROTOCOL].offset, field[FIELD_PROTOCOL].size, &protocol) ||
             !get(raw, n, field[FIELD_SOCKET].offset, sizeof(gpointer), &event->socket) ||
-            !get_end(format, raw, n, FIELD_OWN_ADDRESS, FIELD_OWN_PORT, &event->own) ||
-            !get_end(format, raw, n, FIELD_PEER_ADDRESS, FIELD_PEER_PORT, &event->peer))
+            !perf_record_get_end(format, raw, n, FIELD_OWN_ADDRESS, FIELD_OWN_PORT, &event->own) ||
+            !perf_record_get_end(format, raw, n, FIELD_PEER_ADDRESS, FIELD_PEER_PORT, &event->peer))
                 return FALSE;
         if (protocol != IP_TCP)
                 event->kind = PROCESS_OTHER;
@@ -139,8 +140,8 @@ static gboolean sample_parse(const SocketFormat *format, const guint8 *raw, gsiz
 }
 
 /* pid, tid, time, size and the sample. */
-static gboolean take_sample(const SocketFormat *format, const guint8 *body, gsize n,
-                            ProcessEvent *event)
+static gboolean perf_record_take_sample(const SocketFormat *format, const guint8 *body, gsize n,
+                                        ProcessEvent *event)
 {
         enum { RAW = 20 };
         guint64 pid, time, size;
@@ -197,7 +198,7 @@ gboolean perf_record_parse(const SocketFormat *format, const guint8 *record, gsi
         n -= sizeof header;
         switch (header.type) {
         case PERF_RECORD_SAMPLE:
-                return take_sample(format, body, n, event);
+                return perf_record_take_sample(format, body, n, event);
         case PERF_RECORD_COMM:
                 return take_comm(body, n, (header.misc & PERF_RECORD_MISC_COMM_EXEC) != 0, event);
         case PERF_RECORD_FORK:

@@ -215,7 +215,7 @@ static gint64 clock_time(clockid_t clock)
         return (gint64)now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
-static gint by_time(gconstpointer a, gconstpointer b)
+static gint perf_rings_by_time(gconstpointer a, gconstpointer b)
 {
         const ProcessEvent *x = a, *y = b;
         return x->time < y->time ? -1 : x->time > y->time;
@@ -231,7 +231,7 @@ void perf_rings_read(PerfRings *r, void (*take)(gpointer user, const ProcessEven
         for (guint i = 0; i < r->n; i++)
                 ring_read(r, &r->rings[i]);
         if (r->events->len > 1)
-                g_array_sort(r->events, by_time);
+                g_array_sort(r->events, perf_rings_by_time);
         for (; n < r->events->len; n++) {
                 ProcessEvent event = g_array_index(r->events, ProcessEvent, n);
                 if (event.time >= now)

@@ -27,7 +27,7 @@ static gboolean parse_words(const char *text, gsize digits, Address *address)
         return TRUE;
 }
 
-static gboolean parse_end(const char *text, Endpoint *end)
+static gboolean proc_sockets_parse_end(const char *text, Endpoint *end)
 {
         const char *colon = strchr(text, ':');
         char *stop = NULL;
@@ -51,11 +51,11 @@ gboolean proc_socket_parse(const char *line, gsize n, ProcSocket *socket)
                 return FALSE;
         socket->inode = inode;
         socket->listening = state == STATE_LISTEN;
-        return state != STATE_TIME_WAIT && parse_end(own, &socket->own) &&
-               parse_end(peer, &socket->peer);
+        return state != STATE_TIME_WAIT && proc_sockets_parse_end(own, &socket->own) &&
+               proc_sockets_parse_end(peer, &socket->peer);
 }
 
-static void read_file(const char *proc, const char *name, GArray *sockets)
+static void proc_sockets_read_file(const char *proc, const char *name, GArray *sockets)
 {
         g_autofree char *path = g_build_filename(proc, "net", name, NULL);
         char line[512];
@@ -71,8 +71,8 @@ static void read_file(const char *proc, const char *name, GArray *sockets)
 GArray *proc_sockets_read(const char *proc)
 {
         GArray *sockets = g_array_new(FALSE, FALSE, sizeof(ProcSocket));
-        read_file(proc, "tcp", sockets);
-        read_file(proc, "tcp6", sockets);
+        proc_sockets_read_file(proc, "tcp", sockets);
+        proc_sockets_read_file(proc, "tcp6", sockets);
         return sockets;
 }
 
@@ -121,7 +121,8 @@ GArray *proc_addresses_read(const char *proc, const char *who)
         return addresses;
 }
 
-static void read_process(const char *proc, const char *number, guint64 pid, GHashTable *owners)
+static void proc_sockets_read_process(const char *proc, const char *number, guint64 pid,
+                                      GHashTable *owners)
 {
         g_autofree char *folder = g_build_filename(proc, number, "fd", NULL);
         GDir *dir = g_dir_open(folder, 0, NULL);
@@ -155,7 +156,7 @@ void proc_owners_add(GHashTable *owners, const char *proc, guint32 pid)
 {
         char number[16];
         g_snprintf(number, sizeof number, "%u", pid);
-        read_process(proc, number, pid, owners);
+        proc_sockets_read_process(proc, number, pid, owners);
 }
 
 void proc_owners_add_all(GHashTable *owners, const char *proc)
@@ -165,7 +166,7 @@ void proc_owners_add_all(GHashTable *owners, const char *proc)
         while (dir && (name = g_dir_read_name(dir))) {
                 guint64 pid;
                 if (g_ascii_string_to_unsigned(name, 10, 1, G_MAXUINT32, &pid, NULL))
-                        read_process(proc, name, pid, owners);
+                        proc_sockets_read_process(proc, name, pid, owners);
         }
         if (dir)
                 g_dir_close(dir);

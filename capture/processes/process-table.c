@@ -44,7 +44,7 @@ struct ProcessTable {
         guint64 network;       /* ours */
 };
 
-static void process_free(gpointer user)
+static void known_process_free(gpointer user)
 {
         Process *p = user;
         g_free(p->group);
@@ -53,7 +53,7 @@ static void process_free(gpointer user)
 
 /* --- /proc --------------------------------------------------------------------- */
 
-static char *read_file(const ProcessTable *t, guint32 pid, const char *name)
+static char *process_table_read_file(const ProcessTable *t, guint32 pid, const char *name)
 {
         char path[128], block[4096];
         g_snprintf(path, sizeof path, "%s/%u/%s", t->proc, pid, name);
@@ -77,7 +77,7 @@ static guint64 read_network(const ProcessTable *t, const char *who)
 /* "12 (a name) S 1 ...": the name may have any character. */
 static gboolean read_stat(const ProcessTable *t, Process *p)
 {
-        g_autofree char *text = read_file(t, p->pid, "stat");
+        g_autofree char *text = process_table_read_file(t, p->pid, "stat");
         const char *open = text ? strchr(text, '(') : NULL,
                    *close = text ? strrchr(text, ')') : NULL;
         unsigned parent;
@@ -90,7 +90,7 @@ static gboolean read_stat(const ProcessTable *t, Process *p)
         return TRUE;
 }
 
-static gboolean is_hex(const char *text, gsize n)
+static gboolean process_table_is_hex(const char *text, gsize n)
 {
         for (gsize i = 0; i < n; i++)
                 if (!g_ascii_isxdigit(text[i]))
@@ -102,7 +102,7 @@ static gboolean is_hex(const char *text, gsize n)
 static char *container_name(const char *part)
 {
         gsize n = strcspn(part, ".");
-        if (n < CONTAINER_ID || !is_hex(part + n - CONTAINER_ID, CONTAINER_ID) ||
+        if (n < CONTAINER_ID || !process_table_is_hex(part + n - CONTAINER_ID, CONTAINER_ID) ||
             (n > CONTAINER_ID && part[n - CONTAINER_ID - 1] != '-' &&
              part[n - CONTAINER_ID - 1] != ':'))
                 return NULL;
@@ -115,7 +115,7 @@ static char *pod_name(const char *part)
         const char *pod = strstr(part, "pod");
         for (; pod; pod = strstr(pod + 1, "pod"))
                 if ((pod == part || pod[-1] == '-') && strlen(pod) > 3 + POD_ID &&
-                    is_hex(pod + 3, POD_ID) && strchr("-_", pod[3 + POD_ID]))
+                    process_table_is_hex(pod + 3, POD_ID) && strchr("-_", pod[3 + POD_ID]))
                         return g_strdup_printf("pod-%.*s", POD_ID, pod + 3);
         return NULL;
 }
@@ -161,9 +161,9 @@ char *process_group_name(const char *cgroups, ProcessNaming naming)
         return name;
 }
 
-static void read_process(ProcessTable *t, Process *p);
+static void process_table_read_process(ProcessTable *t, Process *p);
 
-static Process *process_get(ProcessTable *t, guint32 pid)
+static Process *known_process_get(ProcessTable *t, guint32 pid)
 {
         Process *p = g_hash_table_lookup(t->processes, GUINT_TO_POINTER(pid));
         if (p)
@@ -178,17 +178,17 @@ static Process *process_get(ProcessTable *t, guint32 pid)
 /* It is gone, and was not asked for while it was there: what forks are alike in. */
 static void inherit(ProcessTable *t, Process *p)
 {
-        Process *parent = p->parent ? process_get(t, p->parent) : NULL;
+        Process *parent = p->parent ? known_process_get(t, p->parent) : NULL;
         if (!parent || parent == p)
                 return;
-        read_process(t, parent);
+        process_table_read_process(t, parent);
         if (!p->renamed)
                 memcpy(p->comm, parent->comm, sizeof p->comm);
         p->network = parent->network;
         p->group = g_strdup(parent->group);
 }
 
-static void read_process(ProcessTable *t, Process *p)
+static void process_table_read_process(ProcessTable *t, Process *p)
 {
         char number[16], comm[COMM_SIZE];
         if (p->read)
@@ -205,7 +205,7 @@ static void read_process(ProcessTable *t, Process *p)
         }
         p->network = read_network(t, number);
         g_autofree char *cgroups =
-                t->naming == NAMED_BY_COMM ? NULL : read_file(t, p->pid, "cgroup");
+                t->naming == NAMED_BY_COMM ? NULL : process_table_read_file(t, p->pid, "cgroup");
         p->group = cgroups ? process_group_name(cgroups, t->naming) : NULL;
 }
 
@@ -220,7 +220,7 @@ ProcessTable *process_table_new(const char *proc, ProcessNaming naming, NodeName
         t->names = names;
         t->nodes = nodes;
         t->services = service_names_new(nodes);
-        t->processes = g_hash_table_new_full(NULL, NULL, NULL, process_free);
+        t->processes = g_hash_table_new_full(NULL, NULL, NULL, known_process_free);
         t->users = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL);
         t->network = read_network(t, "self");
         return t;
@@ -248,13 +248,13 @@ void process_table_fork(ProcessTable *t, guint32 pid, guint32 parent)
 {
         bound(t);
         process_table_exit(t, pid);
-        process_get(t, pid)->parent = parent;
+        known_process_get(t, pid)->parent = parent;
 }
 
 void process_table_rename(ProcessTable *t, guint32 pid, const char *comm, gboolean exec)
 {
         bound(t);
-        Process *p = process_get(t, pid);
+        Process *p = known_process_get(t, pid);
         g_strlcpy(p->comm, comm, sizeof p->comm);
         p->renamed = TRUE;
         p->node = p->named;
@@ -274,8 +274,8 @@ void process_table_exit(ProcessTable *t, guint32 pid)
 static Process *family_head(ProcessTable *t, Process *p)
 {
         for (guint i = 0; i < MAX_FAMILY && p->parent > 1; i++) {
-                Process *parent = process_get(t, p->parent);
-                read_process(t, parent);
+                Process *parent = known_process_get(t, p->parent);
+                process_table_read_process(t, parent);
                 if (strcmp(parent->comm, p->comm) != 0 || !*parent->comm)
                         break;
                 p = parent;
@@ -331,8 +331,8 @@ static NodeId user_node(const ProcessTable *t, const GArray *at)
 void process_table_listen(ProcessTable *t, guint32 pid, const Endpoint *own, GArray *at)
 {
         bound(t);
-        Process *p = process_get(t, pid);
-        read_process(t, p);
+        Process *p = known_process_get(t, pid);
+        process_table_read_process(t, p);
         list_ends(t, p, own, at);
         NodeId node = user_node(t, at);
         if (node != NO_NODE)
@@ -347,9 +347,9 @@ void process_table_listen(ProcessTable *t, guint32 pid, const Endpoint *own, GAr
 
 void process_table_expect(ProcessTable *t, guint32 pid)
 {
-        Process *p = process_get(t, pid);
+        Process *p = known_process_get(t, pid);
         const Process *listener;
-        read_process(t, p);
+        process_table_read_process(t, p);
         guint64 key = service_key(t, p, &listener);
         if (!p->group && *p->comm && (!listener || listener->named == NO_NODE))
                 service_names_expect(t->services, p->comm, key);
@@ -372,11 +372,11 @@ static void note_user(ProcessTable *t, Process *p)
 NodeId process_table_node(ProcessTable *t, guint32 pid)
 {
         bound(t);
-        Process *p = process_get(t, pid);
+        Process *p = known_process_get(t, pid);
         const Process *listener;
         if (p->node != NO_NODE)
                 return p->node;
-        read_process(t, p);
+        process_table_read_process(t, p);
         if (!*p->comm)
                 return NO_NODE;
         p->key = service_key(t, p, &listener);
@@ -394,7 +394,7 @@ NodeId process_table_node(ProcessTable *t, guint32 pid)
 
 gboolean process_table_is_near(ProcessTable *t, guint32 pid)
 {
-        Process *p = process_get(t, pid);
-        read_process(t, p);
+        Process *p = known_process_get(t, pid);
+        process_table_read_process(t, p);
         return p->network == t->network || p->network == 0;
 }

@@ -129,7 +129,7 @@ static void opened(ProcessWatch *w, const ProcessEvent *event)
         g_hash_table_remove(w->pending, &event->socket);
 }
 
-static void take_event(gpointer user, const ProcessEvent *event)
+static void process_watch_take_event(gpointer user, const ProcessEvent *event)
 {
         ProcessWatch *w = user;
         g_autoptr(GArray) ends = NULL;
@@ -173,7 +173,7 @@ typedef struct {
         guint32 pid;
 } Owned;
 
-static void add_number(GHashTable *set, guint64 number)
+static void process_watch_add_number(GHashTable *set, guint64 number)
 {
         g_hash_table_add(set, g_memdup2(&number, sizeof number));
 }
@@ -198,7 +198,7 @@ static void find_owners(ProcessWatch *w, GArray *fresh, GHashTable *owners, GArr
 
 /* The sockets that were not known, and whose they are. Who had some is asked first; all processes
  * only where that does not do, and not too often. */
-static GArray *look(ProcessWatch *w)
+static GArray *process_watch_look(ProcessWatch *w)
 {
         g_autoptr(GArray) sockets = proc_sockets_read("/proc/self");
         g_autoptr(GArray) fresh = g_array_new(FALSE, FALSE, sizeof(ProcSocket));
@@ -210,7 +210,7 @@ static GArray *look(ProcessWatch *w)
         for (guint i = 0; i < sockets->len; i++) {
                 const ProcSocket *s = &g_array_index(sockets, ProcSocket, i);
                 if (s->inode && g_hash_table_contains(w->known, &s->inode))
-                        add_number(known, s->inode);
+                        process_watch_add_number(known, s->inode);
                 else if (s->inode)
                         g_array_append_val(fresh, *s);
         }
@@ -227,11 +227,11 @@ static GArray *look(ProcessWatch *w)
                                          GUINT_TO_POINTER(g_array_index(owned, Owned, i).pid));
                 w->next_search = now + (g_get_monotonic_time() - now) * SEARCH_SHARE;
                 for (guint i = 0; i < fresh->len; i++) /* also those that nobody has */
-                        add_number(known, g_array_index(fresh, ProcSocket, i).inode);
+                        process_watch_add_number(known, g_array_index(fresh, ProcSocket, i).inode);
                 find_owners(w, fresh, owners, owned);
         }
         for (guint i = 0; i < owned->len; i++)
-                add_number(known, g_array_index(owned, Owned, i).socket.inode);
+                process_watch_add_number(known, g_array_index(owned, Owned, i).socket.inode);
         g_hash_table_destroy(w->known);
         w->known = known;
         return owned;
@@ -291,7 +291,7 @@ static void poll_sockets(ProcessWatch *w)
         gint64 now = g_get_monotonic_time();
         if (now < w->next_look)
                 return;
-        g_autoptr(GArray) owned = look(w);
+        g_autoptr(GArray) owned = process_watch_look(w);
         take_owned(w, owned, G_MININT64);
         w->next_look = g_get_monotonic_time() + POLL_TIME;
 }
@@ -314,7 +314,7 @@ ProcessWatch *process_watch_new(ProcessNaming naming, NodeNames *names, NodeTabl
         w->earlier = g_string_new(NULL);
         w->rings = perf_rings_open(why); /* before looking: nothing is missed in between */
         node_names_forget(names);
-        g_autoptr(GArray) owned = look(w);
+        g_autoptr(GArray) owned = process_watch_look(w);
         take_owned(w, owned, G_MININT64);
         return w;
 }
@@ -346,7 +346,7 @@ void process_watch_write_to(ProcessWatch *w, OutputFile *lines)
 gboolean process_watch_update(ProcessWatch *w, GError **error)
 {
         if (w->rings)
-                perf_rings_read(w->rings, take_event, w);
+                perf_rings_read(w->rings, process_watch_take_event, w);
         else
                 poll_sockets(w);
         if (!w->error)

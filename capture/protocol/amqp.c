@@ -189,7 +189,7 @@ typedef struct {
         guint32 size;
 } Frame;
 
-static Frame frame_decode(const guint8 *p)
+static Frame amqp_frame_decode(const guint8 *p)
 {
         return (Frame){ p[0], read_u16(p + 1), read_u32(p + 3) };
 }
@@ -203,7 +203,7 @@ static gint method_find(guint32 id)
 }
 
 /* How much of a frame must be there, after its header. */
-static gsize payload_needed(const Frame *f)
+static gsize amqp_payload_needed(const Frame *f)
 {
         switch (f->type) {
         case METHOD:
@@ -217,7 +217,7 @@ static gsize payload_needed(const Frame *f)
         }
 }
 
-static gboolean frame_is_sound(const Frame *f)
+static gboolean amqp_frame_is_sound(const Frame *f)
 {
         switch (f->type) {
         case METHOD:
@@ -239,7 +239,7 @@ static const guint8 greeting[] = { 'A', 'M', 'Q', 'P', 0, 0, 9, 1 };
 
 /* PARSE_MESSAGE where the bytes begin with a frame of AMQP beyond doubt: one whose end is where
  * its length says, of a method, a header of contents or nothing at all. */
-static ParseStatus recognise(const guint8 *bytes, gsize n)
+static ParseStatus amqp_recognise(const guint8 *bytes, gsize n)
 {
         if (memcmp(bytes, greeting, MIN(n, sizeof greeting)) == 0)
                 return n < sizeof greeting ? PARSE_MORE : PARSE_MESSAGE;
@@ -247,8 +247,8 @@ static ParseStatus recognise(const guint8 *bytes, gsize n)
                 return PARSE_NOT_MINE;
         if (n < FRAME_HEADER)
                 return PARSE_MORE;
-        Frame f = frame_decode(bytes);
-        if (!frame_is_sound(&f) || f.size > MAX_BODY)
+        Frame f = amqp_frame_decode(bytes);
+        if (!amqp_frame_is_sound(&f) || f.size > MAX_BODY)
                 return PARSE_NOT_MINE;
         const guint8 *payload = bytes + FRAME_HEADER;
         if (f.type != HEARTBEAT && n >= FRAME_HEADER + 4) {
@@ -265,7 +265,7 @@ static ParseStatus recognise(const guint8 *bytes, gsize n)
 /* --- fields ---------------------------------------------------------------- */
 
 /* A short string; FALSE where it is not all there. */
-static gboolean name_read(Cursor *c, Cursor *name)
+static gboolean amqp_name_read(Cursor *c, Cursor *name)
 {
         guint8 n;
         const guint8 *p;
@@ -275,7 +275,7 @@ static gboolean name_read(Cursor *c, Cursor *name)
         return TRUE;
 }
 
-static gboolean tag_read(Cursor *c, guint64 *tag)
+static gboolean amqp_tag_read(Cursor *c, guint64 *tag)
 {
         const guint8 *p = cursor_take(c, 8);
         if (p)
@@ -292,7 +292,7 @@ static gboolean is_reply_to(const Cursor *name)
 
 /* A queue or an exchange, and what it is that the message does there. Names that the broker has
  * made up say nothing. */
-static void label_append(GString *label, guint32 id, const Cursor *name)
+static void amqp_label_append(GString *label, guint32 id, const Cursor *name)
 {
         static const char made_up[] = "amq.gen";
         if (!label)
@@ -311,7 +311,7 @@ static void label_append(GString *label, guint32 id, const Cursor *name)
 
 /* --- what contents carry --------------------------------------------------- */
 
-static guint64 hash_more(guint64 h, Cursor bytes)
+static guint64 amqp_hash_more(guint64 h, Cursor bytes)
 {
         for (; bytes.at < bytes.end; bytes.at++) /* however the body is cut into frames */
                 h = (h ^ *bytes.at) * HASH_SEED;
@@ -321,7 +321,7 @@ static guint64 hash_more(guint64 h, Cursor bytes)
 /* With its length, so that two strings are not one. */
 static guint64 hash_name(guint64 h, Cursor name)
 {
-        return hash_word(hash_more(h, name), cursor_left(&name));
+        return hash_word(amqp_hash_more(h, name), cursor_left(&name));
 }
 
 /* Properties of a message, of its content header. Each that is there stands in the order of its
@@ -361,7 +361,7 @@ static int property_read(Cursor *c, guint16 flags, int *bit, Cursor *value)
                 n = 8;
                 break;
         default:
-                return name_read(c, value) ? found : -1;
+                return amqp_name_read(c, value) ? found : -1;
         }
         *value = cursor(c->at, MIN(n, cursor_left(c)));
         p = cursor_take(c, n);
@@ -394,7 +394,7 @@ static guint64 hash_properties(guint64 h, Cursor c)
 /* --- what a message asks for ------------------------------------------------ */
 
 /* A value in a table of headers. FALSE: it is none, or not all there. */
-static gboolean field_skip(Cursor *c, guint8 type)
+static gboolean amqp_field_skip(Cursor *c, guint8 type)
 {
         static const char sizes[] = "t1b1B1s2u2U2I4i4f4D5L8l8d8T8V0";
         guint32 n;
@@ -409,11 +409,11 @@ static gboolean name_from_headers(GString *label, Cursor c)
 {
         Cursor name;
         guint8 type;
-        while (cursor_left(&c) > 0 && name_read(&c, &name) && cursor_u8(&c, &type)) {
+        while (cursor_left(&c) > 0 && amqp_name_read(&c, &name) && cursor_u8(&c, &type)) {
                 guint32 n;
                 const guint8 *value;
                 if (type != 'S' || !job_name_is_header((const char *)name.at, cursor_left(&name))) {
-                        if (!field_skip(&c, type))
+                        if (!amqp_field_skip(&c, type))
                                 return FALSE;
                         continue;
                 }
@@ -445,7 +445,7 @@ static gboolean name_from_properties(GString *label, Cursor c)
 
 /* --- contents -------------------------------------------------------------- */
 
-static void part_set(const Content *content, guint part, Parsed *parsed)
+static void amqp_part_set(const Content *content, guint part, Parsed *parsed)
 {
         parsed->kind = (MessageKind)content->kind;
         parsed->part = (guint16)(content->part | part | PART_NAMES);
@@ -461,7 +461,7 @@ static void content_go_on(Content *content, Parsed *parsed)
         if (content->begins)
                 part |= PART_BEGINS;
         content->begins = FALSE;
-        part_set(content, part, parsed);
+        amqp_part_set(content, part, parsed);
         if (!last)
                 return;
         if (content->kind != KIND_RETURN)
@@ -469,7 +469,7 @@ static void content_go_on(Content *content, Parsed *parsed)
         content->kind = KIND_UNKNOWN;
 }
 
-static void header_read(Content *content, Cursor c, GString *label, Parsed *parsed)
+static void amqp_header_read(Content *content, Cursor c, GString *label, Parsed *parsed)
 {
         content->header = TRUE;
         content->left = read_u64(c.at + 4);
@@ -484,7 +484,7 @@ static void body_read(Content *content, Cursor c, guint32 size, GString *label, 
         if (label && !content->named)
                 job_name_append_json(label, c.at, cursor_left(&c), NULL);
         content->named = TRUE; /* else it is not in the first frame */
-        content->hash = hash_more(content->hash, cursor(c.at, n));
+        content->hash = amqp_hash_more(content->hash, cursor(c.at, n));
         content->hashed += (guint32)n;
         content->left -= MIN(content->left, size);
         content_go_on(content, parsed);
@@ -512,15 +512,15 @@ static void content_begin(Content *content, MessageKind kind, guint64 key, Curso
                               .part = kind == KIND_RETURN ? 0 : PART_BY_PLACE,
                               .begins = with_header };
         if (!with_header)
-                part_set(content, kind == KIND_RETURN ? PART_GOES_ON : PART_BEGINS, parsed);
+                amqp_part_set(content, kind == KIND_RETURN ? PART_GOES_ON : PART_BEGINS, parsed);
 }
 
 /* Of a delivery or what is published: exchange and routing key. */
 static gboolean names_read(Cursor *c, guint32 id, GString *label, Cursor *exchange, Cursor *key)
 {
-        if (!name_read(c, exchange) || !name_read(c, key))
+        if (!amqp_name_read(c, exchange) || !amqp_name_read(c, key))
                 return FALSE;
-        label_append(label, id, cursor_left(exchange) ? exchange : key);
+        amqp_label_append(label, id, cursor_left(exchange) ? exchange : key);
         return TRUE;
 }
 
@@ -530,7 +530,7 @@ static gboolean settle_read(Channel *channel, const AmqpState *s, guint16 number
 {
         guint64 tag;
         guint8 flags = 0;
-        if (!tag_read(&c, &tag) || !cursor_u8(&c, &flags))
+        if (!amqp_tag_read(&c, &tag) || !cursor_u8(&c, &flags))
                 return FALSE;
         if (s->sender == SENDER_SERVER && !channel->confirms)
                 return TRUE; /* of messages published before the capture */
@@ -564,22 +564,22 @@ static void request_set(Amqp *amqp, Channel *channel, Parsed *parsed)
 }
 
 /* Where it says that no response is wanted, a request is one-way. */
-static gboolean request_read(Amqp *amqp, Channel *channel, guint method, Cursor c, GString *label,
-                             Parsed *parsed)
+static gboolean amqp_request_read(Amqp *amqp, Channel *channel, guint method, Cursor c,
+                                  GString *label, Parsed *parsed)
 {
         Cursor name, first = { c.at, c.at };
         guint8 flags = 0;
         if (methods[method].names && !cursor_skip(&c, 2))
                 return FALSE;
         for (guint i = 0; i < methods[method].names; i++) {
-                if (!name_read(&c, &name))
+                if (!amqp_name_read(&c, &name))
                         return FALSE;
                 if (i == 0)
                         first = name;
         }
         if (methods[method].nowait != NO_NOWAIT && !cursor_u8(&c, &flags))
                 return FALSE;
-        label_append(label, methods[method].id, &first);
+        amqp_label_append(label, methods[method].id, &first);
         if (methods[method].nowait != NO_NOWAIT && (flags & 1u << methods[method].nowait)) {
                 parsed->kind = KIND_ONE_WAY;
                 parsed->keyed = TRUE;
@@ -591,8 +591,8 @@ static gboolean request_read(Amqp *amqp, Channel *channel, guint method, Cursor 
         return TRUE;
 }
 
-static gboolean publish_read(Amqp *amqp, Channel *channel, guint16 number, Cursor c, GString *label,
-                             Parsed *parsed)
+static gboolean amqp_publish_read(Amqp *amqp, Channel *channel, guint16 number, Cursor c,
+                                  GString *label, Parsed *parsed)
 {
         Cursor exchange, key;
         gboolean confirms = channel->confirms;
@@ -616,7 +616,7 @@ static gboolean deliver_read(Amqp *amqp, Channel *channel, guint16 number, Curso
 {
         Cursor consumer, exchange, key;
         guint64 tag;
-        if (!name_read(&c, &consumer) || !tag_read(&c, &tag) || !cursor_skip(&c, 1) ||
+        if (!amqp_name_read(&c, &consumer) || !amqp_tag_read(&c, &tag) || !cursor_skip(&c, 1) ||
             !names_read(&c, DELIVER, label, &exchange, &key))
                 return FALSE;
         /* Replies all have tag 1. */
@@ -634,7 +634,7 @@ static gboolean got_read(Channel *channel, guint16 number, Cursor c, Parsed *par
 {
         Cursor exchange, key;
         guint64 tag;
-        if (!tag_read(&c, &tag) || !cursor_skip(&c, 1) ||
+        if (!amqp_tag_read(&c, &tag) || !cursor_skip(&c, 1) ||
             !names_read(&c, GET_OK, NULL, &exchange, &key))
                 return FALSE;
         if (!channel->getting_automatic) {
@@ -656,22 +656,22 @@ static gboolean other_read(Amqp *amqp, Channel *channel, const AmqpState *s, con
         guint8 flags;
         switch (id) {
         case PUBLISH:
-                return publish_read(amqp, channel, f->channel, c, label, parsed);
+                return amqp_publish_read(amqp, channel, f->channel, c, label, parsed);
         case DELIVER:
                 return deliver_read(amqp, channel, f->channel, c, label, parsed);
         case GET_OK:
                 return got_read(channel, f->channel, c, parsed);
         case RETURN:
-                if (!cursor_skip(&c, 2) || !name_read(&c, &name) ||
+                if (!cursor_skip(&c, 2) || !amqp_name_read(&c, &name) ||
                     !names_read(&c, RETURN, label, &exchange, &key))
                         return FALSE;
                 content_begin(&channel->content[1], KIND_ONE_WAY, own_key(amqp), key, FALSE,
                               parsed);
                 return TRUE;
         case GET:
-                if (!cursor_skip(&c, 2) || !name_read(&c, &name) || !cursor_u8(&c, &flags))
+                if (!cursor_skip(&c, 2) || !amqp_name_read(&c, &name) || !cursor_u8(&c, &flags))
                         return FALSE;
-                label_append(label, GET, &name);
+                amqp_label_append(label, GET, &name);
                 channel->getting_automatic = flags & 1;
                 request_set(amqp, channel, parsed);
                 return TRUE;
@@ -680,8 +680,8 @@ static gboolean other_read(Amqp *amqp, Channel *channel, const AmqpState *s, con
         case REJECT:
                 return settle_read(channel, s, f->channel, id, c, parsed);
         case CONSUME:
-                if (!cursor_skip(&c, 2) || !name_read(&c, &name) || !name_read(&c, &name) ||
-                    !cursor_u8(&c, &flags))
+                if (!cursor_skip(&c, 2) || !amqp_name_read(&c, &name) ||
+                    !amqp_name_read(&c, &name) || !cursor_u8(&c, &flags))
                         return FALSE;
                 channel->automatic |= (flags & 2) != 0;
                 channel->acknowledged |= (flags & 2) == 0;
@@ -741,7 +741,7 @@ static gboolean method_read(AmqpState *s, const Frame *f, Cursor c, GString *lab
         case OF_SESSION:
                 return TRUE;
         case REQUEST:
-                return request_read(*parsed->memory, channel, (guint)method, c, label, parsed);
+                return amqp_request_read(*parsed->memory, channel, (guint)method, c, label, parsed);
         case RESPONSE:
                 response_set(channel, parsed);
                 return TRUE;
@@ -764,15 +764,15 @@ static Content *content_find(const AmqpState *s, const Frame *f, const Parsed *p
                        : NULL;
 }
 
-static ParseStatus frame_read(AmqpState *s, const guint8 *bytes, gsize n, GString *label,
-                              Parsed *parsed)
+static ParseStatus amqp_frame_read(AmqpState *s, const guint8 *bytes, gsize n, GString *label,
+                                   Parsed *parsed)
 {
         if (n < FRAME_HEADER)
                 return PARSE_MORE;
-        Frame f = frame_decode(bytes);
-        if (!frame_is_sound(&f))
+        Frame f = amqp_frame_decode(bytes);
+        if (!amqp_frame_is_sound(&f))
                 return PARSE_NOT_MINE;
-        gsize needed = payload_needed(&f);
+        gsize needed = amqp_payload_needed(&f);
         gboolean whole = needed == f.size;
         if (n < FRAME_HEADER + needed + whole)
                 return PARSE_MORE;
@@ -785,7 +785,7 @@ static ParseStatus frame_read(AmqpState *s, const guint8 *bytes, gsize n, GStrin
                 return PARSE_NOT_MINE;
         if ((f.type == HEADER || f.type == BODY) && (content = content_find(s, &f, parsed))) {
                 if (f.type == HEADER)
-                        header_read(content, c, label, parsed);
+                        amqp_header_read(content, c, label, parsed);
                 else
                         body_read(content, c, f.size, label, parsed);
         }
@@ -803,24 +803,24 @@ static ParseStatus amqp_parse(gpointer state, guint8 call, const guint8 *bytes, 
         if (n == 0)
                 return PARSE_MORE;
         if (!s->known) {
-                ParseStatus status = recognise(bytes, n);
+                ParseStatus status = amqp_recognise(bytes, n);
                 if (status != PARSE_MESSAGE)
                         return status;
                 s->known = TRUE;
         }
         if (bytes[0] == greeting[0]) {
-                ParseStatus status = recognise(bytes, n);
+                ParseStatus status = amqp_recognise(bytes, n);
                 parsed->kind = status == PARSE_MESSAGE ? KIND_SESSION : KIND_UNKNOWN;
                 parsed->length = status == PARSE_MESSAGE ? sizeof greeting : 0;
                 return status;
         }
-        return frame_read(s, bytes, n, label, parsed);
+        return amqp_frame_read(s, bytes, n, label, parsed);
 }
 
 static gsize amqp_find_boundary(const guint8 *bytes, gsize n)
 {
         for (gsize at = 0; at < n; at++)
-                if (recognise(bytes + at, n - at) != PARSE_NOT_MINE)
+                if (amqp_recognise(bytes + at, n - at) != PARSE_NOT_MINE)
                         return at;
         return n;
 }

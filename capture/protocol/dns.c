@@ -25,7 +25,7 @@ enum {
 };
 
 /* Labels that end with an empty one or a pointer. */
-static gboolean name_skip(Cursor *c)
+static gboolean dns_name_skip(Cursor *c)
 {
         guint8 length;
         for (gsize total = 0; cursor_u8(c, &length); total += length + 1u) {
@@ -44,15 +44,15 @@ static gboolean name_skip(Cursor *c)
 static gboolean record_skip(Cursor *c, guint16 *type)
 {
         guint16 length;
-        return name_skip(c) && cursor_u16(c, type) && cursor_skip(c, 6) && cursor_u16(c, &length) &&
-               cursor_skip(c, length);
+        return dns_name_skip(c) && cursor_u16(c, type) && cursor_skip(c, 6) &&
+               cursor_u16(c, &length) && cursor_skip(c, length);
 }
 
 /* Class IN, CH, HS, NONE or ANY; the top bit is multicast DNS's. */
 static gboolean question_skip(Cursor *c)
 {
         guint16 type, class;
-        if (!name_skip(c) || !cursor_u16(c, &type) || !cursor_u16(c, &class))
+        if (!dns_name_skip(c) || !cursor_u16(c, &type) || !cursor_u16(c, &class))
                 return FALSE;
         class &= 0x7fff;
         return type != 0 && (class == 1 || class == 3 || class == 4 || class >= 254);
@@ -94,7 +94,7 @@ static void type_name_append(GString *label, guint type)
 }
 
 /* Of HEADER bytes. */
-static gboolean header_is_plausible(const guint8 *bytes)
+static gboolean dns_header_is_plausible(const guint8 *bytes)
 {
         guint flags = read_u16(bytes + 2), questions = read_u16(bytes + 4);
         guint records = read_u16(bytes + 6) + read_u16(bytes + 8) + read_u16(bytes + 10);
@@ -112,7 +112,7 @@ static ParseStatus dns_parse(gpointer state, guint8 call, const guint8 *bytes, g
 {
         (void)state;
         Cursor c = cursor(bytes, n);
-        if (!cursor_skip(&c, HEADER) || !header_is_plausible(bytes))
+        if (!cursor_skip(&c, HEADER) || !dns_header_is_plausible(bytes))
                 return PARSE_NOT_MINE;
         guint questions = read_u16(bytes + 4);
         guint records = read_u16(bytes + 6) + read_u16(bytes + 8) + read_u16(bytes + 10);
@@ -172,7 +172,7 @@ static ParseStatus dns_stream_parse(gpointer state, guint8 call, const guint8 *b
         for (gsize at = 0; n - at >= 2;) {
                 gsize length = read_u16(bytes + at);
                 const guint8 *message = bytes + at + 2;
-                if (length < HEADER || (n - at - 2 >= HEADER && !header_is_plausible(message)))
+                if (length < HEADER || (n - at - 2 >= HEADER && !dns_header_is_plausible(message)))
                         return PARSE_NOT_MINE;
                 if (n - at - 2 < length)
                         break;

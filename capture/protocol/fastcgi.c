@@ -36,12 +36,12 @@ typedef struct {
         guint8 padding;
 } Record;
 
-static gsize record_size(const Record *r)
+static gsize fastcgi_record_size(const Record *r)
 {
         return RECORD_HEADER + (gsize)r->length + r->padding;
 }
 
-static ParseStatus record_read(const guint8 *bytes, gsize n, Record *r)
+static ParseStatus fastcgi_record_read(const guint8 *bytes, gsize n, Record *r)
 {
         if (n > 0 && bytes[0] != 1)
                 return PARSE_NOT_MINE;
@@ -74,12 +74,12 @@ static gboolean is_end(const guint8 *body)
 
 /* PARSE_MESSAGE where the bytes begin with a request, or, in the middle of a connection, with what
  * a server says to its end. */
-static ParseStatus recognise(const guint8 *bytes, gsize n)
+static ParseStatus fastcgi_recognise(const guint8 *bytes, gsize n)
 {
         gsize at = 0;
         for (guint i = 0; i < MAX_RECORDS; i++) {
                 Record r;
-                ParseStatus status = record_read(bytes + at, n - at, &r);
+                ParseStatus status = fastcgi_record_read(bytes + at, n - at, &r);
                 if (status != PARSE_MESSAGE)
                         return status;
                 gboolean first = r.type == BEGIN && i == 0;
@@ -92,7 +92,7 @@ static ParseStatus recognise(const guint8 *bytes, gsize n)
                                                                     : PARSE_NOT_MINE;
                 if (r.type == END)
                         return is_end(bytes + at + RECORD_HEADER) ? PARSE_MESSAGE : PARSE_NOT_MINE;
-                at += record_size(&r);
+                at += fastcgi_record_size(&r);
                 if (at > n)
                         return PARSE_MORE;
         }
@@ -102,7 +102,7 @@ static ParseStatus recognise(const guint8 *bytes, gsize n)
 /* --- labels ---------------------------------------------------------------- */
 
 /* A length of one byte, or of four. */
-static gboolean length_read(Cursor *c, guint32 *length)
+static gboolean fastcgi_length_read(Cursor *c, guint32 *length)
 {
         guint8 first;
         if (cursor_left(c) > 0 && *c->at & 0x80) {
@@ -118,11 +118,12 @@ static gboolean length_read(Cursor *c, guint32 *length)
 }
 
 /* Method and path of the request, from its parameters. */
-static void label_append(GString *label, Cursor c)
+static void fastcgi_label_append(GString *label, Cursor c)
 {
         Cursor method = { NULL, NULL }, route = { NULL, NULL };
         guint32 n_name, n_value;
-        while (cursor_left(&c) > 0 && length_read(&c, &n_name) && length_read(&c, &n_value)) {
+        while (cursor_left(&c) > 0 && fastcgi_length_read(&c, &n_name) &&
+               fastcgi_length_read(&c, &n_value)) {
                 const guint8 *name = cursor_take(&c, n_name);
                 const guint8 *value = name ? cursor_take(&c, n_value) : NULL;
                 if (!value)
@@ -143,7 +144,7 @@ static void label_append(GString *label, Cursor c)
 
 /* --- records --------------------------------------------------------------- */
 
-static void part_set(const Record *r, Parsed *parsed)
+static void fastcgi_part_set(const Record *r, Parsed *parsed)
 {
         guint part = PART_GOES_ON;
         parsed->kind = KIND_CALL;
@@ -182,25 +183,25 @@ static ParseStatus fastcgi_parse(gpointer state, guint8 call, const guint8 *byte
         (void)state;
         if (eof)
                 return PARSE_NOT_MINE; /* within a record */
-        ParseStatus status = call == CALL_PROBE ? recognise(bytes, n) : PARSE_MESSAGE;
+        ParseStatus status = call == CALL_PROBE ? fastcgi_recognise(bytes, n) : PARSE_MESSAGE;
         if (status == PARSE_MESSAGE)
-                status = record_read(bytes, n, &r);
+                status = fastcgi_record_read(bytes, n, &r);
         if (status != PARSE_MESSAGE)
                 return status;
         if (label && r.type == PARAMS && r.length > 0) {
-                if (n < record_size(&r))
+                if (n < fastcgi_record_size(&r))
                         return PARSE_MORE;
-                label_append(label, cursor(bytes + RECORD_HEADER, r.length));
+                fastcgi_label_append(label, cursor(bytes + RECORD_HEADER, r.length));
         }
-        part_set(&r, parsed);
-        parsed->length = record_size(&r);
+        fastcgi_part_set(&r, parsed);
+        parsed->length = fastcgi_record_size(&r);
         return PARSE_MESSAGE;
 }
 
 static gsize fastcgi_find_boundary(const guint8 *bytes, gsize n)
 {
         for (gsize at = 0; at < n; at++)
-                if (bytes[at] == 1 && recognise(bytes + at, n - at) != PARSE_NOT_MINE)
+                if (bytes[at] == 1 && fastcgi_recognise(bytes + at, n - at) != PARSE_NOT_MINE)
                         return at;
         return n;
 }
@@ -228,10 +229,11 @@ static void fastcgi_values(GString *text, const guint8 *bytes, gsize n)
 {
         guint32 n_name, n_value;
         Record r;
-        if (record_read(bytes, n, &r) != PARSE_MESSAGE || r.type != PARAMS)
+        if (fastcgi_record_read(bytes, n, &r) != PARSE_MESSAGE || r.type != PARAMS)
                 return;
         Cursor c = cursor(bytes + RECORD_HEADER, MIN(n - RECORD_HEADER, r.length));
-        while (cursor_left(&c) > 0 && length_read(&c, &n_name) && length_read(&c, &n_value)) {
+        while (cursor_left(&c) > 0 && fastcgi_length_read(&c, &n_name) &&
+               fastcgi_length_read(&c, &n_value)) {
                 const guint8 *name = cursor_take(&c, n_name);
                 const guint8 *value = name ? cursor_take(&c, n_value) : NULL;
                 if (!value)

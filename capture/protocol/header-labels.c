@@ -133,7 +133,7 @@ static void values_take(GString *values, const nghttp2_nv *field)
 }
 
 /* A block is whole. */
-static void label_append(HeaderLabels *h, GString *label)
+static void header_labels_label_append(HeaderLabels *h, GString *label)
 {
         if (h->grpc && h->path->len > 1 && h->path->str[0] == '/') {
                 g_string_append_len(label, h->path->str + 1,
@@ -168,6 +168,6 @@ gboolean header_labels_read(HeaderLabels *h, const guint8 *bytes, gsize n, gbool
                 }
         }
         nghttp2_hd_inflate_end_headers(h->inflater);
-        label_append(h, label);
+        header_labels_label_append(h, label);
         return TRUE;
 }

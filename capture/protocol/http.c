@@ -76,7 +76,7 @@ static gsize method_length(const guint8 *bytes, gsize n)
 static const char version_prefix[] = "HTTP/1.";
 enum { VERSION_PREFIX = sizeof version_prefix - 1, VERSION = VERSION_PREFIX + 1 };
 
-static gboolean is_version(const guint8 *p)
+static gboolean http_is_version(const guint8 *p)
 {
         return memcmp(p, version_prefix, VERSION_PREFIX) == 0 &&
                (p[VERSION_PREFIX] == '0' || p[VERSION_PREFIX] == '1');
@@ -85,7 +85,7 @@ static gboolean is_version(const guint8 *p)
 /* "HTTP/1.1 200" and then a blank or the end. The status, or 0. */
 static guint status_line_parse(const guint8 *p, gsize n)
 {
-        if (n < VERSION + 4 || !is_version(p) || p[VERSION] != ' ')
+        if (n < VERSION + 4 || !http_is_version(p) || p[VERSION] != ' ')
                 return 0;
         p += VERSION + 1;
         if (p[0] < '1' || p[0] > '9' || !g_ascii_isdigit(p[1]) || !g_ascii_isdigit(p[2]) ||
@@ -99,7 +99,7 @@ static gsize request_line_parse(const guint8 *p, gsize n)
 {
         gsize method = method_length(p, n);
         if (method < 2 || method > MAX_METHOD || n < method + 3 + VERSION || p[method] != ' ' ||
-            p[n - VERSION - 1] != ' ' || !is_version(p + n - VERSION))
+            p[n - VERSION - 1] != ' ' || !http_is_version(p + n - VERSION))
                 return 0;
         for (gsize i = method + 1; i < n - VERSION - 1; i++)
                 if (p[i] <= ' ' || p[i] == 0x7f)
@@ -126,7 +126,7 @@ static gboolean start_line_is_plausible(const guint8 *bytes, gsize n)
 }
 
 /* "GET /users/{id}/cart": method and path, without values. */
-static void label_append(GString *label, const guint8 *line, gsize n, gsize method)
+static void http_label_append(GString *label, const guint8 *line, gsize n, gsize method)
 {
         g_string_append_len(label, (const char *)line, (gssize)method);
         g_string_append_c(label, ' ');
@@ -149,13 +149,13 @@ static gboolean request_begin(HttpState *s, const Line *line, GString *label, Pa
         else if (memcmp(line->text, raft_request, MIN(line->n, sizeof raft_request - 1)) == 0)
                 parsed->call = CALL_RAFT;
         if (label)
-                label_append(label, line->text, line->n, method);
+                http_label_append(label, line->text, line->n, method);
         s->status = 0;
         return TRUE;
 }
 
-static ParseStatus message_begin(HttpState *s, guint8 call, const Line *line, GString *label,
-                                 Parsed *parsed)
+static ParseStatus http_message_begin(HttpState *s, guint8 call, const Line *line, GString *label,
+                                      Parsed *parsed)
 {
         guint status = status_line_parse(line->text, line->n);
         memset(s, 0, sizeof *s);
@@ -178,7 +178,7 @@ static MessageKind message_kind(const HttpState *s)
         return s->status < 200 ? KIND_INTERIM : KIND_RETURN;
 }
 
-static const guint8 *skip_blanks(const guint8 *p, const guint8 *end)
+static const guint8 *http_skip_blanks(const guint8 *p, const guint8 *end)
 {
         while (p < end && (*p == ' ' || *p == '\t'))
                 p++;
@@ -190,13 +190,13 @@ static gboolean content_length_parse(const guint8 *p, const guint8 *end, guint64
 {
         gboolean any = FALSE;
         *length = 0;
-        for (p = skip_blanks(p, end); p < end && g_ascii_isdigit(*p); p++) {
+        for (p = http_skip_blanks(p, end); p < end && g_ascii_isdigit(*p); p++) {
                 *length = *length * 10 + (guint64)(*p - '0');
                 any = TRUE;
                 if (*length > MAX_BODY)
                         return FALSE;
         }
-        p = skip_blanks(p, end);
+        p = http_skip_blanks(p, end);
         return any && (p == end || *p == ',');
 }
 
@@ -230,7 +230,7 @@ static inline gboolean header_is(const Line *line, const char *name, gsize n)
         return differs == 0;
 }
 
-static inline ParseStatus header_read(HttpState *s, const Line *line)
+static inline ParseStatus http_header_read(HttpState *s, const Line *line)
 {
         const guint8 *end = line->text + line->n;
         guint8 first = line->text[0] | 0x20;
@@ -242,7 +242,7 @@ static inline ParseStatus header_read(HttpState *s, const Line *line)
                 s->content_length = length;
                 s->has_length = TRUE;
         } else if (first == 'c' && s->status && header_is(line, "content-type", 12)) {
-                const guint8 *value = skip_blanks(line->text + 13, end);
+                const guint8 *value = http_skip_blanks(line->text + 13, end);
                 s->events = end - value >= 17 &&
                             g_ascii_strncasecmp((const char *)value, "text/event-stream", 17) == 0;
         } else if (first == 't' && header_is(line, "transfer-encoding", 17)) {
@@ -250,7 +250,7 @@ static inline ParseStatus header_read(HttpState *s, const Line *line)
                 s->chunked = coding_is_chunked(line->text + 18, end);
         } else if (first == 'u' && s->status == 101 && line->n > 7 && line->text[7] == ':' &&
                    g_ascii_strncasecmp((const char *)line->text, "upgrade", 7) == 0) {
-                const guint8 *value = skip_blanks(line->text + 8, end);
+                const guint8 *value = http_skip_blanks(line->text + 8, end);
                 s->h2c = end - value >= 3 && memcmp(value, "h2c", 3) == 0;
                 s->websocket = end - value >= 9 &&
                                g_ascii_strncasecmp((const char *)value, "websocket", 9) == 0;
@@ -282,7 +282,7 @@ static ParseStatus headers_end(HttpState *s, Parsed *parsed)
 }
 
 /* Those that are there. PARSE_MORE, and the phase is the same: the next line is not. */
-static ParseStatus headers_read(HttpState *s, const guint8 *bytes, gsize n, Parsed *parsed)
+static ParseStatus http_headers_read(HttpState *s, const guint8 *bytes, gsize n, Parsed *parsed)
 {
         gsize at = (gsize)parsed->length;
         Line line;
@@ -295,7 +295,7 @@ static ParseStatus headers_read(HttpState *s, const guint8 *bytes, gsize n, Pars
                         parsed->length = at;
                         return headers_end(s, parsed);
                 }
-                if (header_read(s, &line) == PARSE_NOT_MINE)
+                if (http_header_read(s, &line) == PARSE_NOT_MINE)
                         return PARSE_NOT_MINE;
         }
         parsed->length = at;
@@ -331,7 +331,7 @@ static ParseStatus chunk_begin(HttpState *s, const Line *line, Parsed *parsed)
 }
 
 /* The next record of what is left of a chunk, all of which must be there. */
-static ParseStatus record_read(HttpState *s, const guint8 *bytes, gsize n, Parsed *parsed)
+static ParseStatus http_record_read(HttpState *s, const guint8 *bytes, gsize n, Parsed *parsed)
 {
         gsize left = (gsize)s->content_length;
         if (n < left + 2)
@@ -348,13 +348,13 @@ static ParseStatus record_read(HttpState *s, const guint8 *bytes, gsize n, Parse
         return PARSE_PIECE;
 }
 
-static ParseStatus line_read(HttpState *s, guint8 call, const Line *line, GString *label,
-                             Parsed *parsed)
+static ParseStatus http_line_read(HttpState *s, guint8 call, const Line *line, GString *label,
+                                  Parsed *parsed)
 {
         s->head_bytes += (guint32)line->next;
         switch ((Phase)s->phase) {
         case START:
-                return message_begin(s, call, line, label, parsed);
+                return http_message_begin(s, call, line, label, parsed);
         case CHUNK_SIZE:
                 s->head_bytes = 0;
                 return chunk_begin(s, line, parsed);
@@ -406,7 +406,7 @@ static ParseStatus stray_chunk_read(HttpState *s, const guint8 *bytes, gsize n, 
                 s->content_length = size;
                 s->phase = RECORDS;
                 parsed->length = i + 2;
-                record_read(s, bytes + i + 2, n - i - 2, parsed);
+                http_record_read(s, bytes + i + 2, n - i - 2, parsed);
         } else {
                 parsed->length = end + 2;
         }
@@ -414,7 +414,7 @@ static ParseStatus stray_chunk_read(HttpState *s, const guint8 *bytes, gsize n, 
 }
 
 /* Nothing more comes: a message that was begun ends here. */
-static ParseStatus parse_end(HttpState *s, gsize n, Parsed *parsed)
+static ParseStatus http_parse_end(HttpState *s, gsize n, Parsed *parsed)
 {
         if (s->phase == START)
                 return PARSE_NOT_MINE;
@@ -435,7 +435,7 @@ static ParseStatus http_parse(gpointer state, guint8 call, const guint8 *bytes, 
         }
         if (s->phase == RECORDS && s->stray) {
                 parsed->kind = KIND_ONE_WAY;
-                record_read(s, bytes, n, parsed);
+                http_record_read(s, bytes, n, parsed);
                 return parsed->length > 0 ? PARSE_MESSAGE : PARSE_MORE;
         }
         while (s->phase != UNTIL_CLOSE && parsed->length < n) {
@@ -444,10 +444,10 @@ static ParseStatus http_parse(gpointer state, guint8 call, const guint8 *bytes, 
                 Line line;
                 if (s->phase == RECORDS) {
                         parsed->kind = KIND_RETURN;
-                        return record_read(s, bytes + at, n - at, parsed);
+                        return http_record_read(s, bytes + at, n - at, parsed);
                 }
                 if (s->phase == HEADERS) {
-                        status = headers_read(s, bytes, n, parsed);
+                        status = http_headers_read(s, bytes, n, parsed);
                         if (status == PARSE_MORE && s->phase == HEADERS)
                                 break;
                 } else if (!line_find(bytes + at, n - at, &line)) {
@@ -461,7 +461,7 @@ static ParseStatus http_parse(gpointer state, guint8 call, const guint8 *bytes, 
                                 parsed->kind = KIND_NOTHING;
                                 return PARSE_MESSAGE;
                         }
-                        status = line_read(s, call, &line, label, parsed);
+                        status = http_line_read(s, call, &line, label, parsed);
                 }
                 if (status == PARSE_MORE)
                         continue;
@@ -470,7 +470,7 @@ static ParseStatus http_parse(gpointer state, guint8 call, const guint8 *bytes, 
                 return status;
         }
         if (eof)
-                return parse_end(s, n, parsed);
+                return http_parse_end(s, n, parsed);
         if (s->phase != START && s->status != 101)
                 parsed->kind = message_kind(s);
         if (s->phase == UNTIL_CLOSE && s->events && n > parsed->length) {

@@ -65,7 +65,7 @@ typedef struct {
         gboolean reserved; /* the bit before the stream */
 } Frame;
 
-static inline Frame frame_decode(const guint8 *p)
+static inline Frame http2_frame_decode(const guint8 *p)
 {
         return (Frame){ .length = (guint32)p[0] << 16 | read_u16(p + 1),
                         .type = p[3],
@@ -75,7 +75,7 @@ static inline Frame frame_decode(const guint8 *p)
 }
 
 /* What each type of frame may be: RFC 9113, 6. */
-static inline gboolean frame_is_sound(const Frame *f)
+static inline gboolean http2_frame_is_sound(const Frame *f)
 {
         switch (f->type) {
         case DATA:
@@ -140,7 +140,7 @@ static gboolean string_skip(Cursor *c)
 
 /* One representation of a field, or a change of the table's size; its value may
  * be cut off. *index is that of the static or dynamic table, 0 for a new name. */
-static gboolean field_read(Cursor *c, gboolean *literal, guint32 *index)
+static gboolean http2_field_read(Cursor *c, gboolean *literal, guint32 *index)
 {
         if (cursor_left(c) == 0)
                 return FALSE;
@@ -170,7 +170,7 @@ static Field first_field(Cursor c)
         guint32 index;
         while (table_size_read(&c)) {
         }
-        if (!field_read(&c, &literal, &index) || (!literal && index == 0))
+        if (!http2_field_read(&c, &literal, &index) || (!literal && index == 0))
                 return FIELD_BROKEN;
         if (index >= 1 && index <= 7) /* :authority, :method, :path, :scheme */
                 return FIELD_REQUEST;
@@ -197,7 +197,7 @@ static gboolean block_is_sound(const Frame *f, const guint8 *payload)
         while (cursor_left(&c) > 0) {
                 gboolean literal;
                 guint32 index;
-                if (!field_read(&c, &literal, &index) || (!literal && index == 0) ||
+                if (!http2_field_read(&c, &literal, &index) || (!literal && index == 0) ||
                     (literal && index == 0 && !string_skip(&c)) || (literal && !string_skip(&c)))
                         return FALSE;
         }
@@ -232,7 +232,7 @@ static int weigh_frame(const Frame *f, const guint8 *payload, gsize n, gboolean 
         };
         *more = FALSE;
         if (f->type >= N_TYPES || f->reserved || f->length > MAX_FIRST_FRAME ||
-            (f->flags & ~flags[f->type]) || !frame_is_sound(f))
+            (f->flags & ~flags[f->type]) || !http2_frame_is_sound(f))
                 return -1;
         *more = n < f->length && f->type != DATA;
         if (*more)
@@ -279,7 +279,7 @@ static int weigh_frame(const Frame *f, const guint8 *payload, gsize n, gboolean 
 }
 
 /* PARSE_MESSAGE where the bytes begin with a frame of HTTP/2 beyond doubt. */
-static ParseStatus recognise(const guint8 *bytes, gsize n)
+static ParseStatus http2_recognise(const guint8 *bytes, gsize n)
 {
         gsize at = 0;
         guint frames = 0;
@@ -289,7 +289,7 @@ static ParseStatus recognise(const guint8 *bytes, gsize n)
                         return PARSE_NOT_MINE;
                 if (at + FRAME_HEADER > n)
                         return at < n && bytes[at] != 0 ? PARSE_NOT_MINE : PARSE_MORE;
-                Frame f = frame_decode(bytes + at);
+                Frame f = http2_frame_decode(bytes + at);
                 int w = weigh_frame(&f, bytes + at + FRAME_HEADER, n - at - FRAME_HEADER, &more);
                 if (w < 0)
                         return PARSE_NOT_MINE;
@@ -313,7 +313,7 @@ static MessageKind part_kind(const Http2State *s)
 
 /* Streams of even number are what a server pushes: its headers are a one-way
  * message, the rest is none. */
-static void part_set(const Http2State *s, const Frame *f, guint part, Parsed *parsed)
+static void http2_part_set(const Http2State *s, const Frame *f, guint part, Parsed *parsed)
 {
         parsed->kind = f->stream % 2 ? part_kind(s) : KIND_CONTROL;
         parsed->part = f->stream % 2 ? (guint16)part : 0;
@@ -321,8 +321,8 @@ static void part_set(const Http2State *s, const Frame *f, guint part, Parsed *pa
         parsed->key = f->stream;
 }
 
-static gboolean headers_read(Http2State *s, const Frame *f, const guint8 *payload, gsize n,
-                             Parsed *parsed)
+static gboolean http2_headers_read(Http2State *s, const Frame *f, const guint8 *payload, gsize n,
+                                   Parsed *parsed)
 {
         guint part = PART_GOES_ON;
         if (f->length <= block_offset(f) || n <= block_offset(f))
@@ -343,7 +343,7 @@ static gboolean headers_read(Http2State *s, const Frame *f, const guint8 *payloa
         }
         if ((f->flags & FLAG_END_STREAM) && (f->flags & FLAG_END_HEADERS))
                 part |= PART_ENDS;
-        part_set(s, f, part, parsed);
+        http2_part_set(s, f, part, parsed);
         if (f->stream % 2 == 0 && field != FIELD_OTHER)
                 parsed->kind = KIND_ONE_WAY;
         if (field == FIELD_INTERIM && !(f->flags & FLAG_END_STREAM)) {
@@ -372,7 +372,7 @@ static void continuation_read(Http2State *s, const Frame *f, Parsed *parsed)
 }
 
 /* How much of a frame's payload must be there. */
-static gsize payload_needed(Http2State *s, const Frame *f, gboolean labels)
+static gsize http2_payload_needed(Http2State *s, const Frame *f, gboolean labels)
 {
         if (f->type != HEADERS && f->type != CONTINUATION)
                 return 0;
@@ -397,22 +397,22 @@ static void fields_set(Http2State *s, const Frame *f, const guint8 *payload, Par
         parsed->headers.ends = (f->flags & FLAG_END_HEADERS) != 0;
 }
 
-static ParseStatus frame_read(Http2State *s, const guint8 *bytes, gsize n, gboolean labels,
-                              Parsed *parsed)
+static ParseStatus http2_frame_read(Http2State *s, const guint8 *bytes, gsize n, gboolean labels,
+                                    Parsed *parsed)
 {
         if (n < FRAME_HEADER)
                 return PARSE_MORE;
-        Frame f = frame_decode(bytes);
-        if (!frame_is_sound(&f) ||
+        Frame f = http2_frame_decode(bytes);
+        if (!http2_frame_is_sound(&f) ||
             (s->block ? f.type != CONTINUATION || f.stream != s->block : f.type == CONTINUATION))
                 return PARSE_NOT_MINE;
-        if (n - FRAME_HEADER < payload_needed(s, &f, labels))
+        if (n - FRAME_HEADER < http2_payload_needed(s, &f, labels))
                 return PARSE_MORE;
         parsed->kind = KIND_CONTROL;
         switch (f.type) {
         case HEADERS:
-                if (!headers_read(s, &f, bytes + FRAME_HEADER, MIN(f.length, MAX_FIRST_FIELD),
-                                  parsed))
+                if (!http2_headers_read(s, &f, bytes + FRAME_HEADER, MIN(f.length, MAX_FIRST_FIELD),
+                                        parsed))
                         return PARSE_NOT_MINE;
                 break;
         case PUSH_PROMISE:
@@ -426,13 +426,13 @@ static ParseStatus frame_read(Http2State *s, const guint8 *bytes, gsize n, gbool
                 continuation_read(s, &f, parsed);
                 break;
         case DATA:
-                part_set(s, &f,
-                         (f.flags & FLAG_END_STREAM ? PART_ENDS : PART_GOES_ON) |
-                                 (f.length > 0 ? PART_PIECE : 0),
-                         parsed);
+                http2_part_set(s, &f,
+                               (f.flags & FLAG_END_STREAM ? PART_ENDS : PART_GOES_ON) |
+                                       (f.length > 0 ? PART_PIECE : 0),
+                               parsed);
                 break;
         case RST_STREAM:
-                part_set(s, &f, PART_ABORTS, parsed);
+                http2_part_set(s, &f, PART_ABORTS, parsed);
                 break;
         default:
                 break;
@@ -461,18 +461,18 @@ static ParseStatus http2_parse(gpointer state, guint8 call, const guint8 *bytes,
                         parsed->length = PREFACE;
                         return PARSE_MESSAGE;
                 }
-                ParseStatus status = recognise(bytes, n);
+                ParseStatus status = http2_recognise(bytes, n);
                 if (status != PARSE_MESSAGE)
                         return status;
                 s->known = TRUE;
         }
-        return frame_read(s, bytes, n, label != NULL, parsed);
+        return http2_frame_read(s, bytes, n, label != NULL, parsed);
 }
 
 static gsize http2_find_boundary(const guint8 *bytes, gsize n)
 {
         for (gsize at = 0; at + FRAME_HEADER <= n; at++) {
-                if (bytes[at] == 0 && recognise(bytes + at, n - at) != PARSE_NOT_MINE)
+                if (bytes[at] == 0 && http2_recognise(bytes + at, n - at) != PARSE_NOT_MINE)
                         return at;
                 if (bytes[at] == 'P' && n - at >= PREFACE &&
                     memcmp(bytes + at, preface, PREFACE) == 0)
@@ -486,7 +486,7 @@ static void http2_values(GString *text, const guint8 *bytes, gsize n)
 {
         if (n <= FRAME_HEADER)
                 return;
-        Frame f = frame_decode(bytes);
+        Frame f = http2_frame_decode(bytes);
         gsize first = f.flags & FLAG_PADDED ? 1 : 0, shown = MIN(n - FRAME_HEADER, f.length);
         if (f.type == DATA && shown > first)
                 values_append_grpc(text, bytes + FRAME_HEADER + first, shown - first);

@@ -38,7 +38,7 @@ typedef struct {
 } Text;
 
 /* JsonFill */
-static gssize text_read(gpointer user, void *buffer, gsize n, GError **error)
+static gssize job_name_text_read(gpointer user, void *buffer, gsize n, GError **error)
 {
         Text *text = user;
 
@@ -57,7 +57,7 @@ typedef struct {
         GString *tag; /* NULL: not looked for */
 } Found;
 
-static void take(JsonReader *r, guint rank, Found *found)
+static void job_name_take(JsonReader *r, guint rank, Found *found)
 {
         if (rank <= found->rank || json_reader_peek(r) != '"' || !json_reader_scalar(r))
                 return;
@@ -70,7 +70,7 @@ static void read_headers(JsonReader *r, Found *found)
 {
         while (json_reader_next_key(r))
                 if (json_reader_key_is(r, "task"))
-                        take(r, G_N_ELEMENTS(fields) + 1, found);
+                        job_name_take(r, G_N_ELEMENTS(fields) + 1, found);
 }
 
 static void read_properties(JsonReader *r, Found *found)
@@ -91,7 +91,7 @@ static void read_job(JsonReader *r, Found *found)
                         read_properties(r, found);
                 for (guint i = 0; i < G_N_ELEMENTS(fields); i++)
                         if (json_reader_key_is(r, fields[i]))
-                                take(r, i + 1, found);
+                                job_name_take(r, i + 1, found);
         }
 }
 
@@ -108,7 +108,7 @@ gboolean job_name_append_json(GString *label, const guint8 *text, gsize n, GStri
                 return FALSE;
         left = (Text){ text, text + n };
         found.name = g_string_new(NULL);
-        r = json_reader_new(text_read, &left);
+        r = json_reader_new(job_name_text_read, &left);
         if (json_reader_next_value(r) && json_reader_enter_object(r))
                 read_job(r, &found);
         named = found.rank > 0 && job_name_append(label, found.name->str, found.name->len);

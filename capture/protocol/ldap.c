@@ -109,7 +109,7 @@ typedef struct {
 
 /* A length, in its short form or the long one of up to four bytes. PARSE_MORE: it is not all
  * there; PARSE_NOT_MINE: it is none that LDAP has. */
-static ParseStatus length_read(Cursor *c, guint32 *length)
+static ParseStatus ldap_length_read(Cursor *c, guint32 *length)
 {
         guint8 first;
         if (!cursor_u8(c, &first))
@@ -129,22 +129,23 @@ static ParseStatus length_read(Cursor *c, guint32 *length)
 }
 
 /* A tag that has to be there, and a length from least to most. */
-static ParseStatus tag_read(Cursor *c, guint8 tag, guint32 least, guint32 most, guint32 *length)
+static ParseStatus ldap_tag_read(Cursor *c, guint8 tag, guint32 least, guint32 most,
+                                 guint32 *length)
 {
         guint8 found;
         if (!cursor_u8(c, &found))
                 return PARSE_MORE;
-        ParseStatus status = found == tag ? length_read(c, length) : PARSE_NOT_MINE;
+        ParseStatus status = found == tag ? ldap_length_read(c, length) : PARSE_NOT_MINE;
         if (status == PARSE_MESSAGE && (*length < least || *length > most))
                 return PARSE_NOT_MINE;
         return status;
 }
 
 /* The same with what it holds, which is passed over. */
-static ParseStatus field_skip(Cursor *c, guint8 tag, guint32 least, guint32 most)
+static ParseStatus ldap_field_skip(Cursor *c, guint8 tag, guint32 least, guint32 most)
 {
         guint32 length;
-        ParseStatus status = tag_read(c, tag, least, most, &length);
+        ParseStatus status = ldap_tag_read(c, tag, least, most, &length);
         if (status == PARSE_MESSAGE && !cursor_skip(c, length))
                 return PARSE_MORE;
         return status;
@@ -155,7 +156,7 @@ static ParseStatus small_read(Cursor *c, guint8 tag, guint8 most)
 {
         guint8 value;
         guint32 length;
-        ParseStatus status = tag_read(c, tag, 1, 1, &length);
+        ParseStatus status = ldap_tag_read(c, tag, 1, 1, &length);
         if (status != PARSE_MESSAGE)
                 return status;
         if (!cursor_u8(c, &value))
@@ -172,16 +173,16 @@ static guint32 id_read(const guint8 *p, gsize n)
         return id;
 }
 
-static ParseStatus header_read(const guint8 *bytes, gsize n, LdapMessage *m)
+static ParseStatus ldap_header_read(const guint8 *bytes, gsize n, LdapMessage *m)
 {
         Cursor c = cursor(bytes, n);
         guint32 length, id_length;
         guint8 tag;
-        ParseStatus status = tag_read(&c, SEQUENCE, MIN_MESSAGE, MAX_MESSAGE, &length);
+        ParseStatus status = ldap_tag_read(&c, SEQUENCE, MIN_MESSAGE, MAX_MESSAGE, &length);
         if (status != PARSE_MESSAGE)
                 return status;
         m->length = (guint64)(c.at - bytes) + length;
-        if ((status = tag_read(&c, INTEGER, 1, 4, &id_length)) != PARSE_MESSAGE)
+        if ((status = ldap_tag_read(&c, INTEGER, 1, 4, &id_length)) != PARSE_MESSAGE)
                 return status;
         const guint8 *id = cursor_take(&c, id_length);
         if (!id || !cursor_u8(&c, &tag))
@@ -189,7 +190,7 @@ static ParseStatus header_read(const guint8 *bytes, gsize n, LdapMessage *m)
         for (m->operation = 0; operations[m->operation].tag != tag;)
                 if (++m->operation == G_N_ELEMENTS(operations))
                         return PARSE_NOT_MINE;
-        if ((status = length_read(&c, &m->contents)) != PARSE_MESSAGE)
+        if ((status = ldap_length_read(&c, &m->contents)) != PARSE_MESSAGE)
                 return status;
         m->at = (gsize)(c.at - bytes);
         guint64 end = (guint64)m->at + m->contents; /* after which there may be controls */
@@ -209,7 +210,7 @@ static ParseStatus one_of(Cursor *c, const char *tags)
 }
 
 /* A name of an object, of n bytes, of which those in c are there. */
-static ParseStatus name_read(Cursor *c, guint32 n)
+static ParseStatus ldap_name_read(Cursor *c, guint32 n)
 {
         gboolean equals = FALSE;
         for (; cursor_left(c) > 0; c->at++, n--) {
@@ -221,22 +222,22 @@ static ParseStatus name_read(Cursor *c, guint32 n)
 }
 
 /* One field as the table has it; n: bytes of the contents in all. */
-static ParseStatus field_read(Cursor *c, char form, guint32 n)
+static ParseStatus ldap_field_read(Cursor *c, char form, guint32 n)
 {
         guint32 ignored;
         switch (form) {
         case 'n':
-                return field_skip(c, OCTETS, 0, MAX_NAME);
+                return ldap_field_skip(c, OCTETS, 0, MAX_NAME);
         case 't':
-                return tag_read(c, OCTETS, 0, MAX_RECOGNISED, &ignored);
+                return ldap_tag_read(c, OCTETS, 0, MAX_RECOGNISED, &ignored);
         case 's':
-                return tag_read(c, SEQUENCE, 0, MAX_RECOGNISED, &ignored);
+                return ldap_tag_read(c, SEQUENCE, 0, MAX_RECOGNISED, &ignored);
         case 'b':
                 return small_read(c, BOOLEAN, 0xff);
         case 'i':
-                return field_skip(c, INTEGER, 1, 4);
+                return ldap_field_skip(c, INTEGER, 1, 4);
         case 'c':
-                return field_skip(c, ENUMERATED, 1, 2);
+                return ldap_field_skip(c, ENUMERATED, 1, 2);
         case 'v':
                 return small_read(c, INTEGER, 3);
         case 'a':
@@ -244,9 +245,9 @@ static ParseStatus field_read(Cursor *c, char form, guint32 n)
         case 'f':
                 return one_of(c, "\xa0\xa1\xa2\xa3\xa4\xa5\xa6\x87\xa8\xa9");
         case 'o':
-                return tag_read(c, NAME, 3, MAX_NAME, &ignored);
+                return ldap_tag_read(c, NAME, 3, MAX_NAME, &ignored);
         case 'D':
-                return name_read(c, n);
+                return ldap_name_read(c, n);
         case 'I':
                 if (n == 0 || n > 4)
                         return PARSE_NOT_MINE;
@@ -265,10 +266,10 @@ static gboolean follows(const guint8 *bytes, gsize n, guint64 at, guint8 tag)
 }
 
 /* PARSE_MESSAGE where the bytes begin with a message of LDAP beyond doubt. */
-static ParseStatus recognise(const guint8 *bytes, gsize n)
+static ParseStatus ldap_recognise(const guint8 *bytes, gsize n)
 {
         LdapMessage m;
-        ParseStatus status = header_read(bytes, n, &m);
+        ParseStatus status = ldap_header_read(bytes, n, &m);
         if (status != PARSE_MESSAGE)
                 return status;
         guint64 end = (guint64)m.at + m.contents;
@@ -278,7 +279,7 @@ static ParseStatus recognise(const guint8 *bytes, gsize n)
                 return PARSE_NOT_MINE;
         Cursor c = cursor(bytes + m.at, (gsize)MIN(n, end) - m.at);
         for (const char *form = operations[m.operation].fields; *form; form++)
-                if ((status = field_read(&c, *form, m.contents)) != PARSE_MESSAGE)
+                if ((status = ldap_field_read(&c, *form, m.contents)) != PARSE_MESSAGE)
                         return status == PARSE_MORE && n >= end ? PARSE_NOT_MINE : status;
         return PARSE_MESSAGE;
 }
@@ -303,7 +304,7 @@ static gsize contents_needed(const LdapMessage *m)
 static gboolean is_sasl(Cursor c)
 {
         return small_read(&c, INTEGER, 3) == PARSE_MESSAGE &&
-               field_skip(&c, OCTETS, 0, MAX_NAME) == PARSE_MESSAGE && cursor_left(&c) > 0 &&
+               ldap_field_skip(&c, OCTETS, 0, MAX_NAME) == PARSE_MESSAGE && cursor_left(&c) > 0 &&
                *c.at == SASL;
 }
 
@@ -311,7 +312,7 @@ static gboolean is_start_tls(Cursor c)
 {
         static const char oid[] = "1.3.6.1.4.1.1466.20037";
         guint32 n;
-        return tag_read(&c, NAME, 0, MAX_NAME, &n) == PARSE_MESSAGE && n == sizeof oid - 1 &&
+        return ldap_tag_read(&c, NAME, 0, MAX_NAME, &n) == PARSE_MESSAGE && n == sizeof oid - 1 &&
                cursor_begins(&c, oid);
 }
 
@@ -343,11 +344,11 @@ static gboolean operation_read(LdapState *s, const LdapState *other, const LdapM
         }
 }
 
-static ParseStatus message_read(LdapState *s, const LdapState *other, const guint8 *bytes, gsize n,
-                                GString *label, Parsed *parsed)
+static ParseStatus ldap_message_read(LdapState *s, const LdapState *other, const guint8 *bytes,
+                                     gsize n, GString *label, Parsed *parsed)
 {
         LdapMessage m;
-        ParseStatus status = header_read(bytes, n, &m);
+        ParseStatus status = ldap_header_read(bytes, n, &m);
         if (status != PARSE_MESSAGE)
                 return status;
         gsize needed = contents_needed(&m);
@@ -393,18 +394,18 @@ static ParseStatus ldap_parse(gpointer state, guint8 call, const guint8 *bytes, 
         if (s->layer || (bytes[0] == 0 && (s->sasl || (other && other->sasl))))
                 return buffer_read(s, bytes, n, parsed);
         if (!s->known) {
-                ParseStatus status = recognise(bytes, n);
+                ParseStatus status = ldap_recognise(bytes, n);
                 if (status != PARSE_MESSAGE)
                         return status;
                 s->known = TRUE;
         }
-        return message_read(s, other, bytes, n, label, parsed);
+        return ldap_message_read(s, other, bytes, n, label, parsed);
 }
 
 static gsize ldap_find_boundary(const guint8 *bytes, gsize n)
 {
         for (gsize at = 0; at < n; at++)
-                if (bytes[at] == SEQUENCE && recognise(bytes + at, n - at) != PARSE_NOT_MINE)
+                if (bytes[at] == SEQUENCE && ldap_recognise(bytes + at, n - at) != PARSE_NOT_MINE)
                         return at;
         return n;
 }

@@ -57,7 +57,7 @@ static gboolean word_is(Word w, const char *text)
 }
 
 /* FALSE where there are other control characters. */
-static gboolean split(const guint8 *line, gsize n, Words *words)
+static gboolean memcached_split(const guint8 *line, gsize n, Words *words)
 {
         words->n = 0;
         for (gsize i = 0; i < n;) {
@@ -146,7 +146,7 @@ static CommandKind command_kind(const Words *words, guint64 *length)
 
 typedef enum { ANSWER_ENDS, ANSWER_GOES_ON, NOT_AN_ANSWER } AnswerKind;
 
-static AnswerKind answer_kind(const Words *words, guint64 *length)
+static AnswerKind memcached_answer_kind(const Words *words, guint64 *length)
 {
         static const char *const single[] = {
                 "STORED", "NOT_STORED", "EXISTS", "NOT_FOUND", "DELETED",      "TOUCHED",      "OK",
@@ -177,8 +177,8 @@ static AnswerKind answer_kind(const Words *words, guint64 *length)
         return words->n == 1 && word_number(name, &number) ? ANSWER_ENDS : NOT_AN_ANSWER;
 }
 
-static ParseStatus command_read(MemcachedState *s, const Words *words, guint64 *length,
-                                GString *label, Parsed *parsed)
+static ParseStatus memcached_command_read(MemcachedState *s, const Words *words, guint64 *length,
+                                          GString *label, Parsed *parsed)
 {
         CommandKind kind = command_kind(words, length);
         if (kind == NOT_A_COMMAND)
@@ -197,10 +197,10 @@ static ParseStatus command_read(MemcachedState *s, const Words *words, guint64 *
         return s->open ? PARSE_MORE : PARSE_MESSAGE;
 }
 
-static ParseStatus answer_read(MemcachedState *s, guint8 call, const Words *words, guint64 *length,
-                               Parsed *parsed)
+static ParseStatus memcached_answer_read(MemcachedState *s, guint8 call, const Words *words,
+                                         guint64 *length, Parsed *parsed)
 {
-        AnswerKind kind = answer_kind(words, length);
+        AnswerKind kind = memcached_answer_kind(words, length);
         if (kind == NOT_AN_ANSWER)
                 return PARSE_NOT_MINE;
         if (!s->open)
@@ -212,20 +212,20 @@ static ParseStatus answer_read(MemcachedState *s, guint8 call, const Words *word
         return s->open ? PARSE_MORE : PARSE_MESSAGE;
 }
 
-static ParseStatus line_read(MemcachedState *s, guint8 call, const guint8 *line, gsize n,
-                             guint64 *length, GString *label, Parsed *parsed)
+static ParseStatus memcached_line_read(MemcachedState *s, guint8 call, const guint8 *line, gsize n,
+                                       guint64 *length, GString *label, Parsed *parsed)
 {
         Words words;
-        if (!split(line, n, &words))
+        if (!memcached_split(line, n, &words))
                 return PARSE_NOT_MINE;
         if (s->side == SIDE_UNKNOWN)
                 s->side = g_ascii_islower(line[0]) ? SIDE_CLIENT : SIDE_SERVER;
-        return s->side == SIDE_CLIENT ? command_read(s, &words, length, label, parsed)
-                                      : answer_read(s, call, &words, length, parsed);
+        return s->side == SIDE_CLIENT ? memcached_command_read(s, &words, length, label, parsed)
+                                      : memcached_answer_read(s, call, &words, length, parsed);
 }
 
-static ParseStatus text_parse(MemcachedState *s, guint8 call, const guint8 *bytes, gsize n,
-                              GString *label, Parsed *parsed)
+static ParseStatus memcached_text_parse(MemcachedState *s, guint8 call, const guint8 *bytes,
+                                        gsize n, GString *label, Parsed *parsed)
 {
         for (gsize at = 0; at < n;) {
                 const guint8 *end = memchr(bytes + at, '\n', n - at);
@@ -239,7 +239,7 @@ static ParseStatus text_parse(MemcachedState *s, guint8 call, const guint8 *byte
                 if (line == 0 || end[-1] != '\r' || line > MAX_LINE)
                         return PARSE_NOT_MINE;
                 ParseStatus status =
-                        line_read(s, call, bytes + at, line - 1, &length, label, parsed);
+                        memcached_line_read(s, call, bytes + at, line - 1, &length, label, parsed);
                 if (status == PARSE_NOT_MINE)
                         return status;
                 label = NULL;
@@ -288,7 +288,7 @@ static gboolean op_is_quiet(guint8 op)
         return (op >= 0x11 && op <= 0x1a) || (op >= 0x31 && op <= 0x3c && (op & 1) == 0);
 }
 
-static gboolean header_is_plausible(const guint8 *h)
+static gboolean memcached_header_is_plausible(const guint8 *h)
 {
         guint32 body = read_u32(h + 8);
         return (h[0] == MAGIC_REQUEST || h[0] == MAGIC_ANSWER) && h[1] <= MAX_OP && h[5] == 0 &&
@@ -297,7 +297,8 @@ static gboolean header_is_plausible(const guint8 *h)
 }
 
 /* A quiet command begins or continues a call, or is one-way; so is an answer. */
-static ParseStatus packet_read(MemcachedState *s, const guint8 *h, GString *label, Parsed *parsed)
+static ParseStatus memcached_packet_read(MemcachedState *s, const guint8 *h, GString *label,
+                                         Parsed *parsed)
 {
         guint8 op = h[1];
         if (h[0] == MAGIC_ANSWER) {
@@ -333,11 +334,12 @@ static ParseStatus binary_parse(MemcachedState *s, const guint8 *bytes, gsize n,
                 if (n - at < HEADER)
                         break;
                 guint8 side = h[0] == MAGIC_REQUEST ? SIDE_CLIENT : SIDE_SERVER;
-                if (!header_is_plausible(h) || (s->side != SIDE_UNKNOWN && s->side != side))
+                if (!memcached_header_is_plausible(h) ||
+                    (s->side != SIDE_UNKNOWN && s->side != side))
                         return PARSE_NOT_MINE;
                 s->side = side;
                 s->binary = TRUE;
-                ParseStatus status = packet_read(s, h, label, parsed);
+                ParseStatus status = memcached_packet_read(s, h, label, parsed);
                 label = NULL;
                 parsed->length = at + HEADER + read_u32(h + 8);
                 if (status == PARSE_MESSAGE)
@@ -355,12 +357,12 @@ static ParseStatus binary_parse(MemcachedState *s, const guint8 *bytes, gsize n,
 /* Whether a text line by which nobody else would begin: a storage command with
  * its numbers, a get with "\r\n", a meta command; or a value. Redis knows "get k",
  * typed by hand, too: it is taken for memcached's, where they are small letters. */
-static ParseStatus recognise(const guint8 *bytes, gsize n)
+static ParseStatus memcached_recognise(const guint8 *bytes, gsize n)
 {
         if (bytes[0] == MAGIC_REQUEST || bytes[0] == MAGIC_ANSWER) {
                 if (n < HEADER)
                         return PARSE_MORE;
-                return header_is_plausible(bytes) ? PARSE_MESSAGE : PARSE_NOT_MINE;
+                return memcached_header_is_plausible(bytes) ? PARSE_MESSAGE : PARSE_NOT_MINE;
         }
         static const char quit[] = "quit\r\n"; /* all that is left to say */
         static const char *const sure[] = { "gets",   "gat",     "gats", "set",  "add",   "replace",
@@ -383,11 +385,12 @@ static ParseStatus recognise(const guint8 *bytes, gsize n)
                 if (!end)
                         return n <= MAX_LINE ? PARSE_MORE : PARSE_NOT_MINE;
                 gsize line = (gsize)(end - bytes);
-                if (bytes[line - 1] != '\r' || !split(bytes, line - 1, &words))
+                if (bytes[line - 1] != '\r' || !memcached_split(bytes, line - 1, &words))
                         return PARSE_NOT_MINE;
                 if (g_ascii_isupper(bytes[0]))
-                        return answer_kind(&words, &length) == NOT_AN_ANSWER ? PARSE_NOT_MINE
-                                                                             : PARSE_MESSAGE;
+                        return memcached_answer_kind(&words, &length) == NOT_AN_ANSWER
+                                       ? PARSE_NOT_MINE
+                                       : PARSE_MESSAGE;
                 return command_kind(&words, &length) == NOT_A_COMMAND ? PARSE_NOT_MINE
                                                                       : PARSE_MESSAGE;
         }
@@ -403,7 +406,7 @@ static ParseStatus memcached_parse(gpointer state, guint8 call, const guint8 *by
         if (n == 0)
                 return PARSE_MORE;
         if (call == CALL_PROBE) {
-                ParseStatus status = recognise(bytes, n);
+                ParseStatus status = memcached_recognise(bytes, n);
                 if (status != PARSE_MESSAGE)
                         return status;
                 call = CALL_NONE;
@@ -411,7 +414,7 @@ static ParseStatus memcached_parse(gpointer state, guint8 call, const guint8 *by
         if (s->side == SIDE_UNKNOWN)
                 s->binary = bytes[0] == MAGIC_REQUEST || bytes[0] == MAGIC_ANSWER;
         return s->binary ? binary_parse(s, bytes, n, label, parsed)
-                         : text_parse(s, call, bytes, n, label, parsed);
+                         : memcached_text_parse(s, call, bytes, n, label, parsed);
 }
 
 static gsize memcached_find_boundary(const guint8 *bytes, gsize n)
@@ -419,15 +422,15 @@ static gsize memcached_find_boundary(const guint8 *bytes, gsize n)
         for (gsize i = 0; i < n; i++) {
                 Words words;
                 guint64 length;
-                if (n - i >= HEADER && header_is_plausible(bytes + i))
+                if (n - i >= HEADER && memcached_header_is_plausible(bytes + i))
                         return i;
                 if (i > 0 && bytes[i - 1] != '\n')
                         continue;
                 const guint8 *end = memchr(bytes + i, '\n', n - i);
                 if (end && end > bytes + i && end[-1] == '\r' &&
-                    split(bytes + i, (gsize)(end - bytes) - i - 1, &words) &&
+                    memcached_split(bytes + i, (gsize)(end - bytes) - i - 1, &words) &&
                     (command_kind(&words, &length) != NOT_A_COMMAND ||
-                     answer_kind(&words, &length) != NOT_AN_ANSWER))
+                     memcached_answer_kind(&words, &length) != NOT_AN_ANSWER))
                         return i;
         }
         return n;
@@ -437,7 +440,7 @@ static gsize memcached_find_boundary(const guint8 *bytes, gsize n)
 static void line_values(GString *text, const guint8 *line, gsize n)
 {
         Words words;
-        if (!split(line, n, &words))
+        if (!memcached_split(line, n, &words))
                 return;
         gboolean several = word_is(words.word[0], "get") || word_is(words.word[0], "gets");
         for (guint i = 1; i < MIN(words.n, several ? MAX_WORDS : 2); i++) {

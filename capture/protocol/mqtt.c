@@ -62,7 +62,7 @@ typedef struct {
 } MqttPacket;
 
 /* PARSE_NOT_MINE: no such packet is there. */
-static ParseStatus packet_read(const guint8 *bytes, gsize n, MqttPacket *p)
+static ParseStatus mqtt_packet_read(const guint8 *bytes, gsize n, MqttPacket *p)
 {
         /* The flags that a type has; of PUBLISH any, but for a quality of 3. */
         static const guint8 flags[16] = { [PUBREL] = 2, [SUBSCRIBE] = 2, [UNSUBSCRIBE] = 2 };
@@ -117,7 +117,7 @@ static gboolean length_is_sound(const MqttPacket *p)
 }
 
 /* Version 5's numbers of variable length. */
-static gboolean number_read(Cursor *c, guint32 *number)
+static gboolean mqtt_number_read(Cursor *c, guint32 *number)
 {
         guint8 byte;
         *number = 0;
@@ -213,12 +213,12 @@ static ParseStatus recognise_packet(const MqttPacket *p, Cursor c, guint *weight
 
 /* PARSE_MESSAGE where the bytes begin with a CONNECT; or, in the middle of a connection, with
  * something that is published or with several acknowledgements, whole. */
-static ParseStatus recognise(const guint8 *bytes, gsize n)
+static ParseStatus mqtt_recognise(const guint8 *bytes, gsize n)
 {
         gsize at = 0;
         for (guint weight = 0; weight < SURE;) {
                 MqttPacket p;
-                ParseStatus status = packet_read(bytes + at, n - at, &p);
+                ParseStatus status = mqtt_packet_read(bytes + at, n - at, &p);
                 if (status != PARSE_MESSAGE)
                         return status == PARSE_MORE && at > 0 && at == n ? PARSE_NOT_MINE : status;
                 if (!length_is_sound(&p))
@@ -237,7 +237,7 @@ static ParseStatus recognise(const guint8 *bytes, gsize n)
 /* --- messages -------------------------------------------------------------- */
 
 /* Its first two levels, unless they are of numbers: what comes below them names things. */
-static void label_append(GString *label, const char *what, Cursor topic)
+static void mqtt_label_append(GString *label, const char *what, Cursor topic)
 {
         enum { LEVELS = 2 };
         if (!label)
@@ -260,7 +260,7 @@ static void label_append(GString *label, const char *what, Cursor topic)
         }
 }
 
-static guint64 hash_more(guint64 h, Cursor bytes)
+static guint64 mqtt_hash_more(guint64 h, Cursor bytes)
 {
         for (; bytes.at < bytes.end; bytes.at++)
                 h = (h ^ *bytes.at) * HASH_SEED;
@@ -271,7 +271,7 @@ static guint64 hash_more(guint64 h, Cursor bytes)
  * was said before the capture. */
 static guint64 topic_hash(const MqttState *s, gpointer *memory, Cursor topic, guint16 alias)
 {
-        guint64 hash = hash_more(HASH_SEED, topic);
+        guint64 hash = mqtt_hash_more(HASH_SEED, topic);
         guint number = (guint)s->sender << 16 | alias;
         if (alias == 0 || !memory)
                 return cursor_left(&topic) ? MAX(hash, 1) : 0;
@@ -296,7 +296,7 @@ static gboolean properties_read(Cursor *c, guint16 *alias)
         guint32 n, number;
         guint8 id;
         const guint8 *bytes;
-        if (!number_read(c, &n) || !(bytes = cursor_take(c, n)))
+        if (!mqtt_number_read(c, &n) || !(bytes = cursor_take(c, n)))
                 return FALSE;
         p = cursor(bytes, n);
         while (cursor_u8(&p, &id))
@@ -310,7 +310,7 @@ static gboolean properties_read(Cursor *c, guint16 *alias)
                                 return FALSE;
                         break;
                 case 0x0b: /* subscription */
-                        if (!number_read(&p, &number))
+                        if (!mqtt_number_read(&p, &number))
                                 return FALSE;
                         break;
                 case 0x23:
@@ -340,8 +340,8 @@ static guint8 version_of(const MqttState *s, const MqttState *other)
 }
 
 /* Topic, id, properties and as much of the payload as is looked at. */
-static gboolean publish_read(const MqttState *s, const MqttState *other, const MqttPacket *p,
-                             Cursor c, GString *label, Parsed *parsed)
+static gboolean mqtt_publish_read(const MqttState *s, const MqttState *other, const MqttPacket *p,
+                                  Cursor c, GString *label, Parsed *parsed)
 {
         guint16 size, id = 0, alias = 0;
         const guint8 *text;
@@ -356,7 +356,7 @@ static gboolean publish_read(const MqttState *s, const MqttState *other, const M
         if (!(text = cursor_take(&c, size)) || (qos && !cursor_u16(&c, &id)) || (qos && id == 0))
                 return FALSE;
         Cursor topic = cursor(text, size);
-        label_append(label, "publish", topic);
+        mqtt_label_append(label, "publish", topic);
         parsed->keyed = TRUE;
         parsed->key = id;
         parsed->part = PART_BEGINS | PART_ENDS | PART_BY_PLACE;
@@ -364,13 +364,15 @@ static gboolean publish_read(const MqttState *s, const MqttState *other, const M
                 return needed(p) < p->length; /* more of them than are looked at, or broken */
         guint64 hash = topic_hash(s, parsed->memory, topic, alias);
         if (hash)
-                parsed->carried.content = MAX(
-                        hash_more(hash, cursor(c.at, MIN(cursor_left(&c), (gsize)MAX_PAYLOAD))), 1);
+                parsed->carried.content =
+                        MAX(mqtt_hash_more(hash,
+                                           cursor(c.at, MIN(cursor_left(&c), (gsize)MAX_PAYLOAD))),
+                            1);
         return TRUE;
 }
 
 /* What answers a packet with an id. last: there is nothing more to it, if it has not failed. */
-static void answer_read(const MqttPacket *p, Cursor c, gboolean last, Parsed *parsed)
+static void mqtt_answer_read(const MqttPacket *p, Cursor c, gboolean last, Parsed *parsed)
 {
         guint16 id = 0;
         guint8 reason = 0;
@@ -385,7 +387,7 @@ static void answer_read(const MqttPacket *p, Cursor c, gboolean last, Parsed *pa
         parsed->part = PART_ENDS;
 }
 
-static void request_read(const char *what, Cursor c, GString *label, Parsed *parsed)
+static void mqtt_request_read(const char *what, Cursor c, GString *label, Parsed *parsed)
 {
         guint16 id = 0;
         cursor_u16(&c, &id);
@@ -417,11 +419,11 @@ static void sender_set(MqttState *s, guint type)
         }
 }
 
-static ParseStatus message_read(MqttState *s, const MqttState *other, const guint8 *bytes, gsize n,
-                                GString *label, Parsed *parsed)
+static ParseStatus mqtt_message_read(MqttState *s, const MqttState *other, const guint8 *bytes,
+                                     gsize n, GString *label, Parsed *parsed)
 {
         MqttPacket p;
-        ParseStatus status = packet_read(bytes, n, &p);
+        ParseStatus status = mqtt_packet_read(bytes, n, &p);
         if (status != PARSE_MESSAGE)
                 return status;
         if (!length_is_sound(&p))
@@ -444,23 +446,23 @@ static ParseStatus message_read(MqttState *s, const MqttState *other, const guin
                 parsed->kind = KIND_SESSION;
                 break;
         case PUBLISH:
-                if (!publish_read(s, other, &p, c, label, parsed))
+                if (!mqtt_publish_read(s, other, &p, c, label, parsed))
                         return PARSE_NOT_MINE;
                 break;
         case PUBREC:
-                answer_read(&p, c, FALSE, parsed);
+                mqtt_answer_read(&p, c, FALSE, parsed);
                 break;
         case PUBACK:
         case PUBCOMP:
         case SUBACK:
         case UNSUBACK:
-                answer_read(&p, c, TRUE, parsed);
+                mqtt_answer_read(&p, c, TRUE, parsed);
                 break;
         case SUBSCRIBE:
-                request_read("subscribe", c, label, parsed);
+                mqtt_request_read("subscribe", c, label, parsed);
                 break;
         case UNSUBSCRIBE:
-                request_read("unsubscribe", c, label, parsed);
+                mqtt_request_read("unsubscribe", c, label, parsed);
                 break;
         default:
                 break;
@@ -476,17 +478,17 @@ static ParseStatus mqtt_parse(gpointer state, guint8 call, const guint8 *bytes, 
         if (eof)
                 return PARSE_NOT_MINE; /* within a packet */
         if (call == CALL_PROBE) {
-                ParseStatus status = recognise(bytes, n);
+                ParseStatus status = mqtt_recognise(bytes, n);
                 if (status != PARSE_MESSAGE)
                         return status;
         }
-        return message_read(s, parsed->other, bytes, n, label, parsed);
+        return mqtt_message_read(s, parsed->other, bytes, n, label, parsed);
 }
 
 static gsize mqtt_find_boundary(const guint8 *bytes, gsize n)
 {
         for (gsize at = 0; at < n; at++)
-                if (recognise(bytes + at, n - at) != PARSE_NOT_MINE)
+                if (mqtt_recognise(bytes + at, n - at) != PARSE_NOT_MINE)
                         return at;
         return n;
 }

@@ -101,7 +101,7 @@ static guint16 read_u16_le(const guint8 *p)
 }
 
 /* A number of 1 to 9 bytes. */
-static gboolean take_number(Cursor *c, guint64 *value)
+static gboolean mysql_take_number(Cursor *c, guint64 *value)
 {
         guint8 first;
         if (!cursor_u8(c, &first) || first == 0xfb || first == 0xff)
@@ -200,7 +200,7 @@ static gboolean is_goodbye(const MysqlPacket *p, gsize n)
 
 /* --- commands -------------------------------------------------------------- */
 
-static guint8 command_call(guint8 command)
+static guint8 mysql_command_call(guint8 command)
 {
         switch (command) {
         case COM_QUERY:
@@ -253,7 +253,7 @@ static const char *command_name(guint8 command)
         }
 }
 
-static void label_append(GString *label, const MysqlPacket *p)
+static void mysql_label_append(GString *label, const MysqlPacket *p)
 {
         const guint8 *text = query_text(p);
         switch (p->payload[0]) {
@@ -271,7 +271,8 @@ static void label_append(GString *label, const MysqlPacket *p)
 }
 
 /* The first packet of a message of the client. */
-static gboolean request_read(MysqlState *s, const MysqlPacket *p, GString *label, Parsed *parsed)
+static gboolean mysql_request_read(MysqlState *s, const MysqlPacket *p, GString *label,
+                                   Parsed *parsed)
 {
         s->last_packet = TRUE;
         if (s->side == SIDE_UNKNOWN && is_login(p)) {
@@ -293,9 +294,9 @@ static gboolean request_read(MysqlState *s, const MysqlPacket *p, GString *label
                 s->kind = p->payload[0] == COM_QUIT  ? KIND_SESSION
                           : is_silent(p->payload[0]) ? KIND_ONE_WAY
                                                      : KIND_CALL;
-                parsed->call = command_call(p->payload[0]);
+                parsed->call = mysql_command_call(p->payload[0]);
                 if (label && s->kind == KIND_CALL)
-                        label_append(label, p);
+                        mysql_label_append(label, p);
         }
         s->side = SIDE_CLIENT;
         return TRUE;
@@ -310,7 +311,8 @@ static guint16 status_of(const MysqlPacket *p)
         Cursor c = cursor(p->payload + 1, p->shown - 1);
         if (p->payload[0] == BYTE_EOF && p->length == 5)
                 return read_u16_le(p->payload + 3);
-        if (!take_number(&c, &ignored) || !take_number(&c, &ignored) || cursor_left(&c) < 2)
+        if (!mysql_take_number(&c, &ignored) || !mysql_take_number(&c, &ignored) ||
+            cursor_left(&c) < 2)
                 return 0;
         return read_u16_le(c.at);
 }
@@ -332,7 +334,8 @@ static gboolean columns_begin(MysqlState *s, const MysqlPacket *p)
         Cursor c = cursor(p->payload, p->shown);
         guint64 columns;
         guint8 follow = 1;
-        if (!take_number(&c, &columns) || columns == 0 || columns > MAX_COLUMNS || p->length > 10)
+        if (!mysql_take_number(&c, &columns) || columns == 0 || columns > MAX_COLUMNS ||
+            p->length > 10)
                 return FALSE;
         if (cursor_left(&c) > 0) /* MariaDB: whether the client must be told them again */
                 cursor_u8(&c, &follow);
@@ -383,7 +386,7 @@ static gboolean result_begin(MysqlState *s, const MysqlPacket *p)
         }
 }
 
-static gboolean answer_read(MysqlState *s, const MysqlPacket *p)
+static gboolean mysql_answer_read(MysqlState *s, const MysqlPacket *p)
 {
         gboolean ends = p->length > 0 && p->length < MAX_PACKET &&
                         (p->payload[0] == BYTE_EOF || p->payload[0] == BYTE_ERROR);
@@ -429,13 +432,13 @@ static gboolean answer_begin(MysqlState *s, guint8 call, const MysqlPacket *p)
                 return s->side == SIDE_SERVER || s->kind == KIND_SESSION || call != CALL_NONE;
         }
         s->kind = KIND_RETURN;
-        return answer_read(s, p);
+        return mysql_answer_read(s, p);
 }
 
 /* --- both ------------------------------------------------------------------ */
 
-static gboolean packet_read(MysqlState *s, guint8 call, const MysqlPacket *p, GString *label,
-                            Parsed *parsed)
+static gboolean mysql_packet_read(MysqlState *s, guint8 call, const MysqlPacket *p, GString *label,
+                                  Parsed *parsed)
 {
         if (s->continues) {
                 s->continues = p->length == MAX_PACKET;
@@ -443,7 +446,7 @@ static gboolean packet_read(MysqlState *s, guint8 call, const MysqlPacket *p, GS
         }
         s->continues = p->length == MAX_PACKET;
         if (s->open)
-                return answer_read(s, p);
+                return mysql_answer_read(s, p);
         if (s->side == SIDE_UNKNOWN && (call != CALL_NONE || (p->length && is_greeting(p)))) {
                 if (!answer_begin(s, call, p))
                         return FALSE;
@@ -451,7 +454,7 @@ static gboolean packet_read(MysqlState *s, guint8 call, const MysqlPacket *p, GS
                 return TRUE;
         }
         return s->side == SIDE_SERVER ? answer_begin(s, call, p)
-                                      : request_read(s, p, label, parsed);
+                                      : mysql_request_read(s, p, label, parsed);
 }
 
 static ParseStatus mysql_parse(gpointer state, guint8 call, const guint8 *bytes, gsize n,
@@ -472,7 +475,7 @@ static ParseStatus mysql_parse(gpointer state, guint8 call, const guint8 *bytes,
                         return PARSE_NOT_MINE;
                 if (p.shown < MIN(p.length, call == CALL_PROBE ? LOOK : look))
                         break;
-                if (!packet_read(s, call == CALL_PROBE ? CALL_NONE : call, &p, label, parsed))
+                if (!mysql_packet_read(s, call == CALL_PROBE ? CALL_NONE : call, &p, label, parsed))
                         return PARSE_NOT_MINE;
                 parsed->kind = (MessageKind)s->kind;
                 parsed->length = (guint64)at + HEADER + p.length;

@@ -117,7 +117,7 @@ static gint verb_find(const guint8 *bytes, gsize n, gboolean *more)
         return -1;
 }
 
-static gboolean is_blank(guint8 byte)
+static gboolean nats_is_blank(guint8 byte)
 {
         return byte == ' ' || byte == '\t';
 }
@@ -135,20 +135,20 @@ static gboolean words_read(const guint8 *at, const guint8 *end, Line *line)
 {
         while (at < end) {
                 const guint8 *from = at;
-                while (at < end && !is_blank(*at))
+                while (at < end && !nats_is_blank(*at))
                         at++;
                 if (at > from) {
                         if (line->n_words == MAX_WORDS)
                                 return FALSE;
                         line->word[line->n_words++] = cursor(from, (gsize)(at - from));
                 }
-                while (at < end && is_blank(*at))
+                while (at < end && nats_is_blank(*at))
                         at++;
         }
         return TRUE;
 }
 
-static gboolean number_read(Cursor word, guint32 *number)
+static gboolean nats_number_read(Cursor word, guint32 *number)
 {
         enum { DIGITS = 9 };
         *number = 0;
@@ -173,17 +173,17 @@ static gboolean is_subject(Cursor word)
 static gboolean sizes_read(Line *line)
 {
         guint n = verbs[line->verb].payload;
-        if (!number_read(line->word[line->n_words - 1], &line->size) || line->size > MAX_SIZE)
+        if (!nats_number_read(line->word[line->n_words - 1], &line->size) || line->size > MAX_SIZE)
                 return FALSE;
-        if (n == 2 &&
-            (!number_read(line->word[line->n_words - 2], &line->head) || line->head > line->size))
+        if (n == 2 && (!nats_number_read(line->word[line->n_words - 2], &line->head) ||
+                       line->head > line->size))
                 return FALSE;
         line->n_words -= n;
         line->needed = MIN(line->size, (gsize)MAX_CONTENT) + (line->size > MAX_CONTENT ? 0 : 2);
         return TRUE;
 }
 
-static ParseStatus line_read(const guint8 *bytes, gsize n, Line *line)
+static ParseStatus nats_line_read(const guint8 *bytes, gsize n, Line *line)
 {
         gboolean more;
         gint verb = verb_find(bytes, n, &more);
@@ -228,15 +228,15 @@ static ParseStatus payload_read(const Line *line, const guint8 *bytes, gsize n, 
 /* An object, and blanks around it. */
 static gboolean is_json(const guint8 *at, const guint8 *end)
 {
-        while (at < end && is_blank(*at))
+        while (at < end && nats_is_blank(*at))
                 at++;
-        while (at < end && is_blank(end[-1]))
+        while (at < end && nats_is_blank(end[-1]))
                 end--;
         return end - at >= 2 && *at == '{' && end[-1] == '}';
 }
 
 /* Whether the line can be of nothing else: other protocols have PING, +OK and -ERR, too. */
-static gboolean is_sure(const Line *line, const guint8 *bytes)
+static gboolean nats_is_sure(const Line *line, const guint8 *bytes)
 {
         gsize name = strlen(verbs[line->verb].name);
         guint32 number;
@@ -247,9 +247,9 @@ static gboolean is_sure(const Line *line, const guint8 *bytes)
         case CONNECT:
                 return is_json(bytes + name, bytes + line->length - 2);
         case SUB:
-                return number_read(line->word[line->n_words - 1], &number);
+                return nats_number_read(line->word[line->n_words - 1], &number);
         case UNSUB:
-                return number_read(line->word[0], &number);
+                return nats_number_read(line->word[0], &number);
         case PUB:
         case HPUB:
         case MSG:
@@ -263,15 +263,15 @@ static gboolean is_sure(const Line *line, const guint8 *bytes)
 }
 
 /* PARSE_MESSAGE where there is a sure line, after pings at most. */
-static ParseStatus recognise(const guint8 *bytes, gsize n, gboolean cut)
+static ParseStatus nats_recognise(const guint8 *bytes, gsize n, gboolean cut)
 {
         Line line;
         Cursor payload;
         for (gsize at = 0; at < n; at += line.length) {
-                ParseStatus status = line_read(bytes + at, n - at, &line);
+                ParseStatus status = nats_line_read(bytes + at, n - at, &line);
                 if (status != PARSE_MESSAGE)
                         return status;
-                if (is_sure(&line, bytes + at))
+                if (nats_is_sure(&line, bytes + at))
                         return verbs[line.verb].payload
                                        ? payload_read(&line, bytes + at, n - at, cut, &payload)
                                        : PARSE_MESSAGE;
@@ -308,7 +308,7 @@ static gboolean is_pull(Cursor subject)
 }
 
 /* Without what names one thing rather than a kind. */
-static void label_append(GString *label, const char *what, Cursor subject)
+static void nats_label_append(GString *label, const char *what, Cursor subject)
 {
         if (!label)
                 return;
@@ -329,7 +329,7 @@ static void label_append(GString *label, const char *what, Cursor subject)
         }
 }
 
-static guint64 hash_text(guint64 h, Cursor text)
+static guint64 nats_hash_text(guint64 h, Cursor text)
 {
         return hash_word(h, hash_bytes((const char *)text.at, cursor_left(&text)));
 }
@@ -350,7 +350,7 @@ static GHashTable *replies_new(void)
 static Reply *reply_find(const Nats *nats, Sender caller, Cursor subject)
 {
         guint d = direction(caller);
-        gint64 hash = (gint64)hash_text(HASH_SEED, subject);
+        gint64 hash = (gint64)nats_hash_text(HASH_SEED, subject);
         Reply *reply = nats->newer[d] ? g_hash_table_lookup(nats->newer[d], &hash) : NULL;
         return reply || !nats->older[d] ? reply : g_hash_table_lookup(nats->older[d], &hash);
 }
@@ -374,7 +374,7 @@ static Reply *reply_add(Nats *nats, Sender caller, Cursor subject, ReplyRole rol
         }
         if (!nats->newer[d])
                 nats->newer[d] = replies_new();
-        reply->subject = (gint64)hash_text(HASH_SEED, subject);
+        reply->subject = (gint64)nats_hash_text(HASH_SEED, subject);
         reply->role = (guint8)role;
         g_hash_table_insert(nats->newer[d], &reply->subject, reply);
         return reply;
@@ -408,7 +408,7 @@ static Habit *habit_of(Nats *nats, Sender caller, guint64 subscription)
 
 /* --- messages ---------------------------------------------------------------- */
 
-static void part_set(MessageKind kind, guint part, guint64 key, Parsed *parsed)
+static void nats_part_set(MessageKind kind, guint part, guint64 key, Parsed *parsed)
 {
         parsed->kind = kind;
         parsed->keyed = TRUE;
@@ -417,7 +417,7 @@ static void part_set(MessageKind kind, guint part, guint64 key, Parsed *parsed)
 }
 
 /* What waited for it has its return. FALSE: it is none. */
-static gboolean answer(Nats *nats, Sender caller, Cursor subject, Parsed *parsed)
+static gboolean nats_answer(Nats *nats, Sender caller, Cursor subject, Parsed *parsed)
 {
         Reply *reply = reply_find(nats, caller, subject);
         if (!reply || reply->role == REPLY_SHARED)
@@ -429,7 +429,7 @@ static gboolean answer(Nats *nats, Sender caller, Cursor subject, Parsed *parsed
         Habit *habit = habit_of(nats, caller, reply->subscription);
         if (habit)
                 habit->answered = TRUE;
-        part_set(KIND_RETURN, PART_ENDS, reply->key, parsed);
+        nats_part_set(KIND_RETURN, PART_ENDS, reply->key, parsed);
         reply_remove(nats, caller, reply);
         return TRUE;
 }
@@ -437,8 +437,8 @@ static gboolean answer(Nats *nats, Sender caller, Cursor subject, Parsed *parsed
 /* Whether what waits for this reply is a call, and the key of that. One of several that wait for
  * the same is not: several subscriptions have got what one reply will answer, or the replies of
  * several requests come by one subject. */
-static gboolean call_begin(Nats *nats, Sender caller, Cursor subject, guint64 subscription,
-                           guint64 key)
+static gboolean nats_call_begin(Nats *nats, Sender caller, Cursor subject, guint64 subscription,
+                                guint64 key)
 {
         Reply *reply = reply_find(nats, caller, subject);
         Habit *habit = habit_of(nats, caller, subscription);
@@ -464,35 +464,36 @@ static void content_set(const Line *line, Cursor reply, Cursor payload, Parsed *
 {
         gboolean seen = cursor_left(&payload) == MIN(line->size, (gsize)MAX_CONTENT);
         const guint8 *made_up = inbox_find(reply);
-        guint64 content =
-                hash_text(hash_text(hash_word(HASH_SEED, line->size), line->word[0]), payload);
+        guint64 content = nats_hash_text(
+                nats_hash_text(hash_word(HASH_SEED, line->size), line->word[0]), payload);
         if (cursor_left(&reply) == 0 || is_ack(reply)) {
                 parsed->carried.content = seen ? MAX(content, 1) : 0;
                 return;
         }
         if (made_up)
-                parsed->carried.content =
-                        MAX(hash_text(HASH_SEED, cursor(made_up, (gsize)(reply.end - made_up))), 1);
+                parsed->carried.content = MAX(
+                        nats_hash_text(HASH_SEED, cursor(made_up, (gsize)(reply.end - made_up))),
+                        1);
         else
-                parsed->carried.content = seen ? MAX(hash_text(content, reply), 1) : 0;
+                parsed->carried.content = seen ? MAX(nats_hash_text(content, reply), 1) : 0;
         parsed->carried.content_else = seen ? MAX(content, 1) : 0;
 }
 
 /* A message to a subject, of a client or of the server. */
-static void message_read(Nats *nats, Sender caller, const Line *line, Cursor reply,
-                         guint64 subscription, Cursor payload, GString *label, Parsed *parsed)
+static void nats_message_read(Nats *nats, Sender caller, const Line *line, Cursor reply,
+                              guint64 subscription, Cursor payload, GString *label, Parsed *parsed)
 {
         guint64 key = ++nats->calls;
         gboolean is_call =
-                cursor_left(&reply) > 0 && call_begin(nats, caller, reply, subscription, key);
-        part_set(is_call ? KIND_CALL : KIND_ONE_WAY, PART_BEGINS | PART_ENDS | PART_BY_PLACE, key,
-                 parsed);
-        label_append(label, caller == SENDER_CLIENT ? "publish" : "deliver", line->word[0]);
+                cursor_left(&reply) > 0 && nats_call_begin(nats, caller, reply, subscription, key);
+        nats_part_set(is_call ? KIND_CALL : KIND_ONE_WAY, PART_BEGINS | PART_ENDS | PART_BY_PLACE,
+                      key, parsed);
+        nats_label_append(label, caller == SENDER_CLIENT ? "publish" : "deliver", line->word[0]);
         content_set(line, reply, payload, parsed);
 }
 
-static void publish_read(Nats *nats, const Line *line, Cursor payload, GString *label,
-                         Parsed *parsed)
+static void nats_publish_read(Nats *nats, const Line *line, Cursor payload, GString *label,
+                              Parsed *parsed)
 {
         static const char working[] = "+WPI"; /* not done yet */
         Cursor subject = line->word[0];
@@ -500,15 +501,16 @@ static void publish_read(Nats *nats, const Line *line, Cursor payload, GString *
         if (is_ack(subject)) {
                 if (cursor_begins(&payload, working))
                         return;
-                if (!answer(nats, SENDER_SERVER, subject, parsed))
-                        part_set(KIND_RETURN, PART_ENDS, 0, parsed); /* of one not seen */
+                if (!nats_answer(nats, SENDER_SERVER, subject, parsed))
+                        nats_part_set(KIND_RETURN, PART_ENDS, 0, parsed); /* of one not seen */
         } else if (is_pull(subject)) {
                 parsed->kind = KIND_SESSION;
         } else if (cursor_begins(&subject, "$JS.FC.")) { /* flow control */
                 return;
         } else {
-                if (!answer(nats, SENDER_SERVER, subject, parsed))
-                        message_read(nats, SENDER_CLIENT, line, reply, 0, payload, label, parsed);
+                if (!nats_answer(nats, SENDER_SERVER, subject, parsed))
+                        nats_message_read(nats, SENDER_CLIENT, line, reply, 0, payload, label,
+                                          parsed);
                 return;
         }
         if (cursor_left(&reply) > 0)
@@ -520,14 +522,14 @@ static void delivery_read(Nats *nats, const Line *line, Cursor payload, GString 
 {
         static const char version[] = "NATS/1.0 "; /* of headers; with a blank it has a status */
         Cursor reply = line->n_words > 2 ? line->word[2] : cursor(line->word[0].end, 0);
-        if (answer(nats, SENDER_CLIENT, line->word[0], parsed))
+        if (nats_answer(nats, SENDER_CLIENT, line->word[0], parsed))
                 return;
         if (line->verb == HMSG && cursor_begins(&payload, version)) {
                 parsed->kind = KIND_SESSION;
                 return;
         }
-        message_read(nats, SENDER_SERVER, line, reply, hash_text(HASH_SEED, line->word[1]), payload,
-                     label, parsed);
+        nats_message_read(nats, SENDER_SERVER, line, reply,
+                          nats_hash_text(HASH_SEED, line->word[1]), payload, label, parsed);
 }
 
 /* Whether TLS may begin after this INFO: if it is the first. */
@@ -558,11 +560,11 @@ static ParseStatus nats_parse(gpointer state, guint8 call, const guint8 *bytes, 
         if (n == 0)
                 return PARSE_MORE;
         if (call == CALL_PROBE) {
-                ParseStatus status = recognise(bytes, n, parsed->cut);
+                ParseStatus status = nats_recognise(bytes, n, parsed->cut);
                 if (status != PARSE_MESSAGE)
                         return status;
         }
-        ParseStatus status = line_read(bytes, n, &line);
+        ParseStatus status = nats_line_read(bytes, n, &line);
         if (status == PARSE_MESSAGE && verbs[line.verb].payload)
                 status = payload_read(&line, bytes, n, parsed->cut, &payload);
         if (status != PARSE_MESSAGE)
@@ -587,7 +589,7 @@ static ParseStatus nats_parse(gpointer state, guint8 call, const guint8 *bytes, 
         case PUB:
         case HPUB:
                 if (nats)
-                        publish_read(nats, &line, payload, label, parsed);
+                        nats_publish_read(nats, &line, payload, label, parsed);
                 break;
         case MSG:
         case HMSG:
@@ -605,7 +607,7 @@ static gsize nats_find_boundary(const guint8 *bytes, gsize n)
 {
         Line line;
         for (gsize at = 0; at < n;) {
-                if (line_read(bytes + at, n - at, &line) != PARSE_NOT_MINE)
+                if (nats_line_read(bytes + at, n - at, &line) != PARSE_NOT_MINE)
                         return at;
                 const guint8 *end = memmem(bytes + at, n - at, "\r\n", 2);
                 if (!end)

@@ -140,7 +140,7 @@ static ParseStatus recognise_request(const guint8 *bytes, gsize n)
         return whole && cursor_left(&c) > 0 ? PARSE_NOT_MINE : PARSE_MESSAGE;
 }
 
-static ParseStatus recognise(const guint8 *bytes, gsize n)
+static ParseStatus postgres_recognise(const guint8 *bytes, gsize n)
 {
         return bytes[0] == 0 ? recognise_startup(bytes, n) : recognise_request(bytes, n);
 }
@@ -166,7 +166,7 @@ static Side find_side(const guint8 *bytes, guint32 length)
         }
 }
 
-static void label_append(GString *label, const guint8 *bytes, gsize n)
+static void postgres_label_append(GString *label, const guint8 *bytes, gsize n)
 {
         Cursor c = cursor(bytes + HEADER, n - HEADER);
         switch (bytes[0]) {
@@ -207,7 +207,7 @@ static MessageKind request_kind(PostgresState *s, guint8 type)
         }
 }
 
-static MessageKind answer_kind(const PostgresState *s, guint8 type)
+static MessageKind postgres_answer_kind(const PostgresState *s, guint8 type)
 {
         switch (type) {
         case 'A':
@@ -254,8 +254,8 @@ static ParseStatus encryption_parse(PostgresState *s, guint8 answer, Parsed *par
 }
 
 /* A call or return, or what is neither, begins. FALSE: more must be seen. */
-static gboolean message_begin(PostgresState *s, guint8 call, const guint8 *bytes, gsize n,
-                              guint32 length, GString *label, Parsed *parsed)
+static gboolean postgres_message_begin(PostgresState *s, guint8 call, const guint8 *bytes, gsize n,
+                                       guint32 length, GString *label, Parsed *parsed)
 {
         gsize shown = MIN(n, (gsize)length + 1);
         if (s->side == SIDE_UNKNOWN && call != CALL_NONE)
@@ -267,14 +267,14 @@ static gboolean message_begin(PostgresState *s, guint8 call, const guint8 *bytes
         if (s->side == SIDE_UNKNOWN)
                 s->kind = KIND_NOTHING;
         else if (s->side == SIDE_SERVER)
-                s->kind = (guint8)answer_kind(s, bytes[0]);
+                s->kind = (guint8)postgres_answer_kind(s, bytes[0]);
         else if (label && shown <= length && shown < HEADER + SQL_LABEL_BYTES)
                 return FALSE;
         else
                 s->kind = (guint8)request_kind(s, bytes[0]);
         parsed->call = CALL_PLAIN;
         if (label && s->kind == KIND_CALL)
-                label_append(label, bytes, shown);
+                postgres_label_append(label, bytes, shown);
         s->open = TRUE;
         return TRUE;
 }
@@ -295,7 +295,7 @@ static ParseStatus postgres_parse(gpointer state, guint8 call, const guint8 *byt
                 return s->open ? PARSE_MESSAGE : PARSE_NOT_MINE;
         }
         if (call == CALL_PROBE) {
-                ParseStatus status = recognise(bytes, n);
+                ParseStatus status = postgres_recognise(bytes, n);
                 if (status != PARSE_MESSAGE)
                         return status;
                 call = CALL_NONE;
@@ -309,7 +309,8 @@ static ParseStatus postgres_parse(gpointer state, guint8 call, const guint8 *byt
                 guint32 length = read_u32(bytes + at + 1);
                 if (length < 4 || length > MAX_LENGTH || !may_send(s, type))
                         return PARSE_NOT_MINE;
-                if (!s->open && !message_begin(s, call, bytes + at, n - at, length, label, parsed))
+                if (!s->open &&
+                    !postgres_message_begin(s, call, bytes + at, n - at, length, label, parsed))
                         break;
                 if (type == 'Z' && n - at == HEADER && length > 4)
                         break; /* its status comes */

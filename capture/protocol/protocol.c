@@ -22,7 +22,7 @@ const Protocol *protocol_lookup(const char *name)
         return strcmp(name, protocol_generic.name) == 0 ? &protocol_generic : NULL;
 }
 
-static int compare_names(gconstpointer a, gconstpointer b)
+static int protocol_compare_names(gconstpointer a, gconstpointer b)
 {
         return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
@@ -34,7 +34,7 @@ char *protocol_list_names(void)
         for (guint i = 0; protocols[i]; i++)
                 names[n++] = protocols[i]->name;
         names[n++] = protocol_generic.name;
-        qsort(names, n, sizeof names[0], compare_names);
+        qsort(names, n, sizeof names[0], protocol_compare_names);
         guint kept = 1; /* over UDP a protocol may have a row of its own */
         for (guint i = 1; i < n; i++)
                 if (strcmp(names[i], names[kept - 1]) != 0)

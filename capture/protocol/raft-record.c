@@ -5,7 +5,7 @@
 
 typedef gboolean (*SkipRecord)(Cursor *c);
 
-static gboolean number_read(Cursor *c, guint64 *number)
+static gboolean raft_record_number_read(Cursor *c, guint64 *number)
 {
         const guint8 *p = cursor_take(c, 8);
         if (p)
@@ -17,7 +17,7 @@ static gboolean number_read(Cursor *c, guint64 *number)
 static gboolean message_skip(Cursor *c)
 {
         guint64 length;
-        return number_read(c, &length) && length > 0 && length <= cursor_left(c) &&
+        return raft_record_number_read(c, &length) && length > 0 && length <= cursor_left(c) &&
                cursor_skip(c, (gsize)length);
 }
 
@@ -32,7 +32,7 @@ static gboolean typed_skip(Cursor *c)
                 return TRUE;
         if (type == 2)
                 return message_skip(c);
-        if (!number_read(c, &n))
+        if (!raft_record_number_read(c, &n))
                 return FALSE;
         while (n-- > 0)
                 if (!message_skip(c))

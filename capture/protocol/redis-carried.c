@@ -131,19 +131,19 @@ gsize redis_carried_needs(const RedisCarried *c, guint side, guint64 length)
 }
 
 /* A string, by its length too. */
-static guint64 hash_text(guint64 h, const guint8 *text, gsize n, guint64 length)
+static guint64 redis_carried_hash_text(guint64 h, const guint8 *text, gsize n, guint64 length)
 {
         return hash_word(hash_word(h, hash_bytes((const char *)text, n)), length);
 }
 
-static gboolean is_word(const guint8 *text, gsize n, const char *word)
+static gboolean redis_carried_is_word(const guint8 *text, gsize n, const char *word)
 {
         return strlen(word) == n && g_ascii_strncasecmp((const char *)text, word, n) == 0;
 }
 
 static guint64 tag_of_field(const guint8 *text, gsize n)
 {
-        return hash_text(SETTLES_FIELDS, text, n, n) | 1;
+        return redis_carried_hash_text(SETTLES_FIELDS, text, n, n) | 1;
 }
 
 /* stream: a hash. */
@@ -162,14 +162,14 @@ static void add_content(Walk *w, guint64 content)
 static void add_text(Walk *w, guint64 seed, const guint8 *text, gsize n, guint64 length)
 {
         if (n == needs(length))
-                add_content(w, hash_text(hash_word(seed, w->key), text, n, length));
+                add_content(w, redis_carried_hash_text(hash_word(seed, w->key), text, n, length));
 }
 
 /* Field or value of an entry, of which nothing is known where one was cut off. */
-static void add_field(Walk *w, const guint8 *text, gsize n, guint64 length)
+static void redis_carried_add_field(Walk *w, const guint8 *text, gsize n, guint64 length)
 {
         if (n == needs(length) && w->entry)
-                w->entry = hash_text(w->entry, text, n, length);
+                w->entry = redis_carried_hash_text(w->entry, text, n, length);
         else
                 w->entry = 0;
 }
@@ -180,19 +180,23 @@ static void read_entry(Walk *w, const guint8 *text, gsize n, guint64 length)
 {
         if (w->place == AT_FIELDS) {
                 w->fields++;
-                add_field(w, text, n, length);
-        } else if (w->bounds && (is_word(text, n, "=") || is_word(text, n, "~"))) {
+                redis_carried_add_field(w, text, n, length);
+        } else if (w->bounds &&
+                   (redis_carried_is_word(text, n, "=") || redis_carried_is_word(text, n, "~"))) {
                 w->bounds = FALSE;
         } else if (w->options) {
                 w->options--;
                 w->bounds = FALSE;
-        } else if (is_word(text, n, "MAXLEN") || is_word(text, n, "MINID")) {
+        } else if (redis_carried_is_word(text, n, "MAXLEN") ||
+                   redis_carried_is_word(text, n, "MINID")) {
                 w->options = 1;
                 w->bounds = TRUE;
-        } else if (is_word(text, n, "LIMIT")) {
+        } else if (redis_carried_is_word(text, n, "LIMIT")) {
                 w->options = 1;
-        } else if (!is_word(text, n, "NOMKSTREAM") && !is_word(text, n, "KEEPREF") &&
-                   !is_word(text, n, "DELREF") && !is_word(text, n, "ACKED")) {
+        } else if (!redis_carried_is_word(text, n, "NOMKSTREAM") &&
+                   !redis_carried_is_word(text, n, "KEEPREF") &&
+                   !redis_carried_is_word(text, n, "DELREF") &&
+                   !redis_carried_is_word(text, n, "ACKED")) {
                 w->place = AT_FIELDS; /* that was the id */
                 w->entry = hash_word(CARRIES_ENTRY, w->key);
         }
@@ -234,7 +238,7 @@ void redis_carried_string(RedisCarried *c, guint side, const guint8 *text, gsize
         RedisForm form = (RedisForm)w->form;
         if (form < G_N_ELEMENTS(key_word) && key_word[form] && word <= key_word[form]) {
                 if (word == key_word[form])
-                        w->key = hash_text(HASH_SEED, text, n, length);
+                        w->key = redis_carried_hash_text(HASH_SEED, text, n, length);
                 if (form == ASKS_LIST && word == 1)
                         c->asked[w->asked] = w->key;
                 return;
@@ -246,7 +250,7 @@ void redis_carried_string(RedisCarried *c, guint side, const guint8 *text, gsize
                 break;
         case BRINGS_KEYED:
                 if (word == 0)
-                        w->key = hash_text(HASH_SEED, text, n, length);
+                        w->key = redis_carried_hash_text(HASH_SEED, text, n, length);
                 else
                         add_element(c, w, text, n, length);
                 break;
@@ -259,9 +263,9 @@ void redis_carried_string(RedisCarried *c, guint side, const guint8 *text, gsize
                 read_entry(w, text, n, length);
                 break;
         case ASKS_STREAMS:
-                if (is_word(text, n, "STREAMS"))
+                if (redis_carried_is_word(text, n, "STREAMS"))
                         w->place = AT_STREAM;
-                w->waits |= w->place == AT_ALL && is_word(text, n, "BLOCK");
+                w->waits |= w->place == AT_ALL && redis_carried_is_word(text, n, "BLOCK");
                 break;
         case NAMES_FIELDS:
         case SETTLES_FIELDS:
@@ -270,7 +274,8 @@ void redis_carried_string(RedisCarried *c, guint side, const guint8 *text, gsize
                 break;
         case SETTLES_ENTRIES:
                 if (word > 2) /* after the group */
-                        add_content(w, tag_of_entry(w->key, hash_text(0, text, n, length)));
+                        add_content(w, tag_of_entry(w->key,
+                                                    redis_carried_hash_text(0, text, n, length)));
                 break;
         case BRINGS_ENTRIES:
                 read_entries(c, w, text, n, length);
@@ -295,15 +300,15 @@ static void read_entries(RedisCarried *c, Walk *w, const guint8 *text, gsize n, 
         switch ((Place)w->place) {
         case AT_STREAM: /* of a map */
         case AT_KEY:
-                w->key = hash_text(HASH_SEED, text, n, length);
+                w->key = redis_carried_hash_text(HASH_SEED, text, n, length);
                 w->place = AT_ENTRIES;
                 break;
         case AT_ID:
-                w->id = hash_text(0, text, n, length);
+                w->id = redis_carried_hash_text(0, text, n, length);
                 w->place = AT_FIELDS;
                 break;
         case AT_FIELD:
-                add_field(w, text, n, length);
+                redis_carried_add_field(w, text, n, length);
                 if (--w->fields > 0)
                         break;
                 if (w->entry) {

@@ -68,7 +68,7 @@ static gboolean piece_is(Piece p, const char *name)
         return strlen(name) == p.n && g_ascii_strncasecmp((const char *)p.text, name, p.n) == 0;
 }
 
-static gboolean is_name(Piece p)
+static gboolean redis_is_name(Piece p)
 {
         for (gsize i = 0; i < p.n; i++)
                 if (!g_ascii_isalnum(p.text[i]) && !strchr("._-", p.text[i] ? p.text[i] : ' '))
@@ -84,7 +84,7 @@ static gboolean call_subscribes(guint8 call)
 
 static gboolean is_known_name(Piece p)
 {
-        return is_name(p) &&
+        return redis_is_name(p) &&
                (memchr(p.text, '.', p.n) || redis_is_command((const char *)p.text, p.n));
 }
 
@@ -108,7 +108,7 @@ static Got take_line(const guint8 *bytes, gsize n, gsize *at, Piece *line)
 }
 
 /* The number after the type, a length or a count: -1 is null. */
-static Got take_number(const guint8 *bytes, gsize n, gsize *at, gint64 *number)
+static Got redis_take_number(const guint8 *bytes, gsize n, gsize *at, gint64 *number)
 {
         gsize i = *at + 1;
         gboolean null = i < n && bytes[i] == '-';
@@ -139,7 +139,7 @@ static Got take_string(const guint8 *bytes, gsize n, gsize *at, Piece *text)
                 return MORE;
         if (bytes[i] != '$')
                 return BROKEN;
-        Got got = take_number(bytes, n, &i, &length);
+        Got got = redis_take_number(bytes, n, &i, &length);
         if (got != GOT)
                 return got;
         if (length < 0 || length > MAX_NAME)
@@ -169,7 +169,7 @@ static gboolean is_unsubscribe(Piece name)
 }
 
 /* words: of the command, with its name. */
-static guint8 command_call(Piece name, guint64 words)
+static guint8 redis_command_call(Piece name, guint64 words)
 {
         switch (name.text[0] | 0x20) {
         case 'm':
@@ -262,7 +262,7 @@ static void command_begin(RedisState *s, Piece name, guint64 words, const Piece 
         }
         s->kind = silent ? KIND_ONE_WAY : KIND_CALL;
         parsed->kind = (MessageKind)s->kind;
-        parsed->call = command_call(name, words);
+        parsed->call = redis_command_call(name, words);
         s->replicates |= parsed->call == CALL_PSYNC;
         command_carry(s, name, parsed);
         if (label)
@@ -305,7 +305,7 @@ static ParseStatus inline_parse(RedisState *s, const guint8 *bytes, gsize n, GSt
         while (name.n < line && bytes[name.n] > ' ')
                 name.n++;
         if (name.n == line && !end)
-                return name.n <= MAX_NAME && is_name(name) ? PARSE_MORE : PARSE_NOT_MINE;
+                return name.n <= MAX_NAME && redis_is_name(name) ? PARSE_MORE : PARSE_NOT_MINE;
         if (!is_known_name(name) || line > MAX_LINE)
                 return PARSE_NOT_MINE;
         if (!end)
@@ -364,8 +364,8 @@ static MessageKind aggregate_kind(RedisState *s, guint8 call, gboolean push, Pie
         return push ? KIND_ONE_WAY : KIND_RETURN;
 }
 
-static Got reply_begin(RedisState *s, guint8 call, const guint8 *bytes, gsize n,
-                       const Parsed *parsed)
+static Got redis_reply_begin(RedisState *s, guint8 call, const guint8 *bytes, gsize n,
+                             const Parsed *parsed)
 {
         Piece text;
         gint64 number;
@@ -389,7 +389,7 @@ static Got reply_begin(RedisState *s, guint8 call, const guint8 *bytes, gsize n,
                 break;
         case '*':
         case '>':
-                got = take_number(bytes, n, &at, &number);
+                got = redis_take_number(bytes, n, &at, &number);
                 if (got != GOT)
                         return got;
                 if (number <= 0)
@@ -415,15 +415,16 @@ static Got reply_begin(RedisState *s, guint8 call, const guint8 *bytes, gsize n,
 /* --- both ------------------------------------------------------------------ */
 
 /* Begins a message, of which nothing is settled yet. */
-static Got message_begin(RedisState *s, guint8 call, const guint8 *bytes, gsize n, GString *label,
-                         Parsed *parsed)
+static Got redis_message_begin(RedisState *s, guint8 call, const guint8 *bytes, gsize n,
+                               GString *label, Parsed *parsed)
 {
         if (s->side == SIDE_SERVER || call != CALL_NONE || bytes[0] != '*')
-                return s->side == SIDE_CLIENT ? BROKEN : reply_begin(s, call, bytes, n, parsed);
+                return s->side == SIDE_CLIENT ? BROKEN
+                                              : redis_reply_begin(s, call, bytes, n, parsed);
         gint64 words;
         gsize at = 0, first;
         Piece name;
-        Got got = take_number(bytes, n, &at, &words);
+        Got got = redis_take_number(bytes, n, &at, &words);
         if (got != GOT || (s->side == SIDE_CLIENT && words <= 0)) {
                 s->values = got == GOT;
                 s->kind = KIND_NOTHING;
@@ -433,10 +434,10 @@ static Got message_begin(RedisState *s, guint8 call, const guint8 *bytes, gsize 
         got = take_string(bytes, n, &at, &name);
         if (got == MORE)
                 return MORE;
-        if (got == GOT && (s->side == SIDE_CLIENT ? is_name(name) : is_known_name(name)) &&
+        if (got == GOT && (s->side == SIDE_CLIENT ? redis_is_name(name) : is_known_name(name)) &&
             !(s->side == SIDE_UNKNOWN && is_channel_message(name, words)))
                 return command_begin_array(s, bytes, n, first, (guint64)words, label, parsed);
-        return s->side == SIDE_CLIENT ? BROKEN : reply_begin(s, call, bytes, n, parsed);
+        return s->side == SIDE_CLIENT ? BROKEN : redis_reply_begin(s, call, bytes, n, parsed);
 }
 
 /* A value's first line, and as much of it as need not be looked at. */
@@ -457,7 +458,7 @@ static Got value_read(RedisState *s, const guint8 *bytes, gsize n, gsize *at, gu
                 got = take_line(bytes, n, at, &line);
                 break;
         default:
-                got = take_number(bytes, n, at, &number);
+                got = redis_take_number(bytes, n, at, &number);
         }
         if (got != GOT)
                 return got;
@@ -514,7 +515,7 @@ static gboolean see_carried(const RedisState *s, const guint8 *bytes, gsize n, g
         gsize from = at;
         gint64 number;
         if (!strchr("$*%~>", bytes[at] ? bytes[at] : ' ') ||
-            take_number(bytes, n, &from, &number) != GOT)
+            redis_take_number(bytes, n, &from, &number) != GOT)
                 return TRUE; /* which value_read() says */
         if (bytes[at] != '$') {
                 redis_carried_values(carried, side, (guint64)MAX(number, 0));
@@ -598,7 +599,7 @@ static gboolean is_plainly_reply(const guint8 *bytes, gsize n, gboolean *more)
         *more = FALSE;
         switch (bytes[0]) {
         case '$':
-                got = take_number(bytes, n, &at, &length);
+                got = redis_take_number(bytes, n, &at, &length);
                 *more = got == MORE;
                 return got == GOT && (length < 0 || (guint64)length >= n - at ||
                                       bytes[at + (gsize)length] == '\r');
@@ -622,7 +623,7 @@ static gboolean is_common_word(const guint8 *bytes, gsize n)
         gint64 values;
         gsize at = 0;
         Piece name;
-        if (take_number(bytes, n, &at, &values) != GOT ||
+        if (redis_take_number(bytes, n, &at, &values) != GOT ||
             take_string(bytes, n, &at, &name) != GOT || !g_ascii_islower(name.text[0]))
                 return FALSE;
         for (guint i = 0; i < G_N_ELEMENTS(words); i++)
@@ -631,9 +632,9 @@ static gboolean is_common_word(const guint8 *bytes, gsize n)
         return FALSE;
 }
 
-/* Whether message_begin() may be asked what this is: it is recognised by a
+/* Whether redis_message_begin() may be asked what this is: it is recognised by a
  * command, by what only a server of Redis says, and by no more than that. */
-static ParseStatus recognise(const guint8 *bytes, gsize n)
+static ParseStatus redis_recognise(const guint8 *bytes, gsize n)
 {
         RedisState s = { 0 };
         Parsed parsed = { 0 };
@@ -644,7 +645,7 @@ static ParseStatus recognise(const guint8 *bytes, gsize n)
                 return PARSE_MORE;
         if (bytes[0] != '*' && bytes[0] != '>' && bytes[0] != '+')
                 return PARSE_NOT_MINE;
-        Got got = message_begin(&s, CALL_NONE, bytes, n, NULL, &parsed);
+        Got got = redis_message_begin(&s, CALL_NONE, bytes, n, NULL, &parsed);
         if (got != GOT)
                 return got == MORE && (bytes[0] != '+' || n < 12 || g_ascii_isdigit(bytes[11]))
                                ? PARSE_MORE
@@ -664,7 +665,7 @@ static ParseStatus redis_parse(gpointer state, guint8 call, const guint8 *bytes,
         }
         if (s->values == 0) {
                 if (call == CALL_PROBE) {
-                        ParseStatus status = recognise(bytes, n);
+                        ParseStatus status = redis_recognise(bytes, n);
                         if (status != PARSE_MESSAGE)
                                 return status;
                         call = CALL_NONE;
@@ -681,7 +682,7 @@ static ParseStatus redis_parse(gpointer state, guint8 call, const guint8 *bytes,
                 }
                 if (s->side != SIDE_SERVER && call == CALL_NONE && g_ascii_isalpha(bytes[0]))
                         return inline_parse(s, bytes, n, label, parsed);
-                Got got = message_begin(s, call, bytes, n, label, parsed);
+                Got got = redis_message_begin(s, call, bytes, n, label, parsed);
                 if (got != GOT)
                         return got == MORE ? PARSE_MORE : PARSE_NOT_MINE;
         }
@@ -701,7 +702,7 @@ static gsize redis_find_boundary(const guint8 *bytes, gsize n)
                 Parsed parsed = { 0 };
                 gsize left = (gsize)(bytes + n - ++p);
                 if (left > 0 && *p == '*' &&
-                    message_begin(&s, CALL_NONE, p, left, NULL, &parsed) == GOT &&
+                    redis_message_begin(&s, CALL_NONE, p, left, NULL, &parsed) == GOT &&
                     (s.side == SIDE_CLIENT || s.subscribed))
                         return (gsize)(p - bytes);
         }
@@ -726,7 +727,7 @@ static void redis_values(GString *text, const guint8 *bytes, gsize n)
                 gboolean begins = bytes[at] == '*';
                 if (begins)
                         named = FALSE;
-                else if (take_number(bytes, n, &at, &length) != GOT || length < 0)
+                else if (redis_take_number(bytes, n, &at, &length) != GOT || length < 0)
                         return;
                 at = (gsize)(end - bytes) + 1;
                 if (begins)

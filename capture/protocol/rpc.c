@@ -71,8 +71,8 @@ static ParseStatus reply_read(const guint8 *p, gsize n, gsize length)
 }
 
 /* The message, or its first fragment, of length bytes, of which n are there. */
-static ParseStatus message_read(const guint8 *p, gsize n, gsize length, GString *label,
-                                Parsed *parsed)
+static ParseStatus rpc_message_read(const guint8 *p, gsize n, gsize length, GString *label,
+                                    Parsed *parsed)
 {
         if (n < 8)
                 return length < 8 ? PARSE_NOT_MINE : PARSE_MORE;
@@ -112,7 +112,7 @@ static ParseStatus rpc_parse(gpointer state, guint8 call, const guint8 *bytes, g
                         return PARSE_NOT_MINE;
                 if (!s->continued) {
                         ParseStatus status =
-                                message_read(mark + MARK, n - at - MARK, length, label, parsed);
+                                rpc_message_read(mark + MARK, n - at - MARK, length, label, parsed);
                         if (status != PARSE_MESSAGE)
                                 return status;
                 }
@@ -140,7 +140,7 @@ static ParseStatus rpc_udp_parse(gpointer state, guint8 call, const guint8 *byte
 {
         (void)state, (void)call;
         /* What the capture has cut off was there: 65,507 bytes at most. */
-        ParseStatus status = message_read(bytes, n, eof ? n : MAX(n, 65507), label, parsed);
+        ParseStatus status = rpc_message_read(bytes, n, eof ? n : MAX(n, 65507), label, parsed);
         parsed->length = n;
         return status == PARSE_MESSAGE ? status : PARSE_NOT_MINE;
 }

@@ -99,7 +99,7 @@ G_STATIC_ASSERT(sizeof(SmtpState) <= PROTOCOL_STATE_SIZE);
 
 /* The length of the first line without its end; *next is where the following one
  * begins, 0 where the end is not there yet. */
-static gsize line_length(const guint8 *bytes, gsize n, gsize *next)
+static gsize smtp_line_length(const guint8 *bytes, gsize n, gsize *next)
 {
         const guint8 *end = n > 0 ? memchr(bytes, '\n', MIN(n, MAX_LINE)) : NULL;
         *next = end ? (gsize)(end - bytes) + 1 : 0;
@@ -117,7 +117,7 @@ static gboolean is_text(const guint8 *p, gsize n)
         return TRUE;
 }
 
-static gboolean begins(const guint8 *p, gsize n, const char *text)
+static gboolean smtp_begins(const guint8 *p, gsize n, const char *text)
 {
         gsize length = strlen(text);
         return n >= length && g_ascii_strncasecmp((const char *)p, text, length) == 0;
@@ -126,7 +126,7 @@ static gboolean begins(const guint8 *p, gsize n, const char *text)
 static gboolean contains(const guint8 *p, gsize n, const char *text)
 {
         for (gsize at = 0; at < n; at++)
-                if (begins(p + at, n - at, text))
+                if (smtp_begins(p + at, n - at, text))
                         return TRUE;
         return FALSE;
 }
@@ -139,14 +139,14 @@ static const char *const sure_commands[] = { "EHLO ", "HELO ", "LHLO ", "MAIL FR
 /* PARSE_MESSAGE: the line is a command beyond doubt; PARSE_MORE: it may become one. */
 static ParseStatus command_is_sure(const guint8 *bytes, gsize n)
 {
-        gsize next, length = line_length(bytes, n, &next);
+        gsize next, length = smtp_line_length(bytes, n, &next);
         for (guint i = 0; i < G_N_ELEMENTS(sure_commands); i++) {
                 gsize name = strlen(sure_commands[i]);
                 gboolean bare = g_ascii_isalpha(sure_commands[i][name - 1]);
                 if (next == 0 && n <= name &&
                     g_ascii_strncasecmp((const char *)bytes, sure_commands[i], n) == 0)
                         return PARSE_MORE;
-                if (!begins(bytes, length, sure_commands[i]))
+                if (!smtp_begins(bytes, length, sure_commands[i]))
                         continue;
                 if (next == 0)
                         return n < MAX_LINE && is_text(bytes, n) && (!bare || n == name + 1)
@@ -190,7 +190,7 @@ static gboolean reply_is_sure(guint code, const guint8 *p, gsize n)
         if (code == 220)
                 return (contains(p, n, "SMTP") || contains(p, n, "LMTP")) && !contains(p, n, "FTP");
         for (guint i = 0; code == 250 && i < G_N_ELEMENTS(keywords); i++)
-                if (begins(p, n, keywords[i]))
+                if (smtp_begins(p, n, keywords[i]))
                         return TRUE;
         return FALSE;
 }
@@ -199,7 +199,7 @@ static ParseStatus recognise_reply(const guint8 *bytes, gsize n)
 {
         guint first = 0;
         for (gsize at = 0, next; at < n; at += next) {
-                gsize length = line_length(bytes + at, n - at, &next);
+                gsize length = smtp_line_length(bytes + at, n - at, &next);
                 guint code = reply_code(bytes + at, n - at);
                 if (n - at <= REPLY_CODE && next == 0)
                         return PARSE_MORE;
@@ -219,7 +219,7 @@ static ParseStatus recognise_reply(const guint8 *bytes, gsize n)
 }
 
 /* A reply of the server, or a command by which a mail or a session begins. */
-static ParseStatus recognise(const guint8 *bytes, gsize n)
+static ParseStatus smtp_recognise(const guint8 *bytes, gsize n)
 {
         guint8 letter = n > 0 ? bytes[0] & 0xdf : 0;
         if (n > 0 && g_ascii_isdigit(bytes[0]))
@@ -232,7 +232,7 @@ static ParseStatus recognise(const guint8 *bytes, gsize n)
 /* --- the client ------------------------------------------------------------ */
 
 /* A command is sent, whose reply means something or not. */
-static void ask(ClientState *c, MarkKind kind)
+static void smtp_ask(ClientState *c, MarkKind kind)
 {
         if (kind != MARK_NONE) {
                 c->mark_at[c->n_marks] = c->asked;
@@ -252,46 +252,47 @@ static gboolean chunk_size(const guint8 *p, gsize n, guint64 *size, gboolean *la
                         return FALSE;
                 *size = *size * 10 + (guint64)(p[digits] - '0');
         }
-        *last = n - digits == 5 && begins(p + digits, 5, " LAST");
+        *last = n - digits == 5 && smtp_begins(p + digits, 5, " LAST");
         return digits > 0 && (*last || n == digits);
 }
 
 static gboolean gives_up(const guint8 *p, gsize n)
 {
-        return begins(p, n, "RSET") || begins(p, n, "QUIT") || begins(p, n, "EHLO ") ||
-               begins(p, n, "HELO ") || begins(p, n, "LHLO ");
+        return smtp_begins(p, n, "RSET") || smtp_begins(p, n, "QUIT") ||
+               smtp_begins(p, n, "EHLO ") || smtp_begins(p, n, "HELO ") ||
+               smtp_begins(p, n, "LHLO ");
 }
 
 /* One line. FALSE where no client sends it. */
-static gboolean command_read(ClientState *c, const guint8 *p, gsize n, Parsed *parsed)
+static gboolean smtp_command_read(ClientState *c, const guint8 *p, gsize n, Parsed *parsed)
 {
         gboolean in_mail = c->mail;
         guint64 size;
         gboolean last;
         if (!is_text(p, n))
                 return FALSE;
-        c->lmtp |= begins(p, n, "LHLO ");
-        if (begins(p, n, "MAIL FROM:") && !in_mail) {
+        c->lmtp |= smtp_begins(p, n, "LHLO ");
+        if (smtp_begins(p, n, "MAIL FROM:") && !in_mail) {
                 c->mail = TRUE;
                 c->begun++;
                 c->mail_at = c->asked;
-                ask(c, MARK_BEGINS);
-        } else if (begins(p, n, "DATA") && n == 4) {
+                smtp_ask(c, MARK_BEGINS);
+        } else if (smtp_begins(p, n, "DATA") && n == 4) {
                 c->phase = ANSWER;
-                ask(c, in_mail ? MARK_ERROR_ENDS : MARK_NONE);
-        } else if (begins(p, n, "BDAT ")) {
+                smtp_ask(c, in_mail ? MARK_ERROR_ENDS : MARK_NONE);
+        } else if (smtp_begins(p, n, "BDAT ")) {
                 if (!chunk_size(p + 5, n - 5, &size, &last))
                         return FALSE;
                 parsed->length += size;
                 c->mail &= !last;
-                ask(c, !in_mail ? MARK_NONE : last ? MARK_TEXT_ENDS : MARK_ERROR_ENDS);
+                smtp_ask(c, !in_mail ? MARK_NONE : last ? MARK_TEXT_ENDS : MARK_ERROR_ENDS);
         } else if (in_mail && gives_up(p, n)) {
                 c->mail = FALSE;
-                ask(c, MARK_ENDS);
-        } else if (in_mail && c->lmtp && !begins(p, n, "RCPT TO:")) {
-                ask(c, MARK_ASIDE);
+                smtp_ask(c, MARK_ENDS);
+        } else if (in_mail && c->lmtp && !smtp_begins(p, n, "RCPT TO:")) {
+                smtp_ask(c, MARK_ASIDE);
         } else {
-                ask(c, begins(p, n, "STARTTLS") ? MARK_TLS : MARK_NONE);
+                smtp_ask(c, smtp_begins(p, n, "STARTTLS") ? MARK_TLS : MARK_NONE);
         }
         return TRUE;
 }
@@ -355,7 +356,7 @@ static gboolean header_step(MailHeader *h, guint8 byte)
         return FALSE;
 }
 
-static void header_read(MailHeader *h, const guint8 *bytes, gsize n, Parsed *parsed)
+static void smtp_header_read(MailHeader *h, const guint8 *bytes, gsize n, Parsed *parsed)
 {
         for (gsize i = 0; i < n && h->stage != HEADER_DONE; i++)
                 if (header_step(h, bytes[i]))
@@ -371,11 +372,11 @@ static void text_look(Parsed *parsed, const guint8 *bytes, gsize n, gboolean ane
                 *parsed->memory = g_new0(MailHeader, 1);
         if (anew)
                 *(MailHeader *)*parsed->memory = (MailHeader){ 0 };
-        header_read(*parsed->memory, bytes, n, parsed);
+        smtp_header_read(*parsed->memory, bytes, n, parsed);
 }
 
 /* How many of the bytes are of the text; it has ended where the phase says so. */
-static gsize text_read(ClientState *c, const guint8 *p, gsize n)
+static gsize smtp_text_read(ClientState *c, const guint8 *p, gsize n)
 {
         gsize at = 0;
         while (at < n) {
@@ -441,23 +442,23 @@ static ParseStatus client_begin(ClientState *c, const SmtpState *other, const gu
         if (text) { /* also where nobody has seen 354: the next reply ends the mail */
                 c->phase = LATE;
                 c->begun++;
-                ask(c, MARK_ENDS);
+                smtp_ask(c, MARK_ENDS);
         }
         return PARSE_MESSAGE;
 }
 
 /* The text goes on, or ends with the mail. */
-static gboolean text_parse(ClientState *c, const guint8 *bytes, gsize n, Parsed *parsed)
+static gboolean smtp_text_parse(ClientState *c, const guint8 *bytes, gsize n, Parsed *parsed)
 {
         gboolean answered = c->phase == TEXT;
-        gsize used = text_read(c, bytes, n);
+        gsize used = smtp_text_read(c, bytes, n);
         parsed->length += used;
         if (c->mail && answered)
                 text_look(parsed, bytes, used, FALSE);
         if (c->phase != COMMANDS)
                 return FALSE;
         if (answered)
-                ask(c, c->mail ? MARK_TEXT_ENDS : MARK_NONE);
+                smtp_ask(c, c->mail ? MARK_TEXT_ENDS : MARK_NONE);
         c->mail = FALSE;
         return TRUE;
 }
@@ -485,18 +486,18 @@ static ParseStatus client_parse(ClientState *c, const SmtpState *other, const gu
                 if (c->phase != COMMANDS) {
                         if (parsed->kind == KIND_UNKNOWN)
                                 parsed->kind = KIND_SESSION;
-                        if (!text_parse(c, bytes + at, n - at, parsed))
+                        if (!smtp_text_parse(c, bytes + at, n - at, parsed))
                                 break;
                         return PARSE_MESSAGE;
                 }
-                gsize length = line_length(bytes + at, n - at, &next);
+                gsize length = smtp_line_length(bytes + at, n - at, &next);
                 if (next == 0) {
                         if (n - at >= MAX_LINE)
                                 return PARSE_NOT_MINE;
                         break;
                 }
                 parsed->length += next;
-                if (!command_read(c, bytes + at, length, parsed))
+                if (!smtp_command_read(c, bytes + at, length, parsed))
                         return PARSE_NOT_MINE;
                 if (parsed->kind == KIND_UNKNOWN)
                         parsed->kind = c->mail ? KIND_CALL : KIND_SESSION;
@@ -573,7 +574,7 @@ static void count_recipients(ServerState *s, const ClientState *c, guint code, g
 }
 
 /* The first line of a reply. */
-static void reply_begin(ServerState *s, const SmtpState *other, guint code)
+static void smtp_reply_begin(ServerState *s, const SmtpState *other, guint code)
 {
         const ClientState *c = &other->client;
         gboolean client_seen = other->side == SIDE_CLIENT;
@@ -613,12 +614,12 @@ static ParseStatus server_parse(ServerState *s, const SmtpState *other, const gu
 {
         while (parsed->length < n) {
                 gsize at = (gsize)parsed->length, next;
-                gsize length = line_length(bytes + at, n - at, &next);
+                gsize length = smtp_line_length(bytes + at, n - at, &next);
                 guint code = reply_code(bytes + at, n - at);
                 if (n - at > REPLY_CODE && (code == 0 || !is_text(bytes + at, length)))
                         return PARSE_NOT_MINE;
                 if (s->kind == KIND_UNKNOWN && n - at > REPLY_CODE) /* the rest may be cut off */
-                        reply_begin(s, other, code);
+                        smtp_reply_begin(s, other, code);
                 if (next == 0) {
                         if (n - at >= MAX_LINE)
                                 return PARSE_NOT_MINE;
@@ -660,7 +661,7 @@ static ParseStatus either_parse(SmtpState *s, guint8 call, const guint8 *bytes, 
                                                                              : PARSE_NOT_MINE;
         }
         if (call == CALL_PROBE) {
-                ParseStatus status = recognise(bytes, n);
+                ParseStatus status = smtp_recognise(bytes, n);
                 if (status != PARSE_MESSAGE)
                         return status;
         }
@@ -685,7 +686,7 @@ static gsize replies_end(const guint8 *bytes, gsize n)
         static const guint8 success[] = "250";
         gsize at = 0, next;
         while (at < n && reply_code(bytes + at, n - at)) {
-                line_length(bytes + at, n - at, &next);
+                smtp_line_length(bytes + at, n - at, &next);
                 if (next == 0)
                         return n;
                 at += next;
@@ -701,7 +702,7 @@ static gsize smtp_find_boundary(const guint8 *bytes, gsize n)
                 gsize left = n - at, replies = replies_end(p, left);
                 if (replies == left || command_is_sure(p, left) != PARSE_NOT_MINE)
                         return at;
-                line_length(p, left, &next);
+                smtp_line_length(p, left, &next);
                 if (next == 0)
                         return n;
                 if (next == 3 && p[0] == '.' && p[1] == '\r')
@@ -719,7 +720,7 @@ static void smtp_values(GString *text, const guint8 *bytes, gsize n)
                 "To:",        "Cc:",      "References:", "In-Reply-To:"
         };
         for (gsize at = 0, next; at < n; at += next) {
-                gsize length = line_length(bytes + at, n - at, &next);
+                gsize length = smtp_line_length(bytes + at, n - at, &next);
                 if (next == 0)
                         return;
                 for (guint i = 0; i < G_N_ELEMENTS(names); i++)

@@ -46,7 +46,7 @@ static void skip_past(Scanner *s, const char *end)
 }
 
 /* Blanks and comments. */
-static void skip_blanks(Scanner *s)
+static void sql_label_skip_blanks(Scanner *s)
 {
         while (s->at < s->end) {
                 gsize left = (gsize)(s->end - s->at);
@@ -75,9 +75,9 @@ static gboolean is_unsure(const Scanner *s)
 }
 
 /* FALSE at the end, and where it is not sure what comes. */
-static gboolean next_token(Scanner *s, Token *t)
+static gboolean sql_label_next_token(Scanner *s, Token *t)
 {
-        skip_blanks(s);
+        sql_label_skip_blanks(s);
         if (s->at == s->end || is_unsure(s))
                 return FALSE;
         guint8 c = *s->at;
@@ -99,7 +99,7 @@ static gboolean next_token(Scanner *s, Token *t)
         return TRUE;
 }
 
-static gboolean token_is(const Token *t, const char *word)
+static gboolean sql_label_token_is(const Token *t, const char *word)
 {
         return !t->quoted && t->n > 0 && (t->text[0] & ~0x20) == *word && strlen(word) == t->n &&
                g_ascii_strncasecmp((const char *)t->text, word, t->n) == 0;
@@ -108,7 +108,7 @@ static gboolean token_is(const Token *t, const char *word)
 static gboolean token_is_one_of(const Token *t, const char *const *words)
 {
         for (; *words; words++)
-                if (token_is(t, *words))
+                if (sql_label_token_is(t, *words))
                         return TRUE;
         return FALSE;
 }
@@ -120,7 +120,7 @@ static gboolean is_char(const Token *t, char c)
 
 /* The table's name, after "FROM" and the like: [schema .] name. FALSE where none
  * stands there. */
-static gboolean name_append(Scanner *s, GString *label)
+static gboolean sql_label_name_append(Scanner *s, GString *label)
 {
         static const char *const noise[] = { "IF",     "NOT",     "EXISTS",
                                              "ONLY",   "TABLE",   "LOW_PRIORITY",
@@ -128,7 +128,7 @@ static gboolean name_append(Scanner *s, GString *label)
                                              NULL };
         Token t;
         do {
-                if (!next_token(s, &t) || !t.is_name)
+                if (!sql_label_next_token(s, &t) || !t.is_name)
                         return FALSE;
         } while (token_is_one_of(&t, noise));
         for (gsize parts = 0; parts < 3; parts++) {
@@ -138,8 +138,8 @@ static gboolean name_append(Scanner *s, GString *label)
                 for (gsize i = 0; i < MIN(t.n, MAX_NAME); i++)
                         if (t.text[i] >= ' ')
                                 g_string_append_c(label, (char)t.text[i]);
-                if (!next_token(&ahead, &dot) || !is_char(&dot, '.') || !next_token(&ahead, &t) ||
-                    !t.is_name)
+                if (!sql_label_next_token(&ahead, &dot) || !is_char(&dot, '.') ||
+                    !sql_label_next_token(&ahead, &t) || !t.is_name)
                         break;
                 *s = ahead;
         }
@@ -158,7 +158,7 @@ void sql_label_append(GString *label, const guint8 *text, gsize n)
         Token verb, t;
         gint depth = 0;
         do {
-                if (!next_token(&s, &verb))
+                if (!sql_label_next_token(&s, &verb))
                         return;
         } while (is_char(&verb, '('));
         if (!token_is_one_of(&verb, verbs))
@@ -168,17 +168,17 @@ void sql_label_append(GString *label, const guint8 *text, gsize n)
         if (!token_is_one_of(&verb, with_table))
                 return;
         Scanner after = s;
-        if (token_is_one_of(&verb, at_once) && name_append(&after, label))
+        if (token_is_one_of(&verb, at_once) && sql_label_name_append(&after, label))
                 return;
-        while (next_token(&s, &t)) {
+        while (sql_label_next_token(&s, &t)) {
                 depth += is_char(&t, '(') - is_char(&t, ')');
                 if (!token_is_one_of(&t, before_table) || depth > 0)
                         continue;
                 after = s;
-                if (name_append(&after, label))
+                if (sql_label_name_append(&after, label))
                         return;
                 after = s;
-                if (next_token(&after, &t) && is_char(&t, '(')) {
+                if (sql_label_next_token(&after, &t) && is_char(&t, '(')) {
                         s = after; /* a subquery: its table */
                         depth = 0;
                 }
@@ -193,7 +193,7 @@ gboolean sql_is_plausible(const guint8 *text, gsize n, gboolean whole)
                 if (text[i] < ' ' && !g_ascii_isspace(text[i]))
                         return FALSE;
         do {
-                if (!next_token(&s, &t))
+                if (!sql_label_next_token(&s, &t))
                         return FALSE;
         } while (is_char(&t, '('));
         if (!t.is_name || t.quoted)

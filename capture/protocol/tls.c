@@ -89,7 +89,7 @@ static gboolean is_hello(const Record *r, const guint8 *p, gsize n)
 
 /* PARSE_MESSAGE where the bytes begin with a record of TLS beyond doubt: a hello, or
  * application data or an alert in a record after which another begins, or nothing. */
-static ParseStatus recognise(const guint8 *bytes, gsize n)
+static ParseStatus tls_recognise(const guint8 *bytes, gsize n)
 {
         static const guint8 version = 3;
         Record r;
@@ -166,7 +166,7 @@ static void hello_read(TlsState *s, const guint8 *payload, gsize n)
 }
 
 /* The first encrypted record of a server of version 1.3: many have the extensions alone in it. */
-static void extensions_read(TlsState *s, const Record *r)
+static void tls_extensions_read(TlsState *s, const Record *r)
 {
         gint more = r->length - RECORD_EXTENSIONS;
         if (more == EXTENSION_H2 || more == EXTENSION_H2 + EXTENSION_NAME)
@@ -177,7 +177,7 @@ static void extensions_read(TlsState *s, const Record *r)
                 s->chose = TLS_CHOSE_NOTHING;
 }
 
-static void handshake_read(TlsState *s, const Record *r, const guint8 *payload, gsize n)
+static void tls_handshake_read(TlsState *s, const Record *r, const guint8 *payload, gsize n)
 {
         if (is_hello(r, payload, n)) {
                 s->greeted = TRUE;
@@ -199,7 +199,7 @@ static gboolean is_control(TlsState *s, const Record *r)
                 return FALSE;
         if (s->server) {
                 if (s->newer && !s->encrypted++)
-                        extensions_read(s, r);
+                        tls_extensions_read(s, r);
                 s->encrypted = TRUE;
                 return FALSE;
         }
@@ -218,7 +218,7 @@ static ParseStatus tls_parse(gpointer state, guint8 call, const guint8 *bytes, g
         if (eof)
                 return PARSE_MESSAGE; /* a run ends here */
         if (!s->known) {
-                ParseStatus status = recognise(bytes, n);
+                ParseStatus status = tls_recognise(bytes, n);
                 if (status != PARSE_MESSAGE)
                         return status;
                 s->known = TRUE;
@@ -232,7 +232,7 @@ static ParseStatus tls_parse(gpointer state, guint8 call, const guint8 *bytes, g
         parsed->kind = KIND_CONTROL;
         parsed->length = RECORD_HEADER + (guint64)r.length;
         if (r.type == HANDSHAKE)
-                handshake_read(s, &r, bytes + RECORD_HEADER, n - RECORD_HEADER);
+                tls_handshake_read(s, &r, bytes + RECORD_HEADER, n - RECORD_HEADER);
         else if (r.type == CHANGE_CIPHER_SPEC)
                 s->changed = TRUE;
         else if (r.type == APPLICATION_DATA && !is_control(s, &r)) {
@@ -250,7 +250,7 @@ static gsize tls_find_boundary(const guint8 *bytes, gsize n)
 {
         for (gsize at = 0; at + RECORD_HEADER <= n; at++)
                 if (bytes[at] == APPLICATION_DATA &&
-                    recognise(bytes + at, n - at) != PARSE_NOT_MINE)
+                    tls_recognise(bytes + at, n - at) != PARSE_NOT_MINE)
                         return at;
         return n;
 }

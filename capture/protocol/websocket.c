@@ -22,7 +22,7 @@ typedef struct {
         guint64 size; /* with its header */
 } Frame;
 
-static ParseStatus frame_read(const guint8 *bytes, gsize n, Frame *f)
+static ParseStatus websocket_frame_read(const guint8 *bytes, gsize n, Frame *f)
 {
         if (n == 0)
                 return PARSE_MORE;
@@ -60,7 +60,7 @@ static ParseStatus websocket_parse(gpointer state, guint8 call, const guint8 *by
                 return PARSE_NOT_MINE;
         while (parsed->length < n) {
                 gsize at = (gsize)parsed->length;
-                ParseStatus status = frame_read(bytes + at, n - at, &f);
+                ParseStatus status = websocket_frame_read(bytes + at, n - at, &f);
                 gboolean control = f.opcode >= CLOSE;
                 if (status == PARSE_MESSAGE && !control && (f.opcode == CONTINUATION) != s->within)
                         return PARSE_NOT_MINE;
@@ -83,7 +83,7 @@ static gsize websocket_find_boundary(const guint8 *bytes, gsize n)
 {
         for (gsize at = 0; at < n; at++) {
                 Frame f;
-                if (frame_read(bytes + at, n - at, &f) == PARSE_MESSAGE &&
+                if (websocket_frame_read(bytes + at, n - at, &f) == PARSE_MESSAGE &&
                     f.opcode != CONTINUATION && f.size == n - at)
                         return at;
         }

@@ -92,7 +92,7 @@ static gint operation_find(gint32 type)
         return -1;
 }
 
-static ParseStatus packet_read(const guint8 *bytes, gsize n, ZooKeeperPacket *p)
+static ParseStatus zookeeper_packet_read(const guint8 *bytes, gsize n, ZooKeeperPacket *p)
 {
         if (n > 0 && bytes[0] > MAX_PACKET >> 24)
                 return PARSE_NOT_MINE;
@@ -169,12 +169,12 @@ static gboolean is_pong(const ZooKeeperPacket *p)
 }
 
 /* PARSE_MESSAGE where the bytes begin with a packet that is surely of ZooKeeper. */
-static ParseStatus recognise(const guint8 *bytes, gsize n)
+static ParseStatus zookeeper_recognise(const guint8 *bytes, gsize n)
 {
         ZooKeeperPacket p;
         if (n >= LENGTH && read_u32(bytes) > MAX_RECOGNISED)
                 return PARSE_NOT_MINE;
-        ParseStatus status = packet_read(bytes, n, &p);
+        ParseStatus status = zookeeper_packet_read(bytes, n, &p);
         if (status != PARSE_MESSAGE)
                 return status;
         if (p.length == 8)
@@ -186,7 +186,7 @@ static ParseStatus recognise(const guint8 *bytes, gsize n)
 }
 
 /* The name of the operation, and the first part of the path. */
-static void label_append(GString *label, gint operation, const ZooKeeperPacket *p)
+static void zookeeper_label_append(GString *label, gint operation, const ZooKeeperPacket *p)
 {
         Cursor path;
         if (!label || !operations[operation].name)
@@ -205,7 +205,7 @@ static void label_append(GString *label, gint operation, const ZooKeeperPacket *
         path_label_append(label, path.at, n);
 }
 
-static void part_set(MessageKind kind, guint part, gint32 xid, Parsed *parsed)
+static void zookeeper_part_set(MessageKind kind, guint part, gint32 xid, Parsed *parsed)
 {
         parsed->kind = kind;
         parsed->part = (guint16)part;
@@ -213,8 +213,8 @@ static void part_set(MessageKind kind, guint part, gint32 xid, Parsed *parsed)
         parsed->key = (guint32)xid;
 }
 
-static gboolean request_read(ZooKeeperState *s, const ZooKeeperPacket *p, GString *label,
-                             Parsed *parsed)
+static gboolean zookeeper_request_read(ZooKeeperState *s, const ZooKeeperPacket *p, GString *label,
+                                       Parsed *parsed)
 {
         gint operation = operation_find(p->type);
         if (operation < 0)
@@ -225,8 +225,8 @@ static gboolean request_read(ZooKeeperState *s, const ZooKeeperPacket *p, GStrin
                 s->session = p->xid;
                 parsed->kind = KIND_SESSION;
         } else {
-                label_append(label, operation, p);
-                part_set(KIND_CALL, PART_BEGINS | PART_ENDS, p->xid, parsed);
+                zookeeper_label_append(label, operation, p);
+                zookeeper_part_set(KIND_CALL, PART_BEGINS | PART_ENDS, p->xid, parsed);
         }
         return TRUE;
 }
@@ -242,7 +242,7 @@ static gboolean response_read(const ZooKeeperState *other, const ZooKeeperPacket
         else if (p->xid < 0 || (other && other->session == p->xid && p->xid != 0))
                 parsed->kind = KIND_SESSION;
         else
-                part_set(KIND_RETURN, PART_ENDS, p->xid, parsed);
+                zookeeper_part_set(KIND_RETURN, PART_ENDS, p->xid, parsed);
         return TRUE;
 }
 
@@ -253,9 +253,9 @@ static ParseStatus zookeeper_parse(gpointer state, guint8 call, const guint8 *by
         ZooKeeperPacket p;
         if (eof)
                 return PARSE_NOT_MINE; /* within a packet */
-        ParseStatus status = call == CALL_PROBE ? recognise(bytes, n) : PARSE_MESSAGE;
+        ParseStatus status = call == CALL_PROBE ? zookeeper_recognise(bytes, n) : PARSE_MESSAGE;
         if (status == PARSE_MESSAGE)
-                status = packet_read(bytes, n, &p);
+                status = zookeeper_packet_read(bytes, n, &p);
         if (status != PARSE_MESSAGE)
                 return status;
         gboolean connects = is_connect(&p);
@@ -270,7 +270,7 @@ static ParseStatus zookeeper_parse(gpointer state, guint8 call, const guint8 *by
                 parsed->kind = KIND_SESSION;
         else if (s->sender == SENDER_ANY)
                 parsed->kind = KIND_CONTROL;
-        else if (s->sender == SENDER_CLIENT ? !request_read(s, &p, label, parsed)
+        else if (s->sender == SENDER_CLIENT ? !zookeeper_request_read(s, &p, label, parsed)
                                             : !response_read(parsed->other, &p, parsed))
                 return PARSE_NOT_MINE;
         parsed->length = LENGTH + (guint64)p.length;
@@ -280,7 +280,7 @@ static ParseStatus zookeeper_parse(gpointer state, guint8 call, const guint8 *by
 static gsize zookeeper_find_boundary(const guint8 *bytes, gsize n)
 {
         for (gsize at = 0; at < n; at++)
-                if (recognise(bytes + at, n - at) == PARSE_MESSAGE)
+                if (zookeeper_recognise(bytes + at, n - at) == PARSE_MESSAGE)
                         return at;
         return n;
 }

@@ -100,7 +100,7 @@ static gboolean input_probe(PacketMerge *m, Input *in, GError **error)
 
 /* --- all of them ------------------------------------------------------------ */
 
-static PacketMerge *merge_new(guint n, const PcapOptions *options)
+static PacketMerge *packet_merge_alloc(guint n, const PcapOptions *options)
 {
         PacketMerge *m = g_new0(PacketMerge, 1);
         m->options = *options;
@@ -115,7 +115,7 @@ static PacketMerge *merge_new(guint n, const PcapOptions *options)
         return m;
 }
 
-static int compare_inputs(const void *a, const void *b)
+static int packet_merge_compare_inputs(const void *a, const void *b)
 {
         const Input *x = *(Input *const *)a, *y = *(Input *const *)b;
         if (x->time != y->time)
@@ -126,7 +126,7 @@ static int compare_inputs(const void *a, const void *b)
 PacketMerge *packet_merge_new(const char *const *paths, guint n, const PcapOptions *options,
                               GError **error)
 {
-        g_autoptr(PacketMerge) m = merge_new(n, options);
+        g_autoptr(PacketMerge) m = packet_merge_alloc(n, options);
         for (guint i = 0; i < n; i++)
                 m->inputs[i].path = paths[i];
         if (n == 1) { /* nothing to be merged with: it need not have a packet yet */
@@ -138,14 +138,14 @@ PacketMerge *packet_merge_new(const char *const *paths, guint n, const PcapOptio
         for (guint i = 0; i < n; i++)
                 if (!input_probe(m, &m->inputs[i], error))
                         return NULL;
-        qsort(m->order, n, sizeof *m->order, compare_inputs);
+        qsort(m->order, n, sizeof *m->order, packet_merge_compare_inputs);
         return g_steal_pointer(&m);
 }
 
 PacketMerge *packet_merge_new_live(const char *const *interfaces, guint n,
                                    const PcapOptions *options, GError **error)
 {
-        g_autoptr(PacketMerge) m = merge_new(1, options);
+        g_autoptr(PacketMerge) m = packet_merge_alloc(1, options);
         m->inputs[0].source = pcap_source_open_live(interfaces, n, options, error);
         if (!m->inputs[0].source)
                 return NULL;
@@ -183,7 +183,7 @@ static gboolean open_next(PacketMerge *m, GError **error)
 }
 
 /* Finds whose packet is next, and until when it is that one's turn. */
-static gboolean choose(PacketMerge *m, GError **error)
+static gboolean packet_merge_choose(PacketMerge *m, GError **error)
 {
         for (;;) {
                 m->current = NULL;
@@ -220,7 +220,8 @@ int packet_merge_next(PacketMerge *m, Packet *packet, GError **error)
                 return -1;
         if (m->stopped)
                 return 0;
-        if ((!m->current || m->current->over || m->current->time >= m->limit) && !choose(m, error))
+        if ((!m->current || m->current->over || m->current->time >= m->limit) &&
+            !packet_merge_choose(m, error))
                 return -1;
         if (m->current) {
                 *packet = m->current->packet;

@@ -112,7 +112,7 @@ PacketRelay *packet_relay_new(const int *fds, guint n, gsize size, RelayTake tak
 }
 
 /* The thread ends, if it has not yet. */
-static void join(PacketRelay *r)
+static void packet_relay_join(PacketRelay *r)
 {
         if (!r->thread)
                 return;
@@ -127,7 +127,7 @@ void packet_relay_free(PacketRelay *r)
 {
         if (!r)
                 return;
-        join(r);
+        packet_relay_join(r);
         if (r->stop_fd >= 0)
                 close(r->stop_fd);
         if (r->arrived_fd >= 0)
@@ -173,7 +173,7 @@ RelayStatus packet_relay_next(PacketRelay *r, Packet *packet)
 {
         while (!packet_queue_next(r->waiting, packet)) {
                 if (r->stopped)
-                        join(r);
+                        packet_relay_join(r);
                 gboolean over = exchange(r);
                 if (packet_queue_is_empty(r->waiting))
                         return over ? RELAY_OVER : RELAY_NONE;

@@ -288,7 +288,8 @@ static int filter_packet(PcapSource *s, const Packet *packet, GError **error)
 
 /* The next block. PCAPNG_MORE: the file ends, and with it the block where at_end is
  * not set. */
-static PcapngResult next_block(PcapSource *s, Packet *packet, gboolean *at_end, GError **error)
+static PcapngResult pcap_source_next_block(PcapSource *s, Packet *packet, gboolean *at_end,
+                                           GError **error)
 {
         PcapngResult result;
         gsize size;
@@ -350,7 +351,7 @@ static int next_of_pcapng(PcapSource *s, Packet *packet, GError **error)
 {
         while (!s->stopped) {
                 gboolean at_end;
-                PcapngResult result = next_block(s, packet, &at_end, error);
+                PcapngResult result = pcap_source_next_block(s, packet, &at_end, error);
                 if (result == PCAPNG_BROKEN)
                         return -1;
                 if (result == PCAPNG_INTERFACE)
@@ -381,7 +382,7 @@ static gboolean open_pcapng(PcapSource *s, GError **error)
         PcapngResult result;
         s->pcapng = pcapng_reader_new();
         do {
-                result = next_block(s, &packet, &at_end, error);
+                result = pcap_source_next_block(s, &packet, &at_end, error);
                 if (result == PCAPNG_SECRETS)
                         see_secrets(s, &packet);
         } while (result == PCAPNG_SKIP || result == PCAPNG_SECRETS);
@@ -435,7 +436,7 @@ static gboolean interface_exists(const char *name)
         return if_nametoindex(name) || strcmp(name, "any") == 0;
 }
 
-static char *list_interfaces(void)
+static char *pcap_list_interfaces(void)
 {
         GString *list = g_string_new(NULL);
         char text[PCAP_ERRBUF_SIZE];
@@ -455,7 +456,7 @@ static void live_error(const char *interface, int result, pcap_t *pcap, GError *
 {
         gboolean exists = interface_exists(interface);
         if (result == PCAP_ERROR_NO_SUCH_DEVICE || (result == PCAP_ERROR_PERM_DENIED && !exists)) {
-                g_autofree char *list = list_interfaces();
+                g_autofree char *list = pcap_list_interfaces();
                 g_set_error(error, RAVEL_ERROR, RAVEL_ERROR_INPUT,
                             "there is no interface \"%s\"; there are: %s", interface, list);
         } else if (result == PCAP_ERROR_PERM_DENIED || result == PCAP_ERROR_PROMISC_PERM_DENIED) {
@@ -587,8 +588,8 @@ void pcap_source_free(PcapSource *s)
         g_free(s);
 }
 
-static void packet_fill(const Handle *handle, const struct pcap_pkthdr *header, const guint8 *bytes,
-                        Packet *packet)
+static void pcap_source_packet_fill(const Handle *handle, const struct pcap_pkthdr *header,
+                                    const guint8 *bytes, Packet *packet)
 {
         gint64 seconds = header->ts.tv_sec, ns = header->ts.tv_usec * handle->unit;
         packet->bytes = bytes;
@@ -602,7 +603,7 @@ static void packet_fill(const Handle *handle, const struct pcap_pkthdr *header, 
                 packet->time = seconds * 1000000000 + ns;
 }
 
-static int fail(PcapSource *s, pcap_t *pcap, GError **error)
+static int pcap_source_fail(PcapSource *s, pcap_t *pcap, GError **error)
 {
         if (s->read_error) {
                 g_propagate_error(error, g_steal_pointer(&s->read_error));
@@ -619,12 +620,12 @@ static int next_of_file(PcapSource *s, Packet *packet, GError **error)
         int result =
                 s->stopped ? PCAP_ERROR_BREAK : pcap_next_ex(s->handles[0].pcap, &header, &bytes);
         if (result == 1) {
-                packet_fill(&s->handles[0], header, bytes, packet);
+                pcap_source_packet_fill(&s->handles[0], header, bytes, packet);
                 return 1;
         }
         if (s->stopped || (result == PCAP_ERROR_BREAK && !s->read_error))
                 return 0;
-        return fail(s, s->handles[0].pcap, error);
+        return pcap_source_fail(s, s->handles[0].pcap, error);
 }
 
 static void add_notice(PcapSource *s, const char *name, const char *what)
@@ -678,7 +679,7 @@ static int take_turn(Handle *handle, PacketQueue *queue)
         for (guint k = 0; k < TURN; k++) {
                 if ((result = pcap_next_ex(handle->pcap, &header, &bytes)) != 1)
                         break;
-                packet_fill(handle, header, bytes, &packet);
+                pcap_source_packet_fill(handle, header, bytes, &packet);
                 packet_queue_add(queue, &packet);
                 handle->taken++;
         }

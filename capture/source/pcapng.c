@@ -65,8 +65,8 @@ void pcapng_reader_free(PcapngReader *r)
         g_free(r);
 }
 
-static PcapngResult broken(GError **error, const char *format, ...) G_GNUC_PRINTF(2, 3);
-static PcapngResult broken(GError **error, const char *format, ...)
+static PcapngResult pcapng_broken(GError **error, const char *format, ...) G_GNUC_PRINTF(2, 3);
+static PcapngResult pcapng_broken(GError **error, const char *format, ...)
 {
         va_list arguments;
         va_start(arguments, format);
@@ -94,7 +94,7 @@ static guint64 get_u64(const PcapngReader *r, const guint8 *p)
 }
 
 /* Two halves, the high one first in either order. */
-static guint64 get_stamp(const PcapngReader *r, const guint8 *p)
+static guint64 pcapng_get_stamp(const PcapngReader *r, const guint8 *p)
 {
         return (guint64)get_u32(r, p) << 32 | get_u32(r, p + 4);
 }
@@ -147,7 +147,7 @@ static void split_units(guint64 units, guint8 resolution, guint64 *seconds, guin
         *ns = units * NS_PER_S >> power;
 }
 
-static gint64 time_of(const Interface *interface, guint64 units)
+static gint64 pcapng_time_of(const Interface *interface, guint64 units)
 {
         guint64 seconds, ns;
         gint64 sum;
@@ -177,19 +177,20 @@ static PcapngResult begin_section(PcapngReader *r, const guint8 *bytes, gsize n,
         }
         guint32 magic = read_u32(bytes + 8);
         if (magic != BYTE_ORDER_MAGIC && magic != BYTE_ORDER_MAGIC_SWAPPED)
-                return broken(error, "a section with byte-order magic 0x%08x, expected 0x%08x",
-                              magic, BYTE_ORDER_MAGIC);
+                return pcapng_broken(error,
+                                     "a section with byte-order magic 0x%08x, expected 0x%08x",
+                                     magic, BYTE_ORDER_MAGIC);
         close_section(r);
         r->little = magic == BYTE_ORDER_MAGIC_SWAPPED;
         r->in_section = TRUE;
         guint32 length = get_u32(r, bytes + 4);
         guint16 major = get_u16(r, bytes + 12);
         if (length < SECTION_SIZE)
-                return broken(error, "a section header of %u bytes, expected %u at least", length,
-                              SECTION_SIZE);
+                return pcapng_broken(error, "a section header of %u bytes, expected %u at least",
+                                     length, SECTION_SIZE);
         if (major != 1)
-                return broken(error, "a section in version %u.%u, expected 1.0", major,
-                              get_u16(r, bytes + 14));
+                return pcapng_broken(error, "a section in version %u.%u, expected 1.0", major,
+                                     get_u16(r, bytes + 14));
         *size = ((gsize)length + 3) & ~(gsize)3;
         return PCAPNG_SKIP;
 }
@@ -200,10 +201,11 @@ static PcapngResult add_interface(PcapngReader *r, Cursor body, GError **error)
         const guint8 *p = cursor_take(&body, 8), *value;
         guint16 code, length;
         if (!p)
-                return broken(error, "an interface description of %zu bytes, expected 8 at least",
-                              cursor_left(&body));
+                return pcapng_broken(error,
+                                     "an interface description of %zu bytes, expected 8 at least",
+                                     cursor_left(&body));
         if (r->interfaces->len >= MAX_INTERFACES)
-                return broken(error, "more than %u interfaces in a section", MAX_INTERFACES);
+                return pcapng_broken(error, "more than %u interfaces in a section", MAX_INTERFACES);
         interface.link_type = get_u16(r, p);
         interface.snapshot = get_u32(r, p + 4);
         while (next_option(r, &body, &code, &value, &length)) {
@@ -221,17 +223,19 @@ static Interface *find_interface(const PcapngReader *r, guint32 number, GError *
 {
         if (number < r->interfaces->len)
                 return &g_array_index(r->interfaces, Interface, number);
-        broken(error, "a block of interface %u, but %u were described", number, r->interfaces->len);
+        pcapng_broken(error, "a block of interface %u, but %u were described", number,
+                      r->interfaces->len);
         return NULL;
 }
 
-static PcapngResult packet_fill(PcapngReader *r, const Interface *interface, Cursor *body,
-                                guint32 captured, guint32 length, Packet *packet, GError **error)
+static PcapngResult pcapng_packet_fill(PcapngReader *r, const Interface *interface, Cursor *body,
+                                       guint32 captured, guint32 length, Packet *packet,
+                                       GError **error)
 {
         packet->bytes = cursor_take(body, captured);
         if (!packet->bytes)
-                return broken(error, "a packet of %u bytes in a block that has %zu for it",
-                              captured, cursor_left(body));
+                return pcapng_broken(error, "a packet of %u bytes in a block that has %zu for it",
+                                     captured, cursor_left(body));
         cursor_skip(body, MIN(cursor_left(body), -(gsize)captured & 3));
         packet->captured = captured;
         packet->length = MAX(length, captured);
@@ -247,16 +251,16 @@ static PcapngResult add_packet(PcapngReader *r, Cursor body, gboolean old, Packe
         const guint8 *p = cursor_take(&body, 20), *value;
         guint16 code, length;
         if (!p)
-                return broken(error, "a packet block with %zu bytes, expected 20 at least",
-                              cursor_left(&body));
+                return pcapng_broken(error, "a packet block with %zu bytes, expected 20 at least",
+                                     cursor_left(&body));
         Interface *interface = find_interface(r, old ? get_u16(r, p) : get_u32(r, p), error);
         if (!interface)
                 return PCAPNG_BROKEN;
-        PcapngResult result = packet_fill(r, interface, &body, get_u32(r, p + 12),
-                                          get_u32(r, p + 16), packet, error);
+        PcapngResult result = pcapng_packet_fill(r, interface, &body, get_u32(r, p + 12),
+                                                 get_u32(r, p + 16), packet, error);
         if (result != PCAPNG_PACKET)
                 return result;
-        packet->time = time_of(interface, get_stamp(r, p + 4));
+        packet->time = pcapng_time_of(interface, pcapng_get_stamp(r, p + 4));
         if (old && get_u16(r, p + 2) != NO_DROP_COUNT)
                 interface->packet_drops += get_u16(r, p + 2);
         while (!old && next_option(r, &body, &code, &value, &length))
@@ -272,13 +276,13 @@ static PcapngResult add_simple_packet(PcapngReader *r, Cursor body, Packet *pack
         if (!interface)
                 return PCAPNG_BROKEN;
         if (!p)
-                return broken(error, "a packet block with %zu bytes, expected 4 at least",
-                              cursor_left(&body));
+                return pcapng_broken(error, "a packet block with %zu bytes, expected 4 at least",
+                                     cursor_left(&body));
         guint32 length = get_u32(r, p), captured = length;
         if (interface->snapshot)
                 captured = MIN(captured, interface->snapshot);
         packet->time = -1;
-        return packet_fill(r, interface, &body, captured, length, packet, error);
+        return pcapng_packet_fill(r, interface, &body, captured, length, packet, error);
 }
 
 /* Counts since the capture began: the last ones are the sum. */
@@ -287,8 +291,9 @@ static PcapngResult add_statistics(PcapngReader *r, Cursor body, GError **error)
         const guint8 *p = cursor_take(&body, 12), *value;
         guint16 code, length;
         if (!p)
-                return broken(error, "interface statistics of %zu bytes, expected 12 at least",
-                              cursor_left(&body));
+                return pcapng_broken(error,
+                                     "interface statistics of %zu bytes, expected 12 at least",
+                                     cursor_left(&body));
         Interface *interface = find_interface(r, get_u32(r, p), error);
         if (!interface)
                 return PCAPNG_BROKEN;
@@ -309,13 +314,13 @@ static PcapngResult add_secrets(PcapngReader *r, Cursor body, Packet *packet, GE
         enum { TLS_KEY_LOG = 0x544c534b };
         const guint8 *p = cursor_take(&body, 8);
         if (!p)
-                return broken(error, "secrets of %zu bytes, expected 8 at least",
-                              cursor_left(&body));
+                return pcapng_broken(error, "secrets of %zu bytes, expected 8 at least",
+                                     cursor_left(&body));
         guint32 type = get_u32(r, p), length = get_u32(r, p + 4);
         packet->bytes = cursor_take(&body, length);
         if (!packet->bytes)
-                return broken(error, "secrets of %u bytes in a block that has %zu for them", length,
-                              cursor_left(&body));
+                return pcapng_broken(error, "secrets of %u bytes in a block that has %zu for them",
+                                     length, cursor_left(&body));
         packet->captured = length;
         return type == TLS_KEY_LOG ? PCAPNG_SECRETS : PCAPNG_SKIP;
 }
@@ -335,22 +340,23 @@ PcapngResult pcapng_parse(PcapngReader *r, const guint8 *bytes, gsize n, gsize *
         if (read_u32(bytes) == PCAPNG_MAGIC)
                 return begin_section(r, bytes, n, size, error);
         if (!r->in_section)
-                return broken(error, "no section header");
+                return pcapng_broken(error, "no section header");
         guint32 type = get_u32(r, bytes), length = get_u32(r, bytes + 4);
         if (length < BLOCK_FRAME)
-                return broken(error, "a block of %u bytes, expected %u at least", length,
-                              BLOCK_FRAME);
+                return pcapng_broken(error, "a block of %u bytes, expected %u at least", length,
+                                     BLOCK_FRAME);
         *size = ((gsize)length + 3) & ~(gsize)3;
         if (!is_used(type) || (type == BLOCK_SECRETS && length > MAX_BLOCK))
                 return PCAPNG_SKIP;
         if (length > MAX_BLOCK)
-                return broken(error, "a block of type %u with %u bytes, expected %u at most", type,
-                              length, MAX_BLOCK);
+                return pcapng_broken(error, "a block of type %u with %u bytes, expected %u at most",
+                                     type, length, MAX_BLOCK);
         if (n < *size)
                 return PCAPNG_MORE;
         guint32 again = get_u32(r, bytes + *size - 4);
         if (again != length)
-                return broken(error, "a block of %u bytes that ends as one of %u", length, again);
+                return pcapng_broken(error, "a block of %u bytes that ends as one of %u", length,
+                                     again);
         Cursor body = cursor(bytes + BLOCK_HEADER, *size - BLOCK_FRAME);
         switch (type) {
         case BLOCK_INTERFACE:

@@ -59,7 +59,7 @@ void key_log_free(KeyLog *log)
 
 /* --- lines ----------------------------------------------------------------- */
 
-static SecretKind kind_of(const char *label, gsize n)
+static SecretKind key_log_kind_of(const char *label, gsize n)
 {
         static const char *const labels[N_SECRETS] = {
                 [SECRET_MASTER] = "CLIENT_RANDOM",
@@ -106,7 +106,7 @@ static void secret_add(KeyLog *log, SecretKind kind, const guint8 *random, const
 }
 
 /* The word of a line that begins at *at, and its length; moves on past it. */
-static const char *next_word(const char *line, gsize n, gsize *at, gsize *length)
+static const char *key_log_next_word(const char *line, gsize n, gsize *at, gsize *length)
 {
         while (*at < n && line[*at] == ' ')
                 ++*at;
@@ -126,7 +126,7 @@ static gboolean is_label(const char *word, gsize n)
 }
 
 /* A line without its end. */
-static void line_read(KeyLog *log, const char *line, gsize n)
+static void key_log_line_read(KeyLog *log, const char *line, gsize n)
 {
         guint8 random[TLS_MAX_SECRET];
         TlsSecret secret;
@@ -135,11 +135,11 @@ static void line_read(KeyLog *log, const char *line, gsize n)
                 n--;
         if (n == 0 || line[0] == '#')
                 return;
-        const char *label = next_word(line, n, &at, &n_label);
-        const char *first = next_word(line, n, &at, &n_random);
-        const char *second = next_word(line, n, &at, &n_secret);
-        next_word(line, n, &at, &n_rest);
-        SecretKind kind = kind_of(label, n_label);
+        const char *label = key_log_next_word(line, n, &at, &n_label);
+        const char *first = key_log_next_word(line, n, &at, &n_random);
+        const char *second = key_log_next_word(line, n, &at, &n_secret);
+        key_log_next_word(line, n, &at, &n_rest);
+        SecretKind kind = key_log_kind_of(label, n_label);
         secret.n = (guint8)decode_hex(second, n_secret, secret.bytes, sizeof secret.bytes);
         gsize n_bytes = decode_hex(first, n_random, random, sizeof random);
         if (kind == N_SECRETS && is_label(label, n_label) && n_bytes > 0 && secret.n > 0)
@@ -151,7 +151,7 @@ static void line_read(KeyLog *log, const char *line, gsize n)
 }
 
 /* Bytes of a file, which may end within a line. */
-static void take(KeyLog *log, const char *bytes, gsize n)
+static void key_log_take(KeyLog *log, const char *bytes, gsize n)
 {
         while (n > 0) {
                 const char *end = memchr(bytes, '\n', n);
@@ -166,7 +166,7 @@ static void take(KeyLog *log, const char *bytes, gsize n)
                 if (log->too_long)
                         log->n_broken++;
                 else
-                        line_read(log, log->line, log->n_line);
+                        key_log_line_read(log, log->line, log->n_line);
                 log->n_line = 0;
                 log->too_long = FALSE;
                 bytes = end + 1;
@@ -177,9 +177,9 @@ static void take(KeyLog *log, const char *bytes, gsize n)
 void key_log_add(KeyLog *log, const guint8 *bytes, gsize n)
 {
         log->used = TRUE;
-        take(log, "\n", log->n_line > 0);
-        take(log, (const char *)bytes, n);
-        take(log, "\n", 1);
+        key_log_take(log, "\n", log->n_line > 0);
+        key_log_take(log, (const char *)bytes, n);
+        key_log_take(log, "\n", 1);
 }
 
 /* --- the file -------------------------------------------------------------- */
@@ -191,7 +191,7 @@ static gboolean read_on(KeyLog *log, GError **error, const char *name)
         for (;;) {
                 gssize n = read(log->fd, buffer, sizeof buffer);
                 if (n > 0) {
-                        take(log, buffer, (gsize)n);
+                        key_log_take(log, buffer, (gsize)n);
                 } else if (n < 0 && errno == EINTR) {
                         continue;
                 } else if (n < 0 && errno != EAGAIN) {
@@ -212,7 +212,7 @@ gboolean key_log_read(KeyLog *log, int fd, const char *name, gboolean follow, GE
         if (!read_on(log, error, name))
                 return FALSE;
         if (!follow)
-                take(log, "\n", log->n_line > 0);
+                key_log_take(log, "\n", log->n_line > 0);
         if (log->n_broken > 0 && log->n_secrets + log->n_other == 0) {
                 g_set_error(error, RAVEL_ERROR, RAVEL_ERROR_INPUT,
                             "%s: not a key log: no line is a label, a random and a secret, such as "

@@ -150,7 +150,7 @@ static void server_hello_read(TlsOpener *o, Cursor c)
 
 /* Bytes of handshake messages in the clear, or opened: the hellos that begin a record are put
  * together and read. */
-static void handshake_read(TlsOpener *o, guint side, const guint8 *bytes, gsize n)
+static void opener_handshake_read(TlsOpener *o, guint side, const guint8 *bytes, gsize n)
 {
         Side *s = &o->side[side];
         guint8 type = side == o->client ? CLIENT_HELLO : SERVER_HELLO;
@@ -178,7 +178,7 @@ static void handshake_read(TlsOpener *o, guint side, const guint8 *bytes, gsize 
 
 /* --- what is held ---------------------------------------------------------- */
 
-static void hold(TlsOpener *o, guint side, const TlsSegment *segment)
+static void opener_hold(TlsOpener *o, guint side, const TlsSegment *segment)
 {
         gsize n = segment->bytes ? segment->n : 0;
         Held *h = g_malloc(sizeof *h + n);
@@ -206,7 +206,7 @@ static void held_free(TlsOpener *o, Held **place)
 }
 
 /* The connection is not opened: what is held goes on as it came. */
-static void give_back(TlsOpener *o, TlsResult why, const TlsOpenerSink *sink)
+static void opener_give_back(TlsOpener *o, TlsResult why, const TlsOpenerSink *sink)
 {
         o->result = why;
         while (o->held) {
@@ -306,7 +306,8 @@ static void change_cipher(TlsOpener *o, guint side)
 static void pump(TlsOpener *o, guint side, const TlsOpenerSink *sink);
 
 /* What the server says of early data. */
-static void extensions_read(TlsOpener *o, const guint8 *bytes, gsize n, const TlsOpenerSink *sink)
+static void opener_extensions_read(TlsOpener *o, const guint8 *bytes, gsize n,
+                                   const TlsOpenerSink *sink)
 {
         Cursor c = cursor(bytes, n);
         guint16 all, type, length;
@@ -332,10 +333,10 @@ static void opened_handshake(TlsOpener *o, guint side, const guint8 *bytes, gsiz
 {
         Side *s = &o->side[side];
         if (!o->protection.is_13) {
-                handshake_read(o, side, bytes, n); /* a connection may be negotiated anew */
+                opener_handshake_read(o, side, bytes, n); /* a connection may be negotiated anew */
         } else if (s->secret == SECRET_SERVER_HANDSHAKE && s->sequence == 1 && n > 0 &&
                    bytes[0] == ENCRYPTED_EXTENSIONS) {
-                extensions_read(o, bytes, n, sink);
+                opener_extensions_read(o, bytes, n, sink);
         } else if ((s->secret == SECRET_CLIENT_TRAFFIC || s->secret == SECRET_SERVER_TRAFFIC) &&
                    is_key_update(bytes, n)) {
                 record_cipher_update(s->cipher);
@@ -392,7 +393,7 @@ static void miss(TlsOpener *o, Side *s, guint side, gsize n, const TlsOpenerSink
 }
 
 /* A record of an opened connection that is not opened. */
-static void fail(TlsOpener *o, guint side, gsize n, const TlsOpenerSink *sink)
+static void opener_fail(TlsOpener *o, guint side, gsize n, const TlsOpenerSink *sink)
 {
         Side *s = &o->side[side];
         gboolean refused = side == o->client && o->early && !o->taken &&
@@ -446,7 +447,7 @@ static void encrypted_record(TlsOpener *o, guint side, const guint8 *record, gsi
         guint8 type;
         gssize length = open_record(o, side, record, n, &type);
         if (length < 0)
-                fail(o, side, n, sink);
+                opener_fail(o, side, n, sink);
         else
                 take_inside(o, side, type, (gsize)length, sink);
 }
@@ -461,7 +462,7 @@ static void whole_record(TlsOpener *o, guint side, const guint8 *record, gsize n
                 return;
         }
         if (record[0] == RECORD_HANDSHAKE)
-                handshake_read(o, side, record + RECORD_HEADER, n - RECORD_HEADER);
+                opener_handshake_read(o, side, record + RECORD_HEADER, n - RECORD_HEADER);
         else if (record[0] == RECORD_CHANGE_CIPHER && !o->protection.is_13)
                 change_cipher(o, side);
         if (o->result == TLS_OPENED)
@@ -474,12 +475,12 @@ static gboolean is_header(const guint8 *p)
                read_u16(p + 3) <= MAX_CIPHERTEXT && read_u16(p + 3) > 0;
 }
 
-static gsize record_size(const Side *s)
+static gsize opener_record_size(const Side *s)
 {
         return RECORD_HEADER + (gsize)read_u16(s->record + 3);
 }
 
-static void side_append(Side *s, const guint8 *bytes, gsize n, Stamp stamp)
+static void opener_side_append(Side *s, const guint8 *bytes, gsize n, Stamp stamp)
 {
         if (s->n_record + n > s->room) {
                 s->room = (guint32)MAX(s->n_record + n, 2 * (gsize)s->room);
@@ -511,10 +512,10 @@ static gboolean find_record(TlsOpener *o, guint side, const TlsOpenerSink *sink)
                 at++;
         side_drop(s, at);
         s->first = s->last;
-        if (s->n_record < RECORD_HEADER || s->n_record < record_size(s))
+        if (s->n_record < RECORD_HEADER || s->n_record < opener_record_size(s))
                 return FALSE;
         guint8 type;
-        gsize n = record_size(s);
+        gsize n = opener_record_size(s);
         gssize length = open_record(o, side, s->record, n, &type);
         if (length < 0) {
                 s->dead |= ++s->headers > MAX_HEADERS;
@@ -529,14 +530,15 @@ static gboolean find_record(TlsOpener *o, guint side, const TlsOpenerSink *sink)
 }
 
 /* Bytes of side, one record after the other. */
-static void read_bytes(TlsOpener *o, guint side, const guint8 *bytes, gsize n, Stamp stamp,
-                       const TlsOpenerSink *sink)
+static void opener_read_bytes(TlsOpener *o, guint side, const guint8 *bytes, gsize n, Stamp stamp,
+                              const TlsOpenerSink *sink)
 {
         Side *s = &o->side[side];
         while (n > 0 && !s->dead && !s->lost) {
-                gsize want = s->n_record < RECORD_HEADER ? (gsize)RECORD_HEADER : record_size(s);
+                gsize want =
+                        s->n_record < RECORD_HEADER ? (gsize)RECORD_HEADER : opener_record_size(s);
                 gsize taken = MIN(n, want - s->bad - s->n_record);
-                side_append(s, bytes, taken, stamp);
+                opener_side_append(s, bytes, taken, stamp);
                 bytes += taken;
                 n -= taken;
                 if (s->n_record == RECORD_HEADER && want == RECORD_HEADER) {
@@ -559,14 +561,14 @@ static void read_bytes(TlsOpener *o, guint side, const guint8 *bytes, gsize n, S
                 }
         }
         if (s->lost && n > 0 && !s->dead) {
-                side_append(s, bytes, n, stamp);
+                opener_side_append(s, bytes, n, stamp);
                 while (find_record(o, side, sink) && s->lost)
                         ;
                 if (!s->lost && !s->dead && s->n_record > 0) {
                         gsize left = s->n_record;
                         g_autofree guint8 *copy = g_memdup2(s->record, left);
                         s->n_record = 0;
-                        read_bytes(o, side, copy, left, stamp, sink);
+                        opener_read_bytes(o, side, copy, left, stamp, sink);
                 }
         } else if (s->dead) {
                 miss(o, s, side, MAX(n, 1), sink);
@@ -578,12 +580,12 @@ static void read_hole(TlsOpener *o, guint side, gsize n, const TlsOpenerSink *si
 {
         Side *s = &o->side[side];
         if (s->n_record >= RECORD_HEADER && !s->lost) {
-                gsize left = record_size(s) - s->bad - s->n_record, hidden = MIN(n, left);
+                gsize left = opener_record_size(s) - s->bad - s->n_record, hidden = MIN(n, left);
                 s->bad += hidden;
                 n -= hidden;
                 if (hidden < left)
                         return;
-                gsize size = record_size(s);
+                gsize size = opener_record_size(s);
                 s->n_record = 0;
                 s->bad = 0;
                 s->sequence++;
@@ -607,7 +609,7 @@ static void read_segment(TlsOpener *o, guint side, const TlsSegment *segment,
                 s->begun = TRUE;
         }
         if (segment->n > 0)
-                read_bytes(o, side, segment->bytes, segment->n, segment->stamp, sink);
+                opener_read_bytes(o, side, segment->bytes, segment->n, segment->stamp, sink);
         if (segment->length > segment->n)
                 read_hole(o, side, segment->length - segment->n, sink);
         if (segment->ends && o->result == TLS_OPENED)
@@ -635,9 +637,10 @@ static void find_hellos(TlsOpener *o, guint side, const TlsSegment *segment)
         Side *s = &o->side[side];
         const guint8 *bytes = segment->bytes;
         for (gsize n = segment->n; n > 0 && !o->has_random[side != o->client];) {
-                gsize want = s->n_record < RECORD_HEADER ? (gsize)RECORD_HEADER : record_size(s);
+                gsize want =
+                        s->n_record < RECORD_HEADER ? (gsize)RECORD_HEADER : opener_record_size(s);
                 gsize taken = MIN(n, want - s->n_record);
-                side_append(s, bytes, taken, segment->stamp);
+                opener_side_append(s, bytes, taken, segment->stamp);
                 bytes += taken;
                 n -= taken;
                 if (s->n_record == RECORD_HEADER && want == RECORD_HEADER) {
@@ -647,8 +650,8 @@ static void find_hellos(TlsOpener *o, guint side, const TlsSegment *segment)
                         }
                 } else if (s->n_record == want) {
                         if (s->record[0] == RECORD_HANDSHAKE)
-                                handshake_read(o, side, s->record + RECORD_HEADER,
-                                               want - RECORD_HEADER);
+                                opener_handshake_read(o, side, s->record + RECORD_HEADER,
+                                                      want - RECORD_HEADER);
                         s->n_record = 0;
                 }
         }
@@ -664,16 +667,16 @@ static gboolean secrets_are_enough(const TlsOpener *o, const TlsSecret *secrets)
 }
 
 /* Both hellos are there: begins to open, or says why not. */
-static void begin(TlsOpener *o, const TlsOpenerSink *sink)
+static void opener_begin(TlsOpener *o, const TlsOpenerSink *sink)
 {
         const TlsSecret *secrets = key_log_find(o->opening->keys, o->random[0]);
         if (!record_protection_is_known(&o->protection)) {
-                give_back(o, TLS_UNKNOWN_CIPHER, sink);
+                opener_give_back(o, TLS_UNKNOWN_CIPHER, sink);
                 return;
         }
         if (!secrets || !secrets_are_enough(o, secrets)) {
                 if (!key_log_follows(o->opening->keys))
-                        give_back(o, TLS_NO_KEYS, sink);
+                        opener_give_back(o, TLS_NO_KEYS, sink);
                 return;
         }
         memcpy(o->secrets, secrets, sizeof o->secrets);
@@ -728,34 +731,34 @@ void tls_opener_free(TlsOpener *o)
 }
 
 /* A segment of a connection of which it is not known yet what becomes of it. */
-static void add_waiting(TlsOpener *o, guint side, const TlsSegment *segment,
-                        const TlsOpenerSink *sink)
+static void opener_add_waiting(TlsOpener *o, guint side, const TlsSegment *segment,
+                               const TlsOpenerSink *sink)
 {
-        hold(o, side, segment);
+        opener_hold(o, side, segment);
         if (!o->has_secrets) {
                 find_hellos(o, side, segment);
                 if (o->result == TLS_NO_HELLO)
-                        give_back(o, TLS_NO_HELLO, sink);
+                        opener_give_back(o, TLS_NO_HELLO, sink);
                 else if (o->has_random[0] && o->has_random[1])
-                        begin(o, sink);
+                        opener_begin(o, sink);
         } else {
                 pump(o, BOTH_SIDES, sink);
         }
         if (o->result == TLS_OPENED)
                 forget_read(o);
         else if (o->result == TLS_WAITS && o->in_vain > patience(o))
-                give_back(o, TLS_WRONG_KEYS, sink);
+                opener_give_back(o, TLS_WRONG_KEYS, sink);
         else if (o->result == TLS_WAITS &&
                  (o->n_held > MAX_HELD || o->opening->held > MAX_ALL_HELD))
-                give_back(o, o->has_secrets ? TLS_WRONG_KEYS : TLS_NO_KEYS, sink);
+                opener_give_back(o, o->has_secrets ? TLS_WRONG_KEYS : TLS_NO_KEYS, sink);
 }
 
 void tls_opener_add(TlsOpener *o, guint side, const TlsSegment *segment, const TlsOpenerSink *sink)
 {
         if (o->result == TLS_WAITS) {
-                add_waiting(o, side, segment, sink);
+                opener_add_waiting(o, side, segment, sink);
         } else if (o->side[side].blocked) {
-                hold(o, side, segment);
+                opener_hold(o, side, segment);
                 if (o->n_held > MAX_HELD || o->opening->held > MAX_ALL_HELD)
                         tls_opener_settle(o, sink);
         } else {
@@ -779,11 +782,11 @@ gboolean tls_opener_waits_since(const TlsOpener *o, gint64 *time)
 void tls_opener_settle(TlsOpener *o, const TlsOpenerSink *sink)
 {
         if (o->result == TLS_WAITS)
-                give_back(o,
-                          o->has_secrets     ? TLS_WRONG_KEYS
-                          : o->has_random[1] ? TLS_NO_KEYS
-                                             : TLS_NO_HELLO,
-                          sink);
+                opener_give_back(o,
+                                 o->has_secrets     ? TLS_WRONG_KEYS
+                                 : o->has_random[1] ? TLS_NO_KEYS
+                                                    : TLS_NO_HELLO,
+                                 sink);
         if (o->result != TLS_OPENED)
                 return;
         if (o->side[o->client].blocked) {
