@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  *
- * Packets in, messages out (paper, section 6): the stages of a capture in one
- * place. A packet goes through link layer, IP, and TCP or UDP to its connection;
- * the connection's bytes become messages, calls are paired with their returns,
- * and messages leave in the order of time. Nothing but what is open at one time
- * is kept, and never any payload.
+ * Packets in, messages out (paper, section 6): the stages of a capture in one place. A packet
+ * goes through link layer, IP, and TCP or UDP to its connection. The connection's bytes become
+ * messages. Calls are paired with their returns, and messages leave in the order of time. Only
+ * open messages and connections are kept, and never any payload.
  */
 #ifndef RAVEL_CAPTURE_H
 #define RAVEL_CAPTURE_H

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  *
- * Which connections have a number in the trace. Whoever reads it tells them apart by caller, callee
- * and the client's port, which begins the id, and by the openings. That is not enough where nodes
- * stand for several addresses, and two connections of the same port are open at a time, or where no
- * opening was seen: there the later one gets a number.
+ * Which connections have a number in the trace. Whoever reads it tells them apart by caller,
+ * callee and the client's port, which begins the id, and by the openings. That is not enough if
+ * a node stands for several addresses, and two connections of the same port are open at a time.
+ * Nor is it if no opening was seen. The later connection then gets a number.
  */
 #ifndef RAVEL_CONNECTION_NUMBER_H
 #define RAVEL_CONNECTION_NUMBER_H

@@ -419,8 +419,8 @@ static gboolean serves(const ConnectionTable *t, const Connection *c, guint side
         return FALSE;
 }
 
-/* Which side calls on a connection whose opening was not seen, or NO_SIDE: the one
- * whose other alone serves, by the surest evidence that says so. */
+/* Which side calls on a connection whose opening was not seen, or NO_SIDE. The surest evidence
+ * by which only one side serves decides. */
 static guint client_find(const ConnectionTable *t, Connection *c, Stamp stamp)
 {
         c->asked = server_set_count(t->servers);
@@ -468,7 +468,7 @@ static void connection_name_late(ConnectionTable *t, Connection *c, Stamp stamp)
                             c->signs.alone ? ACCOUNT_CALLER_UNKNOWN : ACCOUNT_CALLER_BY_PROCESS);
 }
 
-/* A conversation begins; the segment is the first that was seen of it. */
+/* A conversation begins with this segment; NULL: with a datagram. */
 static void connection_begin(ConnectionTable *t, Connection *c, const TcpSegment *segment,
                              guint side, Stamp stamp)
 {
@@ -598,8 +598,8 @@ static Connection *connection_new(ConnectionTable *t, const Address address[2],
         return c;
 }
 
-/* The connection of these two ends, NULL where it is new; address and port get its true ends in
- * order, and side which of them is the source. */
+/* The connection of these two ends; NULL: it is new. address and port get its true ends in
+ * order; side: which end is the source. */
 static Connection *connection_find(const ConnectionTable *t, const IpPacket *ip,
                                    guint16 source_port, guint16 destination_port, gint64 time,
                                    Address address[2], guint16 port[2], guint *side)

@@ -16,9 +16,9 @@ enum {
         MIN_REPLY = 6,   /* "250 \r\n" */
         MIN_COMMAND = 4, /* "MAIL" */
 
-        /* The longest that a client says before it closes, and that nothing answers: TLS's
-         * alert in version 1.2; PostgreSQL's Terminate and MySQL's COM_QUIT have 5 bytes,
-         * "quit" of memcached 6, LDAP's unbind 7. */
+        /* The longest goodbye of a client, which nothing answers: TLS's alert in version 1.2.
+         * PostgreSQL's Terminate and MySQL's COM_QUIT have 5 bytes, "quit" of memcached 6,
+         * LDAP's unbind 7. */
         MAX_GOODBYE = 31,
 
         MAX_POSTGRES_START = 10000,

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  *
- * What a run of bytes is, of whose packets the snapshot length has left a few bytes or none.
+ * What a run is if the snapshot length has left only a few bytes of its packets, or none.
  *
- * Lengths are in the headers, so messages are told without their bytes by the generic rule
- * (exchange.h): a run of the side that calls is a call, the run that follows its return. Here
- * is what few bytes say against that: a login is of the session, "100 Continue" no return; of
- * SMTP and other protocols of commands and reply codes many runs make one mail, and on a
- * connection of HTTP/2 many calls are under way at a time, so that their runs are one-way. Two
- * bytes are enough for all of this, which is what 68 leave of a TCP segment with timestamps on
- * Ethernet. Where a server greets and no byte is there, runs are one-way: it may be SMTP.
+ * Lengths are in the headers, so the generic rule (run.h) needs no bytes. A few bytes can say
+ * otherwise. A login belongs to the session, and "100 Continue" is no return. In SMTP and other
+ * protocols of commands and reply codes many runs make one mail. On a connection of HTTP/2 many
+ * calls are under way at a time, so that its runs are one-way. If a server greets and no byte is
+ * there, runs are one-way, too: it may be SMTP.
+ *
+ * Two bytes are enough for all this. A snapshot length of 68 leaves two of a TCP segment with
+ * timestamps on Ethernet.
  */
 #ifndef RAVEL_CUT_RUN_H
 #define RAVEL_CUT_RUN_H
@@ -51,17 +52,17 @@ typedef struct {
  * that was taken for a call was instead, else left alone. */
 MessageKind cut_run_kind(CutTalk *talk, const CutSegment *segment, MessageKind *before);
 
-/* Whether it has the length of "100 Continue", and no more is seen of it. */
+/* Whether a segment has the length of "100 Continue", and too few bytes to tell. */
 gboolean cut_run_may_be_interim(const CutSegment *segment);
 
-/* Whether a later segment of a call, n bytes of it at hand, may be another: it begins as the first
- * did, or nothing is seen of it, and the segment before had room for more. */
+/* Whether a later segment of a call may be another call. It is if the segment before had room
+ * for more, and it begins as the first did or has no bytes. n bytes are at hand. */
 gboolean cut_run_repeats(const CutTalk *talk, const guint8 *bytes, gsize n);
 
 /* A segment of the side that calls, after cut_run_repeats(). */
 void cut_run_see(CutTalk *talk, gsize length);
 
-/* Whether so many bytes are what a client says that closes the connection: see cut-run.c. */
+/* Whether the last n bytes of a client may be a goodbye, which nothing answers. */
 gboolean cut_run_is_goodbye(gsize n);
 
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  *
- * What is kept of the two sides of a connection between two segments: see exchange.h.
+ * What is kept of a connection and of its two sides between two segments. The states that these
+ * fields stand for are explained at the top of exchange.c.
  */
 #ifndef RAVEL_EXCHANGE_STATE_H
 #define RAVEL_EXCHANGE_STATE_H
@@ -9,46 +10,49 @@
 #include "capture/pairing.h"
 
 typedef struct {
-        guint8 *buffer; /* bytes that the parser has yet to settle */
+        guint8 *buffer; /* bytes that the parser has seen, and wants to see again with more */
         guint32 buffered, capacity;
-        guint32 seq;                            /* sequence number of the next byte */
-        Stamp arrived;                          /* stamp of the last of the buffered bytes */
-        guint64 skip;                           /* bytes that need not be shown to the parser */
+        guint32 seq;   /* sequence number of the next byte */
+        Stamp arrived; /* stamp of the last of the buffered bytes */
+        guint64 skip;  /* how many of the next bytes the parser need not see */
         guint64 state[PROTOCOL_STATE_SIZE / 8]; /* the parser's */
-        guint8 ends_after_skip, switches_after_skip;
-        guint8 lost;      /* after a hole: looks for a message boundary */
-        guint8 by_run;    /* after a cut: what comes belongs to the open message */
-        guint16 part;     /* of the open message: PartFlags */
-        guint8 part_kind; /* and MessageKind */
-        guint8 piece;     /* what is skipped is the rest of one */
-        guint8 aside;     /* what is parsed does not belong to the open message, a run */
+        guint8 ends_after_skip;                 /* the open message ends with the skipped bytes, */
+        guint8 switches_after_skip;             /* and the connection speaks something else then */
+        guint8 lost;                            /* looks for a boundary between messages */
+        guint8 by_run;    /* all bytes of this run belong to the open message */
+        guint16 part;     /* PartFlags of the open message; 0: it is whole */
+        guint8 part_kind; /* MessageKind of that part */
+        guint8 piece;     /* the skipped bytes are the rest of a piece (pieces.h) */
+        guint8 aside;     /* the parsed bytes belong to no message, though a run is open */
 } ExchangeSide;
 
 typedef struct {
         const Protocol *protocol; /* NULL while it is undecided */
-        gpointer memory;          /* the protocol's: see Parsed */
+        gpointer memory;          /* the protocol's own: see Parsed.memory */
         Pairing pairing;
         ExchangeSide side[2];
-        guint8 run;    /* where messages are runs: the side that talks, or NO_SIDE */
-        guint8 probes; /* runs that no protocol recognised */
-        guint8 parsed; /* the protocol has parsed a message here */
-        guint8 called; /* a run of its records was a call */
-        guint8 start_seen;
-        guint8 decided; /* the protocol, by --proto */
-        CutTalk talk;
+        guint8 run;        /* the side whose run goes on; NO_SIDE: none, or messages are parsed */
+        guint8 probes;     /* how many runs no protocol has recognised */
+        guint8 parsed;     /* the protocol has parsed a message on this connection */
+        guint8 called;     /* TLS: a run of data was a call */
+        guint8 start_seen; /* the first bytes of the connection are there */
+        guint8 decided;    /* --proto says what the protocol is */
+        CutTalk talk;      /* what is known where packets were cut */
 } Exchange;
 
 /* Whether the parser may leave n bytes of a side for later. */
 gboolean side_has_room(const ExchangeSide *s, gsize n, const CaptureContext *context);
 
-/* Keeps n bytes for later, which may be the last of the buffer's. */
+/* Keeps n bytes for later. They may lie in the buffer already. */
 void side_keep(ExchangeSide *s, const guint8 *bytes, gsize n, const CaptureContext *context);
 
+/* Adds n bytes to the buffer. */
 void side_append(ExchangeSide *s, const guint8 *bytes, gsize n, const CaptureContext *context);
 
+/* Empties the buffer and gives its memory back. */
 void side_drop_buffer(ExchangeSide *s, const CaptureContext *context);
 
-/* Gives back what an empty buffer need not keep. */
+/* The same, of an empty buffer that is larger than a side may keep. */
 void side_trim_buffer(ExchangeSide *s, const CaptureContext *context);
 
 #endif

@@ -1,4 +1,37 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
+/* SPDX-License-Identifier: BSD-2-Clause
+ *
+ * A connection is in one of three states. Exchange.protocol says in which:
+ *
+ * - undecided (NULL): no protocol has recognised it. The first bytes of each run are shown to
+ *   every protocol. If one asks for more they are buffered. If none recognises them the run is a
+ *   message by the generic rule (run.h), and the next run is tried;
+ * - parsed (a row of protocols[]): the protocol's parser is shown the bytes of both sides
+ *   (parsing.h);
+ * - generic (&protocol_generic): every run is a message.
+ *
+ * A new connection is undecided, unless --proto names the protocol of one of its ports. It goes
+ * from one state to another as follows:
+ *
+ * - undecided to parsed: a protocol recognises the first bytes of a run;
+ * - undecided to generic: nobody has recognised MAX_PROBES runs;
+ * - parsed to another protocol, or to undecided: a message says that the connection speaks
+ *   something else after it (STARTTLS, an upgrade of HTTP);
+ * - parsed to generic: the parser refuses bytes before it has parsed any message here, or cut
+ *   packets make it lose its way for good.
+ *
+ * If TLS is opened, a new Exchange begins with the bytes inside (connection.c).
+ *
+ * In the parsed state a side is in step with its parser, or in one of these states of its own:
+ *
+ * - skip > 0: the next bytes belong to the open message, and the parser need not see them;
+ * - lost: after a hole, or after bytes that the parser refused. The next boundary between messages
+ *   is looked for. A message whose kind is known goes on until then;
+ * - by_run: the snapshot length has cut bytes that the parser had to see, so nobody knows where
+ *   its message ends. The message goes on until the other side talks. Then the parser begins anew.
+ *
+ * Which side calls is known from the connection's opening, or from its ports and names
+ * (connection.c). The first call or return that a parser sees corrects that.
+ */
 #include "capture/exchange.h"
 
 #include <string.h>
@@ -10,7 +43,7 @@
 
 enum { MAX_PROBES = 16 }; /* runs that are shown to every protocol */
 
-/* What a protocol makes of runs that it has not parsed. */
+/* How cut runs are to be understood on a connection of this protocol: see cut-run.h. */
 static CutTalkKind talk_of(const Protocol *protocol, gboolean from_start)
 {
         return protocol == &protocol_smtp                  ? TALK_MAIL
@@ -35,7 +68,7 @@ void exchange_init(Exchange *x, const Protocol *protocol, guint client, gboolean
 
 /* --- undecided ------------------------------------------------------------- */
 
-/* A protocol that recognises data; NULL with *more = TRUE where one may. */
+/* The protocol that recognises data. NULL: none does; *more: one may when more bytes have come. */
 static const Protocol *exchange_probe(const guint8 *data, gsize n, gboolean whole,
                                       gboolean datagrams, gboolean *more)
 {
@@ -54,8 +87,8 @@ static const Protocol *exchange_probe(const guint8 *data, gsize n, gboolean whol
         return NULL;
 }
 
-/* The protocol is known. A piece of run that came before it was a greeting, the end of a
- * message whose beginning was not seen, or a conversation of its own. */
+/* The protocol is known. The run that came before was a greeting, the end of a message whose
+ * beginning was not seen, or a conversation of its own. */
 static void exchange_adopt(Exchange *x, const Protocol *protocol, Stamp now,
                            const CaptureContext *context)
 {
@@ -65,15 +98,15 @@ static void exchange_adopt(Exchange *x, const Protocol *protocol, Stamp now,
         x->talk.runs = MAX(x->talk.runs, 1);
         if (x->run == NO_SIDE)
                 return;
-        if (x->pairing.cut && protocol->keyed) { /* no call, but what it was is not known */
+        if (x->pairing.cut && protocol->keyed) { /* a run is no message here */
                 pairing_abandon(&x->pairing, x->run, context);
                 x->side[x->run].lost = TRUE;
-        } else if (x->pairing.cut) { /* goes on until it is known whether this ends it */
+        } else if (x->pairing.cut) { /* the parser will say whether its message ends */
                 ExchangeSide *s = &x->side[x->run];
                 s->lost = s->by_run = x->pairing.message[x->run].open;
         } else if ((greeting || !x->start_seen) && x->probes <= 1) {
                 account_add(context->account, greeting ? ACCOUNT_SESSION : ACCOUNT_BEFORE_BOUNDARY);
-                if (greeting) /* known to be no message, as if the parser had seen it */
+                if (greeting) /* a greeting is no message */
                         pairing_account(&x->pairing, x->run, TRUE);
                 pairing_abandon(&x->pairing, x->run, context);
         } else {
@@ -82,8 +115,8 @@ static void exchange_adopt(Exchange *x, const Protocol *protocol, Stamp now,
         x->run = NO_SIDE;
 }
 
-/* As parsing_bytes(). hidden: bytes that follow, cut off; 0 afterwards where they were taken with
- * those. */
+/* Takes n bytes of side while no protocol is known. *hidden: how many more were cut off after them;
+ * 0 afterwards if they are taken, too. Returns how many of the n bytes were taken. */
 static gsize exchange_take_undecided(Exchange *x, guint side, const guint8 *bytes, gsize n,
                                      gsize old, gsize *hidden, guint32 seq, Stamp stamp,
                                      const CaptureContext *context)
@@ -91,8 +124,9 @@ static gsize exchange_take_undecided(Exchange *x, guint side, const guint8 *byte
         ExchangeSide *s = &x->side[side];
         gsize length = n + *hidden;
         gboolean more = FALSE;
-        run_take_buffer(x, !side, stamp, context); /* its run is over, and was not recognised */
-        if (x->run == side) {
+        /* The other side's run is over, and nobody has recognised it. */
+        run_take_buffer(x, !side, stamp, context);
+        if (x->run == side) { /* only the first bytes of a run are shown to protocols */
                 run_take(x, side, seq, bytes, n, length, stamp, stamp, context);
                 *hidden = 0;
                 return n;
@@ -100,7 +134,12 @@ static gsize exchange_take_undecided(Exchange *x, guint side, const guint8 *byte
         const Protocol *found = n > 0 ? exchange_probe(bytes, n, FALSE, FALSE, &more) : NULL;
         if (found) {
                 exchange_adopt(x, found, stamp, context);
-                Stretch stretch = { bytes, n, 0, old, *hidden > 0, seq, stamp, 0 };
+                Stretch stretch = { .bytes = bytes,
+                                    .n = n,
+                                    .old = old,
+                                    .cut = *hidden > 0,
+                                    .seq = seq,
+                                    .stamp = stamp };
                 return parsing_bytes(x, side, &stretch, context);
         }
         if (more && *hidden == 0 && x->probes < MAX_PROBES && side_has_room(s, n, context)) {
@@ -118,7 +157,7 @@ static gsize exchange_take_undecided(Exchange *x, guint side, const guint8 *byte
         return n;
 }
 
-/* n bytes of side, and then hidden ones that were cut off. */
+/* Takes n bytes of side, and the hidden ones that were cut off after them, whatever the state. */
 static void exchange_take(Exchange *x, guint side, const guint8 *bytes, gsize n, gsize hidden,
                           Stamp stamp, const CaptureContext *context)
 {
@@ -140,7 +179,12 @@ static void exchange_take(Exchange *x, guint side, const guint8 *bytes, gsize n,
                         run_take(x, side, seq, bytes, n, n + hidden, stamp, stamp, context);
                         hidden = 0;
                 } else if (n > 0) {
-                        Stretch stretch = { bytes, n, 0, old, hidden > 0, seq, stamp, 0 };
+                        Stretch stretch = { .bytes = bytes,
+                                            .n = n,
+                                            .old = old,
+                                            .cut = hidden > 0,
+                                            .seq = seq,
+                                            .stamp = stamp };
                         taken = parsing_bytes(x, side, &stretch, context);
                 } else {
                         gsize passed = parsing_hidden(x, side, seq, hidden, stamp, context);
@@ -193,7 +237,8 @@ void exchange_missing(Exchange *x, guint side, guint32 seq, gsize n, const Captu
                 parsing_turn(x, side, KIND_UNKNOWN, nobody, context);
                 if (!s->lost) {
                         if (side == p->client && !p->order.pipelined && !p->message[side].open)
-                                pairing_forget_calls(p, context); /* or it would not go on */
+                                pairing_forget_calls(
+                                        p, context); /* it calls again, so it has its returns */
                         parsing_lose(x, side, context);
                         s->by_run = p->cut && p->message[side].open;
                 }
@@ -260,7 +305,7 @@ void exchange_settle(Exchange *x, guint side, Stamp stamp, const CaptureContext 
 void exchange_clear(Exchange *x, Stamp stamp, const CaptureContext *context)
 {
         Pairing *p = &x->pairing;
-        guint first = p->client == 1; /* calls before their returns */
+        guint first = p->client == 1; /* calls are settled before their returns */
         for (guint i = 0; i < 2; i++) {
                 guint side = first ^ i;
                 MessageInProgress *m = &p->message[side];

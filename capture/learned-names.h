@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  *
- * Names of addresses as the packets themselves tell them: answers of DNS, the server name
- * that a TLS client asks for, the Host of an HTTP request. They are for the reader's eyes:
- * anybody can send such packets, so no node is named, and no two are taken for one, by
- * what is learned here. What is no host name is not learned.
+ * Names of addresses that packets tell: answers of DNS, the server name that a TLS client asks
+ * for, the Host of an HTTP request. They are only shown. Anybody can send such packets, so no
+ * node is named by them, and no two nodes are taken for one. What is no host name is not
+ * learned.
  *
  * Packets are looked at one by one, and what is cut in two is missed; there will be another.
  */

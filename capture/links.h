@@ -3,8 +3,9 @@
  * Links: which messages carry the same. What a broker delivers is what was published to it, so
  * a delivery continues the message with the same content, on whatever connection that came.
  *
- * Contents are known by a hash, which stays in memory, and a link is the id of the first message
- * that had the content: a trace says that two messages carry the same, and nothing of what.
+ * Contents are known by a hash, which stays in memory. A link is the id of the first message
+ * that had the content. So a trace says that two messages carry the same, and nothing about the
+ * content.
  */
 #ifndef RAVEL_LINKS_H
 #define RAVEL_LINKS_H
@@ -20,7 +21,7 @@ void link_table_free(LinkTable *table);
  * one where none is known. Of contents the last million or half a million are known. */
 Link link_table_add(LinkTable *table, guint64 content, NodeId by, guint16 port, guint32 number);
 
-/* Content is known as that of this link from now on, whatever was known of it. */
+/* From now on this link has content, whichever had it before. */
 void link_table_set(LinkTable *table, guint64 content, NodeId by, Link link);
 
 /* The first message that carried content, if another node than this one sent it; else none. */

@@ -28,7 +28,7 @@ static const char *const methods[] = {
         "SUBSCRIBE", "TRACE",    "UNLOCK",   "UNSUBSCRIBE", NULL,
 };
 
-/* ZooKeeper's, of those that have a path. */
+/* ZooKeeper's operations that have a path. */
 static const char *const path_operations[] = {
         "addWatch",      "check",         "checkWatches",
         "create",        "create2",       "createContainer",
@@ -119,8 +119,8 @@ gboolean operation_is_word(const char *text, gsize n)
 
 /* --- labels ---------------------------------------------------------------- */
 
-/* A name of a schema: letters, "_", and a few digits at the end of what "_" divides. With dots
- * between several of them. */
+/* A name of a schema: letters, "_", and a few digits at the end of what "_" divides. Several
+ * names have dots between them. */
 static gboolean operation_is_name(const char *text, gsize n)
 {
         gsize digits = 0, letters = 0;

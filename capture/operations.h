@@ -1,23 +1,24 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  *
- * What of the names of operations is written: by default what is vocabulary, that is words that the
- * makers of a protocol or a program chose, and nothing that a user typed or a program counted.
+ * Which part of the name of an operation is written. By default that is its vocabulary: words
+ * that the makers of a protocol or a program chose. Nothing is written that a user typed or a
+ * program counted.
  *
- *   GET /cart           an HTTP method, and the first segment of the path where it is a word
- *   GET /...            where it is none
- *   SELECT items        a verb of SQL and the first table, where its name is one of a schema
- *   shop.Cart/Add       a method of gRPC
- *   publish orders      what is done at a broker, and the queue, exchange or topic, likewise
- *   create /lock        an operation of ZooKeeper, and its path, as of HTTP
- *   HGETALL, search     verbs of Redis, memcached, LDAP; MAIL; DNS AAAA; RPC 100003.3.1
+ *     GET /cart           an HTTP method, and the first segment of the path where it is a word
+ *     GET /...            where it is none
+ *     SELECT items        a verb of SQL and the first table, where its name is one of a schema
+ *     shop.Cart/Add       a method of gRPC
+ *     publish orders      what is done at a broker, and the queue, exchange or topic, likewise
+ *     create /lock        an operation of ZooKeeper, and its path, as of HTTP
+ *     HGETALL, search     verbs of Redis, memcached, LDAP; MAIL; DNS AAAA; RPC 100003.3.1
  *
- * A *word* is one to four parts of ASCII letters, joined by "-", "_" or as in camelCase; 32 letters
- * at most. A part has 2 to 16 letters (3 in camelCase), all small, all large, or the first one
- * large. One of more than four letters has a vowel (or y), and no six consonants in a row; one of
- * eight or more has a letter beyond f. After the last part an extension such as .php may follow. A
- * version such as v2 is a word. So numbers, hexadecimal and most other random text, addresses of
- * mail and whatever has a digit, a dot or an escape in it are none. The name of a person may be
- * one.
+ * A *word* is one to four parts of ASCII letters, joined by "-", "_" or as in camelCase; 32
+ * letters at most. A part has 2 to 16 letters (3 in camelCase), all small, all large, or the
+ * first one large. A part of more than four letters has a vowel (or y), and no six consonants in
+ * a row. A part of eight or more has a letter beyond f. After the last part an extension such as
+ * .php may follow. A version such as v2 is a word. So numbers, hexadecimal and most other random
+ * text, addresses of mail and whatever has a digit, a dot or an escape in it are none. The name
+ * of a person may be one.
  */
 #ifndef RAVEL_OPERATIONS_H
 #define RAVEL_OPERATIONS_H

@@ -47,7 +47,7 @@ static void call_shift(WaitingCalls *w)
         w->n--;
 }
 
-/* Makes room for one more. FALSE where there may be no more. */
+/* Makes room for one more call. FALSE: there may be no more. */
 static gboolean calls_grow(WaitingCalls *w, const CaptureContext *context)
 {
         guint16 capacity = w->capacity ? 2 * w->capacity : 2; /* a power of 2 */
@@ -65,7 +65,7 @@ static gboolean calls_grow(WaitingCalls *w, const CaptureContext *context)
         return TRUE;
 }
 
-/* FALSE where it is not kept. */
+/* Keeps a call that waits. FALSE: there is no room. */
 static gboolean call_push(WaitingCalls *w, WaitingCall call, gboolean keyed,
                           const CaptureContext *context)
 {
@@ -83,7 +83,7 @@ static gboolean call_push(WaitingCalls *w, WaitingCall call, gboolean keyed,
         return TRUE;
 }
 
-/* Index of the call that a return by side answers, or -1. */
+/* The index of the call that a return by side answers, or -1. key: if keyed. */
 static gint call_find(const WaitingCalls *w, guint side, gboolean keyed, guint64 key)
 {
         for (guint i = 0; i < w->n && w->n_of[!side]; i++)
@@ -103,7 +103,7 @@ static WaitingCall call_take(WaitingCalls *w, guint index)
         return call;
 }
 
-/* The last call that side made was none. */
+/* The last call that side made was no call. */
 static void call_withdraw(WaitingCalls *w, guint side)
 {
         for (guint i = w->n; i-- > 0;)
@@ -136,7 +136,7 @@ void pairing_lose_order(Pairing *p, guint side)
         p->order.unsure = TRUE;
 }
 
-/* A call is made, and the order of what comes after it may be known again. */
+/* A call begins. With it the order of calls and returns may be known again. */
 static void order_call(Pairing *p, Stamp first, const CaptureContext *context)
 {
         gboolean silence =
@@ -152,7 +152,7 @@ static void order_call(Pairing *p, Stamp first, const CaptureContext *context)
         p->order.answered = FALSE;
 }
 
-/* The return in m begins: whether it is known which call it answers. */
+/* The return in m begins. Says in m whether it is known which call it answers. */
 static void order_return(Pairing *p, MessageInProgress *m)
 {
         m->stray = p->order.unsure && p->order.sure == 0;
@@ -160,7 +160,7 @@ static void order_return(Pairing *p, MessageInProgress *m)
                 p->order.sure--;
 }
 
-/* The call that the return in m, by side, answers. FALSE where there is none, and it is
+/* Takes the call that the return in m, by side, answers. FALSE: there is none, and the return is
  * counted. */
 static gboolean call_answered(Pairing *p, guint side, const MessageInProgress *m, WaitingCall *call,
                               const CaptureContext *context)
@@ -176,7 +176,7 @@ static gboolean call_answered(Pairing *p, guint side, const MessageInProgress *m
         }
         gboolean beyond = !m->stray && !m->keyed && p->calls.beyond > 0;
         p->calls.beyond -= beyond;
-        if (p->cut) /* what it answers is in what was cut off */
+        if (p->cut) /* its call was among the bytes that were cut off */
                 pairing_doubt(p, context);
         account_add(context->account,
                     m->stray || beyond ? ACCOUNT_ORDER_LOST : ACCOUNT_RETURN_WITHOUT_CALL);
@@ -297,7 +297,7 @@ static void message_settle_pieces(Pairing *p, guint side, const CaptureContext *
                 pieces_settle(p->message[side].pieces, message_piece_write, &user);
 }
 
-/* Where the message's stamp may yet come to be: the item stands there. */
+/* Puts the open item at the earliest stamp that the message may get. */
 static void item_stand(MessageInProgress *m, const CaptureContext *context)
 {
         if (m->written || !m->seen)
@@ -310,7 +310,7 @@ static void item_stand(MessageInProgress *m, const CaptureContext *context)
                 sequencer_close(&m->item);
 }
 
-/* Likewise, where it may be the stamp of one of its pieces. */
+/* The same, if one of its pieces may be written before. */
 static void message_item_update(MessageInProgress *m, const CaptureContext *context)
 {
         gint64 time;
@@ -396,7 +396,8 @@ void pairing_deliver(Pairing *p, guint side, const Carried *carried, const Captu
         }
 }
 
-/* What the open message of side settles returns with its last byte. */
+/* Writes the return of a message that was taken out of a queue. The open message of side settles
+ * it with its last byte. */
 static void settled_write(Pairing *p, guint side, Link link, const CaptureContext *context)
 {
         CapturedMessage out = { .stamp = p->message[side].last,
@@ -473,7 +474,9 @@ void pairing_stall(Pairing *p, guint side, TcpStall stall, gint64 ns)
 void pairing_grow(Pairing *p, guint side, Stamp stamp, const CaptureContext *context)
 {
         MessageInProgress *m = &p->message[side];
-        if (m->seen && !open_item_is_open(&m->item)) { /* settled: it may not go back in time */
+        if (m->seen &&
+            !open_item_is_open(
+                    &m->item)) { /* it is settled, so its stamp may not go back in time */
                 if (stamp_before(m->last, stamp))
                         m->last = stamp;
                 return;
@@ -488,7 +491,7 @@ gboolean pairing_begin(Pairing *p, guint side, MessageKind kind, MessageEnd end,
         MessageInProgress *m = &p->message[side];
         g_assert(m->open && m->kind == KIND_UNKNOWN);
         if (m->seen && !open_item_is_open(&m->item))
-                m->first = m->last = stamp; /* it was settled before it was known */
+                m->first = m->last = stamp; /* it was settled before its kind was known */
         m->kind = (guint8)kind;
         m->end = (guint8)end;
         if (parsed && parsed->keyed) {
@@ -589,7 +592,7 @@ void pairing_end(Pairing *p, guint side, Stamp stamp, const CaptureContext *cont
         pairing_abandon(p, side, context);
 }
 
-/* The open call of side does not wait for a return. */
+/* Takes back that the open call of side waits for a return. */
 static void call_unmake(Pairing *p, guint side)
 {
         if (!p->message[side].beyond)
@@ -608,8 +611,8 @@ void pairing_recast(Pairing *p, guint side, MessageKind kind, const CaptureConte
         message_item_update(m, context);
 }
 
-/* Whether what the open message is made of is accounted for: by a message, or because its
- * protocol says that it is none. */
+/* Whether the segments of the open message are accounted for: by a message that was written, or
+ * because the protocol says that they are none. */
 static gboolean is_accounted(const MessageInProgress *m)
 {
         if (m->written)
@@ -621,7 +624,7 @@ G_GNUC_NO_INLINE static void message_drop_pieces(Pairing *p, guint side,
                                                  const CaptureContext *context)
 {
         MessageInProgress *m = &p->message[side];
-        if (!m->written) /* its end is not there */
+        if (!m->written) /* its end is missing */
                 message_settle_pieces(p, side, context);
         g_clear_pointer(&m->pieces, pieces_free);
 }

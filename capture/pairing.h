@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  *
- * Messages in progress on a connection, one a direction, and the calls that
- * still wait for their return.
+ * Messages in progress on a connection, one a direction, and the calls that still wait for their
+ * return.
  *
- * A message is opened at its first byte, grows, begins when it is known what it
- * is, and ends. A call is stamped at its first byte, a return at its last; that
- * keeps a node's own calls inside the calls into it, also where it streams. A
- * return is paired with the oldest call that waits, or with the one of its key.
+ * A message is opened at its first byte, grows, begins when its kind is known, and ends. A call is
+ * stamped at its first byte, a return at its last. So a node's own calls lie inside the calls into
+ * it, also where it streams. A return is paired with the oldest call that waits, or with the call
+ * of its key.
  *
- * A hole hides how many messages it held. Where one call is made at a time that
- * does no harm. On a pipelined connection it is not known from there on which call
- * a return answers, and such returns are counted, not paired, until the order is
- * known again: where the client waits for all returns before it calls again (until
- * now it always has), at the next call after a return; else at the first call after
- * a silence of twice the longest time that a return has taken.
+ * A hole hides how many messages it held. That does no harm where one call is made at a time. On a
+ * pipelined connection nobody knows from there on which call a return answers. Such returns are
+ * counted and not paired, until the order is known again:
+ *
+ * - at the next call after a return, where the client has always waited for all returns before it
+ *   called again;
+ * - else at the first call after a silence of twice the longest time that a return has taken.
  */
 #ifndef RAVEL_PAIRING_H
 #define RAVEL_PAIRING_H
@@ -33,10 +34,10 @@ typedef struct Settling Settling;
 typedef struct StreamPool StreamPool;
 typedef struct StreamTable StreamTable;
 
-/* Memory that all connections take together, and that is bounded so. */
+/* Memory that all connections take together. It is bounded. */
 typedef struct {
-        gsize calls;   /* that there is room for */
-        gsize buffers; /* bytes, of those that parsers have yet to settle */
+        gsize calls;   /* how many waiting calls there is room for */
+        gsize buffers; /* bytes that parsers have yet to settle */
         PieceMemory pieces;
 } CaptureMemory;
 
@@ -57,7 +58,7 @@ typedef struct {
 
 #define NO_SIDE 2
 
-/* What an OpenItem of a connection belongs to, its kind. */
+/* The kind of an OpenItem: what of a connection it belongs to. */
 enum { ITEM_MESSAGE_0, ITEM_MESSAGE_1, ITEM_HELD, ITEM_STREAM, ITEM_TLS };
 
 /* How the end of a message will be known. */
@@ -72,21 +73,21 @@ typedef struct {
         Stamp first, last; /* of the bytes that were seen */
         char *label;
         RequestIdentifiers *identifiers; /* of a call; NULL: none */
-        Link link;      /* of a call: the first message that carried the same; see links.h */
+        Link link;      /* of a call: the first message with the same content; see links.h */
         Pieces *pieces; /* NULL before the first */
         guint64 number; /* of a call: with the port, its id */
-        guint64 bytes;  /* that it has so far */
-        gint64 stall;   /* how long its bytes were held up, ns */
+        guint64 bytes;  /* so far */
+        gint64 stall;   /* ns for which its bytes were held up */
         guint32 seq;    /* of the first byte */
         guint8 kind;    /* MessageKind */
         guint8 end;     /* MessageEnd */
         guint8 open, seen, written, keyed, session;
-        guint8 lost;        /* it was dropped, as it answers no call */
-        guint8 stray;       /* a return: which call it answers is not known */
-        guint8 beyond;      /* a call that is not kept */
-        guint8 by_run;      /* no parser has begun it, since packets were cut */
-        guint8 several;     /* a call by run: more than one, by what is seen of it */
-        guint8 unseen;      /* by run, and no byte of its beginning is there */
+        guint8 lost;        /* a return that answers no call, and was dropped */
+        guint8 stray;       /* a return: nobody knows which call it answers */
+        guint8 beyond;      /* a call that is not among the waiting calls */
+        guint8 by_run;      /* packets were cut, so that no parser has begun it */
+        guint8 several;     /* a call by run that may be more than one */
+        guint8 unseen;      /* by run, and no byte of its beginning was captured */
         guint8 transaction; /* Parsed.transaction */
         guint8 fetch;       /* Carried.fetch */
 } MessageInProgress;
@@ -94,7 +95,7 @@ typedef struct {
 typedef struct {
         guint64 number;
         gint64 time;   /* of its first byte */
-        gint64 resent; /* how long after its last byte some were sent again, ns */
+        gint64 resent; /* ns from its last byte until bytes were sent again */
         guint8 call;   /* Parsed.call */
         guint8 side;   /* who called */
         guint8 session;
@@ -153,16 +154,15 @@ typedef struct {
 
 void pairing_init(Pairing *p, const NodeId node[2], const guint16 port[2]);
 
-/* The first byte of a message of side, with its sequence number. stamp is NULL
- * where nobody saw it. */
+/* A message of side opens with the byte of this sequence number. stamp: when it was seen; NULL:
+ * nobody saw it. */
 void pairing_open(Pairing *p, guint side, guint32 seq, const Stamp *stamp,
                   const CaptureContext *context);
 
-/* The open message of side is a call that carries content, known by an identifier of it: see
- * links.h. */
+/* If the open message of side is a call, it carries this content: see links.h. */
 void pairing_set_content(Pairing *p, guint side, guint64 content, const CaptureContext *context);
 
-/* A label has one word more. */
+/* Appends a word to a label. */
 static inline void label_go_on(char **label, const char *word)
 {
         char *before = *label;
@@ -171,90 +171,93 @@ static inline void label_go_on(char **label, const char *word)
         g_free(before);
 }
 
-/* The open call of side asks for a job of this name: its label says that, too, if it has one. */
+/* The open call of side asks for a job of this name. Its label says so, if it has one. */
 void pairing_name(Pairing *p, guint side, const char *job);
 
-/* The open message of side carries content; of several the first that is a link stands for all.
- * known: it is one only if somebody else had sent the same. */
+/* The open message of side carries content. Of several, the first that is a link stands for all.
+ * known: it is a link only if another node has sent the same content. */
 void pairing_link(Pairing *p, guint side, guint64 content, gboolean known,
                   const CaptureContext *context);
 
-/* The open message of side, a return, brings contents out of a queue: each is a message of its own,
- * with the id of the call and so much more; or a call, if it will be settled. Where the call did
- * not wait, only those that somebody else had put in. */
+/* The open message of side is a return that brings contents out of a queue. Each content is a
+ * message, or a call if it will be settled. Its number is the number of the call plus its place.
+ * If the call did not wait, only contents that another node had put in count. */
 void pairing_deliver(Pairing *p, guint side, const Carried *carried, const CaptureContext *context);
 
-/* The open message of side settles what was taken, of which it is the return, or names it. Whether
- * there was any. */
+/* The open message of side settles, or names, contents that were taken out of a queue. If it
+ * settles them it is their return. Whether any was taken. */
 gboolean pairing_settle_taken(Pairing *p, guint side, const Carried *carried,
                               const CaptureContext *context);
 
-/* n bytes more of the open message, whether somebody saw them or not. */
+/* n more bytes belong to the open message, seen or not. */
 static inline void pairing_count(Pairing *p, guint side, guint64 n)
 {
         p->message[side].bytes += n;
 }
 
-/* More bytes of the open message, seen at stamp. */
+/* More bytes of the open message were seen at stamp. */
 void pairing_grow(Pairing *p, guint side, Stamp stamp, const CaptureContext *context);
 
-/* What side sends was held up for ns: the open message, or the one that begins now, where bytes had
- * been missing; or the last call, which waits, where they are sent again. */
+/* Bytes of side were held up for ns. If bytes had been missing, that holds for the open message,
+ * or for the one that begins now. If bytes are sent again and no message is open, it holds for
+ * the last call of side that waits. */
 void pairing_stall(Pairing *p, guint side, TcpStall stall, gint64 ns);
 
-/* What the open message is, and how it will end. parsed gives key and call, and
- * the context's label is what was parsed with it; NULL where there was no parser. FALSE where it is
- * a call that was already made, to be forgotten. */
+/* The open message begins: its kind is known, and how it will end. parsed has its key and its
+ * call, and the context's label is its name; NULL: there was no parser. FALSE: it repeats a call
+ * that waits, and is to be abandoned. */
 gboolean pairing_begin(Pairing *p, guint side, MessageKind kind, MessageEnd end,
                        const Parsed *parsed, Stamp stamp, const CaptureContext *context);
 
-/* It is a part of the message of key, and none itself. */
+/* The open message is only a part of the message of key: see streams.h. */
 void pairing_begin_part(Pairing *p, guint side, guint64 key, Stamp stamp);
 
-/* The open message of side, a call, has the context's values; whole: their last word ends there. */
+/* The context's values are in the open message of side, a call. whole: their last word ends
+ * there. */
 void pairing_values(Pairing *p, guint side, gboolean whole, const CaptureContext *context);
 
-/* A piece of the open message, a return or a call, begins at stamp; it ends. endless: the message
- * says that it has no end. */
+/* A piece of the open message begins at stamp; it ends. endless: the message says that it has no
+ * end. See pieces.h. */
 void pairing_piece_begin(Pairing *p, guint side, guint32 seq, gboolean endless, Stamp stamp,
                          const CaptureContext *context);
 void pairing_piece_end(Pairing *p, guint side, Stamp stamp, const CaptureContext *context);
 
-/* A piece of a message of side is a message itself. */
+/* Writes a piece of a message of side as a message. */
 void pairing_piece_write(Pairing *p, guint side, const Piece *piece, const CaptureContext *context);
 
-/* How it will end, when that is known later or changes. */
+/* How the open message will end, if that changes. */
 void pairing_set_end(Pairing *p, guint side, MessageEnd end, const CaptureContext *context);
 
-/* The open message is complete, at stamp. Nothing where none is open. */
+/* The open message is complete at stamp. If none is open, nothing happens. */
 void pairing_end(Pairing *p, guint side, Stamp stamp, const CaptureContext *context);
 
-/* The open message was none, nor does it wait for a return, unless it is written. */
+/* The open message was none. Unless it is written, it does not wait for a return, either. */
 void pairing_abandon(Pairing *p, guint side, const CaptureContext *context);
 
-/* The open message of side, taken for a call, is of this kind, unless it is written. */
+/* The open message of side was taken for a call, and is of this kind. If it is written already
+ * it stays a call. */
 void pairing_recast(Pairing *p, guint side, MessageKind kind, const CaptureContext *context);
 
-/* The open message of side may not wait any longer: it is written with what is
- * known of it, or will be stamped later than its bytes. */
+/* The trace can wait for the open message of side no longer. It is written as far as it is
+ * known, or else it will be stamped later than its bytes. */
 void pairing_settle(Pairing *p, guint side, const CaptureContext *context);
 
-/* What side says has a hole, in which there may be any number of messages. */
+/* The bytes of side have a hole, in which there may be any number of messages. */
 void pairing_lose_order(Pairing *p, guint side);
 
-/* One call is in doubt: it may be more than one, or one may be missing, since packets were cut. */
+/* Packets were cut, so that one call may be more than one, or may be missing. */
 void pairing_doubt(Pairing *p, const CaptureContext *context);
 
 /* The calls that wait will not get a return. */
 void pairing_forget_calls(Pairing *p, const CaptureContext *context);
 
-/* What the oldest call that side answers set in Parsed.call, or CALL_NONE. */
+/* Parsed.call of the oldest call that side may answer, or CALL_NONE. */
 guint8 pairing_call(const Pairing *p, guint side);
 
-/* Whether the oldest call that side answers was a run, for no parser has seen it. */
+/* Whether the oldest call that side may answer was a run that no parser has seen. */
 gboolean pairing_call_is_run(const Pairing *p, guint side);
 
-/* Takes the oldest call that waits for side, and its number. FALSE where none does. */
+/* Takes the oldest call that side may answer, and its number. FALSE: there is none. */
 gboolean pairing_take_call(Pairing *p, guint side, guint64 *number);
 
 /* A segment with n bytes of side is about to be shown. */
@@ -264,8 +267,8 @@ static inline void pairing_see_payload(Pairing *p, guint side, gsize n)
         p->loose[side].bytes += n;
 }
 
-/* All segments of side that were shown since the last time are in a message or are known
- * to be none; or are not. */
+/* Accounts for the segments of side since the last time. seen: they are in a message, or are
+ * known to be in none. */
 static inline void pairing_account(Pairing *p, guint side, gboolean seen)
 {
         if (!seen) {
@@ -276,7 +279,7 @@ static inline void pairing_account(Pairing *p, guint side, gboolean seen)
         p->loose[side].bytes = 0;
 }
 
-/* The call in out, of client, is about to be written: what it says of its connection. */
+/* The call out, of client, is about to be written. Fills in what it says of its connection. */
 void pairing_mark_call(Pairing *p, guint client, CapturedMessage *out,
                        const CaptureContext *context);
 

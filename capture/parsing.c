@@ -22,8 +22,8 @@ void parsing_turn(Exchange *x, guint side, MessageKind kind, Stamp now,
         other->lost = other->by_run = FALSE;
 }
 
-/* A call of this side begins, and the other answers in order: what is lost of
- * the conversation before it is settled. */
+/* A call of this side begins, and the other side is lost. Since returns come in order, the lost
+ * message ends here, and calls before it get no return. */
 static void settle_before_call(Exchange *x, guint side, Stamp now, const CaptureContext *context)
 {
         ExchangeSide *other = &x->side[!side];
@@ -34,7 +34,8 @@ static void settle_before_call(Exchange *x, guint side, Stamp now, const Capture
                 pairing_forget_calls(&x->pairing, context);
 }
 
-/* A part of a message begins. The open message only tells when its bytes were seen. */
+/* A part of a message begins. The open message only tells when the part's bytes were seen;
+ * streams.h has the message. */
 static void part_begin(Exchange *x, guint side, const Parsed *parsed, Stamp now,
                        const CaptureContext *context)
 {
@@ -54,7 +55,7 @@ static void part_begin(Exchange *x, guint side, const Parsed *parsed, Stamp now,
                            p->message[side].first, context);
 }
 
-/* FALSE: the message is not of a kind that this side may send. */
+/* A message begins, of which the parser knows the kind. FALSE: side may not send such a message. */
 static gboolean parsing_message_begin(Exchange *x, guint side, const Parsed *parsed, Stamp now,
                                       const CaptureContext *context)
 {
@@ -94,7 +95,7 @@ void parsing_forget(Exchange *x)
         x->memory = NULL;
 }
 
-/* From here on the connection is generic, or undecided again. */
+/* From here on the connection speaks protocol; NULL: it is undecided again. */
 static void leave_protocol(Exchange *x, const Protocol *protocol, Stamp now,
                            const CaptureContext *context)
 {
@@ -121,7 +122,7 @@ static void message_end(Exchange *x, guint side, gboolean switches, const Protoc
 {
         ExchangeSide *s = &x->side[side];
         MessageInProgress *m = &x->pairing.message[side];
-        if (x->run == side) /* which goes on */
+        if (x->run == side) /* the record is over, its run goes on */
                 return;
         if (s->part) {
                 streams_part_end(&x->pairing, side, s->part_kind, s->part, m->number, m->last,
@@ -245,10 +246,10 @@ gboolean parsing_answers_run(const Exchange *x, guint side)
                (!m->open || m->kind == KIND_UNKNOWN) && pairing_call_is_run(&x->pairing, side);
 }
 
-/* The parser does not know what side says. FALSE: from here on the connection is generic. */
+/* The parser refuses the bytes of side. FALSE: from here on the connection is generic. */
 static gboolean not_mine(Exchange *x, guint side, Stamp now, const CaptureContext *context)
 {
-        gboolean within = x->decided && !x->start_seen; /* it may be the rest of a message */
+        gboolean within = x->decided && !x->start_seen; /* the bytes may be the rest of a message */
         account_add(context->account,
                     x->parsed || !within ? ACCOUNT_UNPARSED : ACCOUNT_BEFORE_BOUNDARY);
         if (x->parsed || within) {
@@ -339,8 +340,8 @@ static Step stretch_refuse(Exchange *x, guint side, Stretch *b, const CaptureCon
         return STEP_NEXT;
 }
 
-/* The first n bytes of length that the parser has settled are of the open message, or of a part:
- * their values, if it is a call. */
+/* The parser has settled length bytes, of which n are at hand. If they are of a call, or of a part
+ * of one, identifiers are taken from the values in them. */
 static void take_values(Exchange *x, guint side, const guint8 *bytes, gsize n, guint64 length,
                         const CaptureContext *context)
 {
@@ -360,7 +361,7 @@ static void take_values(Exchange *x, guint side, const guint8 *bytes, gsize n, g
                 pairing_values(&x->pairing, side, whole, context);
 }
 
-/* What the message carries: of one in parts or a whole one. */
+/* The message carries a content, by which it is linked to others. */
 static void take_content(Exchange *x, guint side, const Parsed *parsed,
                          const CaptureContext *context)
 {
@@ -370,7 +371,7 @@ static void take_content(Exchange *x, guint side, const Parsed *parsed,
                 pairing_set_content(&x->pairing, side, parsed->carried.content, context);
 }
 
-/* What the parser has found out of the open message, before it is known whether it ends. */
+/* Takes over what the parser has found out about the open message, whether or not it ends here. */
 static void stretch_take_facts(Exchange *x, guint side, const Stretch *b, const Parsed *parsed,
                                const CaptureContext *context)
 {
@@ -386,7 +387,7 @@ static void stretch_take_facts(Exchange *x, guint side, const Stretch *b, const 
                     parsed->length, context);
 }
 
-/* Takes the bytes that the parser has settled. Some of them may be still to come. */
+/* Takes the bytes that the parser has settled. Settled bytes that have yet to come are skipped. */
 static void stretch_settle(Exchange *x, guint side, Stretch *b, ParseStatus status,
                            const Parsed *parsed, const CaptureContext *context)
 {
@@ -405,7 +406,7 @@ static void stretch_settle(Exchange *x, guint side, Stretch *b, ParseStatus stat
         s->ends_after_skip = status == PARSE_MESSAGE;
 }
 
-/* The message goes on after what is settled. */
+/* The message goes on: the bytes that are not settled wait for more. */
 static Step stretch_wait(Exchange *x, guint side, const Stretch *b, const CaptureContext *context)
 {
         ExchangeSide *s = &x->side[side];
@@ -428,8 +429,8 @@ static Step stretch_end_piece(Exchange *x, guint side, const CaptureContext *con
         return STEP_NEXT;
 }
 
-/* What a message that is whole carries: one that is put into a queue, or is passed on by it; and
- * what a return brings out of one. */
+/* A whole message carries contents: a return brings them out of a queue; any other message puts
+ * them into one, or passes them on. */
 static void take_contents(Exchange *x, guint side, const Carried *carried,
                           const CaptureContext *context)
 {
@@ -444,7 +445,7 @@ static void take_contents(Exchange *x, guint side, const Carried *carried,
                              context);
 }
 
-/* The message ends with what is settled. */
+/* The message ends with the settled bytes. */
 static Step stretch_end_message(Exchange *x, guint side, const Stretch *b, Parsed *parsed,
                                 const CaptureContext *context)
 {
@@ -516,7 +517,7 @@ gsize parsing_skip(Exchange *x, guint side, gsize n, Stamp stamp, const CaptureC
         return skipped;
 }
 
-/* The headers of records were cut off, and so is where the next one begins. */
+/* The headers of records were cut off, so nobody knows where the next record begins. */
 static void cut_records(Exchange *x, guint side, guint32 seq, gsize n, Stamp stamp,
                         const CaptureContext *context)
 {

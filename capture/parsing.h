@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  *
- * Drives a protocol's parser over the bytes of each direction: begins and ends messages, keeps what
- * the parser has yet to settle, passes over what it need not see, and finds the way back after a
- * hole or a cut.
+ * Drives a protocol's parser over the bytes of each direction. It begins and ends messages as
+ * the parser says. It keeps bytes that the parser wants to see again, and passes over bytes that
+ * the parser need not see. After a hole or a cut it finds the way back.
  */
 #ifndef RAVEL_PARSING_H
 #define RAVEL_PARSING_H
@@ -12,40 +12,40 @@
 /* Bytes of one side, shown to its parser. */
 typedef struct {
         const guint8 *bytes;
-        gsize n, at;   /* how many there are, and how many are settled */
-        gsize old;     /* the first of them were buffered: they arrived with an earlier segment */
-        gboolean cut;  /* what follows them was cut off */
+        gsize n, at;   /* how many there are; how many are settled */
+        gsize old;     /* this many at the beginning arrived with an earlier segment */
+        gboolean cut;  /* the bytes that follow were cut off */
         guint32 seq;   /* of the first */
         Stamp stamp;   /* of the last */
-        guint refused; /* boundaries among them that were none */
+        guint refused; /* how many boundaries among them were none */
 } Stretch;
 
 /* How many of the bytes were taken: all, or up to where the connection speaks something else. */
 gsize parsing_bytes(Exchange *x, guint side, Stretch *b, const CaptureContext *context);
 
-/* Passes over what the parser need not see. How many of n bytes that were. */
+/* Passes over bytes that the parser need not see. How many of the n bytes they are. */
 gsize parsing_skip(Exchange *x, guint side, gsize n, Stamp stamp, const CaptureContext *context);
 
-/* n bytes of side were cut off, after what its parser has seen. How many were taken, as
+/* After the bytes that the parser has seen, n bytes of side were cut off. How many were taken, as
  * parsing_bytes() says it. */
 gsize parsing_hidden(Exchange *x, guint side, guint32 seq, gsize n, Stamp stamp,
                      const CaptureContext *context);
 
-/* More of a run that is cut. */
+/* More bytes of a side whose message goes on to the end of its run (ExchangeSide.by_run). */
 void parsing_cut_goes_on(Exchange *x, guint side, const guint8 *bytes, gsize n, gsize length,
                          Stamp stamp, const CaptureContext *context);
 
-/* The first n bytes of length, from seq on, are cut where the parser must see them: the open
- * message goes on to the end of the run. Where none is open, or its kind is not known, they begin
- * one. */
+/* length bytes of side, from seq on, were cut after the first n, where the parser must see them.
+ * The open message goes on to the end of the run. If none is open, or its kind is not known, the
+ * bytes begin one. */
 void parsing_cut(Exchange *x, guint side, guint32 seq, const guint8 *bytes, gsize n, gsize length,
                  Stamp stamp, const CaptureContext *context);
 
-/* Whether side is about to answer a call that was a run: no parser can tell what its answer is. */
+/* Whether side is about to answer a call that was a run. No parser can tell what its answer is. */
 gboolean parsing_answers_run(const Exchange *x, guint side);
 
-/* A message of this kind begins on side. Where the other side's message goes on to the end of its
- * run, that ends here. */
+/* A message of this kind begins on side. If the other side's message goes on to the end of its run,
+ * it ends here. */
 void parsing_turn(Exchange *x, guint side, MessageKind kind, Stamp now,
                   const CaptureContext *context);
 

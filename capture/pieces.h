@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  *
- * Pieces: what a message that does not end is made of, chunks of HTTP/1 or frames of HTTP/2. Of a
- * message that ends they are nothing. Once it has lasted for as long as the trace may wait, or says
- * of itself that it has no end, each piece is a one-way message; and should it end all the same, it
- * is written as any other.
+ * Pieces: what a message that does not end is made of, chunks of HTTP/1 or frames of HTTP/2. Of
+ * a message that ends they are nothing. A message counts as endless if it says so, or if it has
+ * lasted for as long as the trace may wait. Then each piece is a one-way message. If the message
+ * ends all the same it is written like any other.
  *
- * Until that is known the pieces that are complete are held, a few bytes each, and an open item
- * stands at the first of them.
+ * Until that is known complete pieces are held, a few bytes each, and an open item stands at the
+ * first piece.
  */
 #ifndef RAVEL_PIECES_H
 #define RAVEL_PIECES_H
@@ -35,11 +35,11 @@ typedef void (*WritePiece)(gpointer user, const Piece *piece);
 /* endless: it is known from the first. memory: borrowed. */
 Pieces *pieces_new(gboolean endless, PieceMemory *memory);
 
-/* Those that are held are forgotten: the message has ended. */
+/* Forgets the pieces that are held: the message has ended. */
 void pieces_free(Pieces *pieces);
 
-/* A piece begins at first; more of it comes; it ends. FALSE: too many are held, and the message is
- * to be settled. */
+/* A piece begins at first; it ends at last. FALSE: too many are held, and the message is to be
+ * settled. */
 gboolean pieces_begin(Pieces *pieces, guint64 number, Stamp first);
 gboolean pieces_end(Pieces *pieces, Stamp last, WritePiece write, gpointer user);
 

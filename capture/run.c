@@ -3,8 +3,8 @@
 
 #include <string.h>
 
-/* first: no run was seen before on a connection that was open before the capture, so one
- * that answers nothing is what is left of a return. */
+/* What a run of side is by the generic rule. first: the connection was open before the capture,
+ * and this is its first run, which may be the end of a return. */
 static MessageKind run_kind(const Exchange *x, guint side, gboolean first)
 {
         const Pairing *p = &x->pairing;
@@ -75,8 +75,7 @@ void run_ignore_cut(Exchange *x, guint side, MessageKind kind, const CaptureCont
         s->buffered = 0;
 }
 
-/* A segment of side, or the rest of one, where messages are runs: the first n bytes of length
- * are at hand. Packets of this connection were cut. */
+/* The same as run_take(), on a connection whose packets were cut. */
 static void run_cut(Exchange *x, guint side, guint32 seq, const guint8 *bytes, gsize n,
                     gsize length, Stamp stamp, Stamp now, const CaptureContext *context)
 {

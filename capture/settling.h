@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  *
- * What was taken out of a queue and is settled later: its consumer tells the queue, by a tag that
- * came with it, that it is done with it or has begun, on whatever connection. Such a message is a
- * call by the queue, which returns then, as a delivery of AMQP is.
+ * What was taken out of a queue and is settled later. The consumer tells the queue that it is
+ * done with it, or has begun, on whatever connection. A tag that came with the thing names it
+ * then. Such a message is a call by the queue, which returns then, as a delivery of AMQP is.
  *
  * Where a node settles nothing that it takes from another, what it takes is one-way.
  */

@@ -3,9 +3,9 @@
 
 #include <string.h>
 
-/* Chosen on HTTP/2 and HTTP/1.1 over TLS of nginx, Node and h2load, one and several requests at
- * a time, requests in one write and in two, with Nagle's algorithm and without; on a queue that
- * is called one request at a time and several; on brokers of 1 to 8 publishers. */
+/* Chosen on HTTP/2 and HTTP/1.1 over TLS of nginx, Node and h2load. Requests came one and
+ * several at a time, in one write and in two, with Nagle's algorithm and without. Also on a
+ * queue with one and several requests at a time, and on brokers of 1 to 8 publishers. */
 enum {
         WARM_RUNS = 4,      /* in which TLS and HTTP/2 exchange tickets and settings */
         MAX_REQUEST = 4096, /* bytes of a run after which it is an upload, which may pause */
@@ -16,7 +16,7 @@ enum {
         MIN_SERVICES = 3,    /* of an address: with two, who calls the second is the first */
         MIN_RETURNS = 8,
         MIN_UNSEEN = 10,    /* segments */
-        SHARE_H2 = 50,      /* one in so many runs, where HTTP/2 was chosen, */
+        SHARE_H2 = 50,      /* one in this number of runs, where HTTP/2 was chosen, */
         SHARE_LENGTHS = 20, /* where nothing is known, of lengths, */
         SHARE_RUNS = 10,    /* and of all else */
         SHARE_UNSEEN = 50,
@@ -112,9 +112,10 @@ static void server_prompt(Server *server, const Signs *who, gint64 time)
         *last = (Prompt){ who, time, gap };
 }
 
-/* Whether a return at time comes because of another connection's call: soon after it, for how
- * long ago its own was, and how long before it there was none; and its own came sooner after
- * the server had talked. Where calls come at random that is so of one return in four. */
+/* Whether a return at time comes because of another connection's call. It comes soon after that
+ * call, compared with how long ago its own call was, and with the silence before. And its own
+ * call came sooner after the server had talked. If calls come at random, one return in four is
+ * like that. */
 static gboolean is_prompted(const Server *server, const Signs *s, guint client, gint64 time)
 {
         const Prompt *p = &server->prompt[server->prompt[0].who == s];
@@ -122,8 +123,8 @@ static gboolean is_prompted(const Server *server, const Signs *s, guint client, 
         return p->who && since >= 0 && since < own / 4 && since < p->gap / 3 && s->waited < own;
 }
 
-/* Lengths of runs that are k times the usual one: k records, or one record of k frames, less
- * what a record adds by TLS 1.3 and 1.2. */
+/* Whether n is k times the usual length of a run: k records, or one record of k frames. The
+ * latter lacks what TLS 1.3 or 1.2 adds to a record. */
 static gboolean is_multiple(const Signs *s, gsize n)
 {
         static const guint added[] = { 0, 22, 29 };
@@ -229,8 +230,8 @@ void signs_payload(SignTable *t, Signs *s, const Pairing *p, const Protocol *pro
         s->last[side] = time;
 }
 
-/* Whether the datagram is of QUIC (RFC 9000, RFC 9369): its long header, with a version that
- * is known; or the short one, where QUIC is at home. */
+/* Whether the datagram is of QUIC (RFC 9000, RFC 9369). It has the long header and a known
+ * version; or the short header, at the port of HTTPS. */
 static gboolean is_quic(const guint16 port[2], const guint8 *bytes, gsize n)
 {
         enum { LONG = 0x80, FIXED = 0x40, HTTPS = 443, VERSION_1 = 1, DRAFTS = 0xff };
@@ -322,7 +323,7 @@ static Tally *tally_find(SignTable *t, const Signs *s, const Pairing *p, const P
         return tally;
 }
 
-/* To the first MIN_SERVICES of them. */
+/* Adds a port, unless there are MIN_SERVICES already. */
 static void add_port(guint16 *ports, guint16 port)
 {
         guint i = 0;
@@ -428,14 +429,15 @@ static GHashTable *find_crowds(const GPtrArray *tallies)
         return crowds;
 }
 
-/* Services that have names of their own are called by the address, which is none of them. */
+/* Whether the caller is an address without a name that calls several services at itself: each of
+ * them may be the true caller. */
 static gboolean is_crowd(GHashTable *crowds, const Tally *t)
 {
         const guint16 *ports = g_hash_table_lookup(crowds, GUINT_TO_POINTER(t->caller));
         return t->alone && ports && ports[t->caller == t->callee ? MIN_SERVICES - 1 : 1];
 }
 
-/* The tallies of one edge, n of them. */
+/* Weighs the n tallies of one edge. */
 static void weigh_edge(Tally *const *tallies, guint n, GHashTable *crowds, GArray *doubts,
                        GArray *edges)
 {

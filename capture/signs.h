@@ -1,22 +1,21 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  *
- * Signs that the calls of a connection are not what they look like, though no byte of it
- * was lost. A run is a call only where who calls waits for the answer, and these say that it
- * does not:
+ * Signs that the calls of a connection are not what they look like, though no byte was lost. A
+ * run is a call only where who calls waits for the answer, and these say that it does not:
  *
  * - one side begins to talk before it has all that the other has said: the segment does not
  *   acknowledge it. Who answers, or goes on after an answer, has read it;
- * - the client goes on long after it was silent, and after the server acknowledged what it
- *   sent. A request in two writes goes on at once, or, where Nagle's algorithm holds the second
- *   one back, as soon as the first is acknowledged. In TLS, where each request has records of its
- *   own for an answer, the server must go on like that as often: one that answers once has got
- *   one request, sent slowly;
+ * - the client goes on long after it was silent, and after the server acknowledged what it sent.
+ *   A request in two writes goes on at once, or, where Nagle's algorithm holds the second one
+ *   back, as soon as the first is acknowledged. In TLS each answer has records of its own. There
+ *   the server must go on late as often: a server that answers once has got one request, sent
+ *   slowly;
  * - of TLS, the client's runs are multiples of its usual one; of what is not parsed, they are
  *   many small segments;
- * - after each return one call still waits: the pairing may be behind by one, for instance
- *   because something was taken for a call, and never answered;
- * - a return comes when another connection has called the server, and not when its own did:
- *   the server sends what it got from others, and the client's answer was taken for the call.
+ * - after each return one call still waits. The pairing may be behind by one: something that
+ *   nothing answers was taken for a call;
+ * - a return comes when another connection has called the server, and not when its own did. The
+ *   server sends what it got from others, and the client's answer was taken for the call.
  *
  * Signs are weighed a connection; those of connections that show too few by themselves, by pairs
  * of nodes and protocols.

@@ -258,7 +258,7 @@ static void settle_pieces(Stream *s, const CaptureContext *context)
         }
 }
 
-/* The earliest stamp of what may yet be written of it. */
+/* Puts the open item at the earliest stamp that the call or its pieces may get. */
 static void stream_item_update(Stream *s, const CaptureContext *context)
 {
         gint64 time = G_MAXINT64, of_piece;

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  *
- * Calls in flight on a connection that carries many at a time (HTTP/2, AMQP): what
- * comes are parts of messages, each with the key of its call, those of many
- * messages in between each other and in both directions at once. Where both sides
- * call, a key is that of a call by one of them. A one-way message in parts is a call
- * that is over with its last part.
+ * Calls in flight on a connection that carries many at a time (HTTP/2, AMQP). Messages come in
+ * parts, each with the key of its call. Parts of many messages mix, in both directions at once.
+ * If both sides call, the same key may stand for a call of either side. A one-way message in
+ * parts is a call that is over with its last part.
  *
  * A call is stamped at the first byte of its first part, its return at the last
  * byte of its last, as everywhere. With its return a call is over, even where
@@ -23,8 +22,8 @@ StreamPool *stream_pool_new(void);
 /* No stream may be in use: see streams_clear(). */
 void stream_pool_free(StreamPool *pool);
 
-/* A part by side of the message of key, of kind KIND_CALL, KIND_ONE_WAY or KIND_RETURN, begins at
- * first; seq is the sequence number of its first byte; part is of PartFlags. */
+/* A part of the message of key begins at first. Side sends it. kind: KIND_CALL, KIND_ONE_WAY or
+ * KIND_RETURN. seq: the sequence number of its first byte. part: PartFlags. */
 void streams_part_begin(Pairing *p, guint side, MessageKind kind, guint part, guint64 key,
                         guint32 seq, Stamp first, const CaptureContext *context);
 
@@ -40,8 +39,8 @@ void streams_values(Pairing *p, guint side, guint64 key, gboolean whole,
 void streams_part_end(Pairing *p, guint side, MessageKind kind, guint part, guint64 key, Stamp last,
                       const CaptureContext *context);
 
-/* The header block that parsed has a piece of names the call of its key, by side, and has values of
- * it; the context's label and values are scratch. */
+/* parsed has a header block, or a piece of one, that names the call of its key and has values.
+ * Side makes the call. The context's label and values are scratch. */
 void streams_fields(Pairing *p, guint side, const Parsed *parsed, const CaptureContext *context);
 
 /* A segment was shown to its end. */
@@ -50,8 +49,8 @@ void streams_segment_end(Pairing *p, const CaptureContext *context);
 /* Side will send no more: returns that it has begun end at stamp. */
 void streams_side_end(Pairing *p, guint side, Stamp stamp, const CaptureContext *context);
 
-/* The call that item, of kind ITEM_STREAM, belongs to has been open for too long:
- * it is written with what is known of it. */
+/* The call of item (ITEM_STREAM) has been open for too long: it is written as far as it is
+ * known. */
 void streams_settle(OpenItem *item, const CaptureContext *context);
 
 /* Writes the calls that have not been; they will not get a return. */

@@ -24,7 +24,7 @@ typedef struct {
 struct CommonAddress {
         IpFragments *fragments;
         Account account;        /* of no interest */
-        Candidate candidate[2]; /* n of them */
+        Candidate candidate[2]; /* n: how many */
         Opening openings[MAX_OPENINGS];
         guint n;
         gboolean started;
@@ -121,8 +121,8 @@ gboolean common_address_find(const CommonAddress *c, Address *address, gboolean 
         if (c->n != 1)
                 return FALSE;
         *address = candidate->address;
-        /* On ten hosts of a testbed, the shortest times were apart by 1.7 and more on the host,
-         * and by 1.4 and less at the bridge. */
+        /* With ten hosts of a testbed the shortest times differed by a factor of 1.7 or more on
+         * the host. At the bridge it was 1.4 or less. */
         *sure = candidate->own < G_MAXINT64 / 3 && candidate->own * 3 < candidate->peers * 2 &&
                 candidate->peers < G_MAXINT64 / 3;
         return TRUE;

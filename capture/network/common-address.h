@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  *
- * The host that packets were captured on, recognised: the one address that each of them
- * is from or to. Where there are only two addresses it may be either, and is not known.
+ * Recognises the host that packets were captured on: the one address that each packet is from or
+ * to. Where there are only two addresses it may be either, and is not known.
  *
  * A broker with all its clients looks the same at a mirror port. But next to a host its
  * own kernel answers sooner than its peers': a SYN, and the answer to one, wait for no program.

@@ -65,8 +65,8 @@ void ip_fragments_flush(IpFragments *fragments, Account *account)
                 datagram_forget(&fragments->datagrams[i], account);
 }
 
-/* The datagram that the fragment belongs to: one that waits, or a new one in
- * the place of one that is free or has waited longest. */
+/* The datagram that the fragment belongs to. A new one takes a free place, or the place of the
+ * one that has waited longest. */
 static Datagram *datagram_find(IpFragments *fragments, const IpPacket *ip, guint32 id, gint64 time,
                                Account *account)
 {

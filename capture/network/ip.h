@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  *
- * From an IP packet to what it carries: IPv4 with options (RFC 791), IPv6 with
- * extension headers (RFC 8200), and fragments of both put together again.
+ * From an IP packet to its payload: IPv4 with options (RFC 791), IPv6 with extension headers
+ * (RFC 8200). Puts fragments of both together again.
  *
- * Lengths are the header's where they can be right: bytes after the total length
- * are padding of the link; a total length of 0 is what segmentation offload
- * leaves, and stands for all there is. Checksums are never looked at, since
- * offload leaves them unfilled.
+ * Lengths are the header's if they can be right. Bytes after the total length are padding of the
+ * link. Segmentation offload leaves a total length of 0, which stands for all there is.
+ * Checksums are never looked at, since offload leaves them unfilled.
  */
 #ifndef RAVEL_IP_H
 #define RAVEL_IP_H
@@ -19,8 +18,8 @@ enum { IP_TCP = 6, IP_UDP = 17 };
 typedef struct {
         Address source, destination;
         const guint8 *payload; /* borrowed: the packet's, or the fragments' */
-        gsize captured;        /* bytes of it at hand */
-        gsize length;          /* bytes of it there were, at least captured */
+        gsize captured;        /* bytes of the payload at hand */
+        gsize length;          /* bytes of the payload on the wire, at least captured */
         guint8 protocol;       /* IP_TCP, ... */
 } IpPacket;
 

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  *
- * From a frame to the IP packet in it: Ethernet with any stack of VLAN tags,
- * MPLS labels, PPPoE and SNAP, Linux cooked captures 1 and 2, loopback, PPP,
- * NFLOG, and packets that are bare IP.
+ * From a frame to the IP packet in it. Knows Ethernet with any stack of VLAN tags, MPLS labels,
+ * PPPoE and SNAP; Linux cooked captures 1 and 2, loopback, PPP, NFLOG, and bare IP.
  */
 #ifndef RAVEL_LINK_LAYER_H
 #define RAVEL_LINK_LAYER_H

@@ -154,8 +154,8 @@ static gboolean add_socket(NodeFiles *f, Listing listing, const char *text, gsiz
         return TRUE;
 }
 
-/* Whether the local end of the socket serves: a line of the user says so, something listens
- * there, or it has several connections, and more than its peer has. */
+/* Whether the local end of the socket serves. A line of the user says so; or something listens
+ * there; or it has several connections, and more than its peer has. */
 static gboolean is_server(const NodeFiles *f, const Socket *s, const guint8 *listened)
 {
         return s->listening || listened[s->local.port] ||

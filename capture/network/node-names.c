@@ -13,8 +13,8 @@ enum {
         MAX_KNOWN = 1 << 20,       /* addresses without a name that are a node each */
         MAX_SERVICES = 1 << 16,    /* that were told, not read */
         MAX_CONNECTIONS = 1 << 24, /* that a file names */
-        DEFAULT_RECENT = 1 << 16,  /* with node_names_forget(): a connection is named within so many
-                                      others after it was opened */
+        DEFAULT_RECENT = 1 << 16,  /* connections kept with node_names_forget(): each is named
+                                      before that number of others has opened */
         MAX_TIME = 40,             /* bytes of one in a line */
 };
 
@@ -48,7 +48,7 @@ typedef struct {
 struct NodeNames {
         NodeTable *nodes;
         GArray *rules;  /* Rule: the most specific first; equal bits by address */
-        guint n_single; /* how many of them are for one address */
+        guint n_single; /* how many rules are for one address */
         gboolean sorted;
         gboolean has_day; /* the times of the first day are known */
         gboolean some_of_day;
@@ -368,7 +368,7 @@ static const Rule *rule_find_single(const NodeNames *names, Address address, gin
         return best;
 }
 
-/* Of those for its address, or a prefix of it. */
+/* The same among the rules for the address, or for a prefix. */
 static const Rule *rule_find_wider(const NodeNames *names, Address address, gint64 time)
 {
         const Rule *rules = (const Rule *)(gpointer)names->rules->data;

@@ -13,9 +13,9 @@
  *     127.0.0.1:40312>127.0.0.1:8080  lb      who calls on a connection, from a time on or ever
  *
  * The most specific line counts: address and port, then a connection, then address, then the
- * longest prefix; of those that are equally specific, the one that began last, or the first.
- * Many addresses may have one name. Further names on a line (aliases) are ignored. What no line
- * names is called by its address.
+ * longest prefix. Among equally specific lines the one that began last counts, or else the
+ * first. Many addresses may have one name. Further names on a line (aliases) are ignored. What
+ * no line names is called by its address.
  *
  * Beside lines of a file others may tell who has a connection, who listens, and where
  * connections go through address translation.
@@ -82,8 +82,8 @@ gboolean node_names_is_nameless(const NodeNames *names, Address address);
 /* Whether a line has named any address that was looked up. */
 gboolean node_names_is_used(const NodeNames *names);
 
-/* How many lines give an address another name for the same time than an earlier one, which counts;
- * *first is such an address, as the caller's text, with both names. */
+/* How many lines give an address another name than an earlier line does for the same time. The
+ * earlier one counts. *first: such an address with both names, the caller's to free. */
 guint node_names_count_twice(NodeNames *names, char **first);
 
 #endif

@@ -10,8 +10,8 @@ typedef struct {
         guint32 value;
 } Pair;
 
-/* Pairs have numbers from 1 in the order in which they came, and are kept in a ring. A bucket
- * is a list of them, the newest first, that is over where a number has left the ring. */
+/* Pairs have numbers from 1 in the order in which they came, and are kept in a ring. A bucket is
+ * a list of entries, the newest first. It is over where an entry's number has left the ring. */
 struct PairTable {
         Pair *pairs;
         guint64 n; /* pairs that ever came */

@@ -13,7 +13,7 @@ typedef struct PairTable PairTable;
 PairTable *pair_table_new(guint limit);
 void pair_table_free(PairTable *table);
 
-/* From now on it keeps so many, and what it has, if that is more; at least 64. */
+/* From now on the table keeps limit pairs, at least 64. If it has more it keeps them. */
 void pair_table_limit(PairTable *table, guint limit);
 
 /* From this time (ns; G_MININT64: ever) on the pair has value. Of equal times the last counts. */

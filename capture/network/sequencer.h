@@ -1,15 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  *
- * Messages leave in the order of their time, though some are known later than
- * others: a call is stamped at its first byte, and known for a call, and done,
- * only some bytes later.
+ * Messages leave in the order of their time, though some are known later than others. A call is
+ * stamped at its first byte, but some bytes pass until it is known for a call, and is complete.
  *
- * Whoever has begun to see a message that may yet be written with a stamp of
- * the past keeps an *open item* at the earliest stamp it may have. Messages
- * earlier than every open item go out; the others wait. Items that stay open
- * longer than the patience are overdue, and their owner must settle them, so
- * what waits is bounded in time. It is bounded in number too: when too many
- * messages wait, the patience is over at once.
+ * Whoever has begun to see a message keeps an *open item* at the earliest stamp that it may get.
+ * Messages earlier than every open item go out; the others wait. Items that stay open longer
+ * than the patience are overdue, and their owner must settle them, so what waits is bounded in
+ * time. It is bounded in number too: when too many messages wait, the patience is over at once.
  */
 #ifndef RAVEL_SEQUENCER_H
 #define RAVEL_SEQUENCER_H
@@ -23,7 +20,7 @@ typedef struct {
         guint32 number;
         guint16 port;
         guint8 some;  /* FALSE: of none */
-        guint8 relay; /* the node that passes it on has taken charge of it: a mail server */
+        guint8 relay; /* the node that passes the message on has taken charge: a mail server */
 } Link;
 
 typedef struct {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  *
- * What to call the services of a host: by the name of their processes, with a number where
- * several services have the same, which is the port of one that listens.
+ * What to call the services of a host: by the name of their processes. If several services share
+ * a name each gets a number: the port, of one that listens.
  */
 #ifndef RAVEL_SERVICE_NAMES_H
 #define RAVEL_SERVICE_NAMES_H

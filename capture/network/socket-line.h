@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  *
- * Lines of the programs that list a host's sockets and connections: `ss -tnp`, `lsof -nP -i`
- * and `conntrack -L` (or -E, or /proc/net/nf_conntrack). Which of them printed a line is known by
- * the line. They say names that processes gave themselves, and so are a stranger's text.
+ * Lines of the programs that list a host's sockets and connections: `ss -tnp`, `lsof -nP -i` and
+ * `conntrack -L` (or -E, or /proc/net/nf_conntrack). The line tells which program printed it.
+ * Lines have names that processes gave themselves, and so are a stranger's text.
  */
 #ifndef RAVEL_SOCKET_LINE_H
 #define RAVEL_SOCKET_LINE_H
@@ -11,7 +11,7 @@
 
 typedef enum { LISTING_NONE, LISTING_SS, LISTING_LSOF, LISTING_CONNTRACK } Listing;
 
-/* LISTING_NONE: the line, or the title of its columns, is of none of them. */
+/* LISTING_NONE: none of these programs printed the line, or the title of its columns. */
 Listing listing_recognise(const char *line, gsize n);
 
 enum { MAX_SOCKET_PIDS = 64 };
@@ -23,7 +23,7 @@ typedef struct {
         const char *comm; /* of the first process; borrowed of the line, n_comm bytes */
         gsize n_comm;
         guint n_pids;                 /* 0: the line does not say whose it is */
-        guint32 pid[MAX_SOCKET_PIDS]; /* the first of them that share it */
+        guint32 pid[MAX_SOCKET_PIDS]; /* the first processes that share the socket */
 } SocketLine;
 
 /* A line of ss or lsof. FALSE where it is of no TCP socket, or not understood. */

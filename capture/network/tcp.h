@@ -9,11 +9,10 @@
  * change it. A segment that is not next waits, in bounded memory. What was
  * captured twice is used once, the first time.
  *
- * Bytes that nobody captured are a hole. A hole is skipped when the other end
- * has acknowledged past it, so that no retransmission can be expected, and the
- * segment may not just be late; when a bound is reached; or when there is no
- * more to come. A capture may begin in the middle: the first segment seen in a
- * direction, or acknowledged to it, says where.
+ * Bytes that nobody captured are a hole. A hole is skipped when the other end has acknowledged
+ * past it, and the segment cannot just be late: no retransmission can be expected. It is also
+ * skipped when a bound is reached, or when no more can come. A capture may begin in the middle:
+ * the first segment seen in a direction, or acknowledged to it, says where.
  */
 #ifndef RAVEL_TCP_H
 #define RAVEL_TCP_H

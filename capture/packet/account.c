@@ -70,7 +70,8 @@ Fitness account_fitness(const guint64 *n, const Account *account)
                           .one_sided = account->tcp_one_sided > 0 && account->tcp_two_sided == 0 };
 }
 
-/* The three ports with the most of them: " --proto 5432=generic ...". */
+/* Suggests options for the three ports with the most unclear messages: " --proto 5432=generic
+ * ...". */
 static char *suggest_ports(const Account *account)
 {
         GString *text = g_string_new(NULL);

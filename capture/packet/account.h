@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  *
- * The account of a capture: how many packets and messages there were, and of
- * everything that did not become a message how many and why. It is written into
- * the trace as facts, shown as a short summary, and judged in plain words where
- * the capture will not do for what its user wants of it.
+ * The account of a capture: how many packets and messages there were, and how many packets
+ * became no message, and why. It is written into the trace as facts, and shown as a short
+ * summary. If the capture is not fit for its use, plain words say so.
  */
 #ifndef RAVEL_ACCOUNT_H
 #define RAVEL_ACCOUNT_H
@@ -97,8 +96,8 @@ const char *account_key(AccountEntry entry);
 /* One line for a user: "12 packets: 4 calls, ...". Newly allocated. */
 char *account_summary(const Account *account);
 
-/* What the messages are fit for, as far as a capture can tell, by the N_ACCOUNT counts
- * of all or some of it. */
+/* What the messages are fit for, as far as a capture can tell. count: the N_ACCOUNT counts of
+ * the account, or of a part. */
 Fitness account_fitness(const guint64 *count, const Account *account);
 
 /* Where the capture will not do: one sentence each on why, and what to do about

@@ -3,15 +3,15 @@
  * Identifiers: what of a call's request may be passed on in the calls that it leads to. A request
  * for item 4711 becomes a query for 4711, and a header that names a request goes along with it.
  *
- * An *identifier* is a whole word of letters and digits: two digits or more and no letter; or six
- * letters and digits or more, with a digit. Of a shorter word with letters the digits count, where
- * they stand at its end or its beginning: 17 in "id17". Each is known by a keyed hash of 32 bits
- * and nothing else, and its text is kept nowhere.
+ * An *identifier* is a whole word of letters and digits. It has two digits or more and no
+ * letter; or six letters and digits or more, with a digit. Of a shorter word with letters the
+ * digits count, where they stand at its end or its beginning: 17 in "id17". Each is known by a
+ * keyed hash of 32 bits and nothing else, and its text is kept nowhere.
  *
- * The key is another one in each minute, and is thrown away with it; so hashes can be compared only
- * within that minute, and by who was told the secret that keys are derived from. A call has the
- * hashes of the minute in which it starts, and those of the minute before, by which they are found
- * again in a call that began then.
+ * Each minute has a key of its own, which is thrown away at its end. So hashes can be compared
+ * only within a minute, unless one knows the secret that keys are derived from. A call has the
+ * hashes of the minute in which it starts. It has the hashes of the minute before, too, so that
+ * they are found again in a call that began then.
  */
 #ifndef RAVEL_IDENTIFIERS_H
 #define RAVEL_IDENTIFIERS_H

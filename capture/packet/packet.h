@@ -3,9 +3,9 @@
  * A packet as it was captured, and the bounds-checked cursor through which
  * everything in it is read.
  *
- * A packet is bytes from a stranger. Whoever reads one takes a Cursor by value
- * or by pointer and asks it for what comes next; a read past the end fails and
- * moves nothing. Numbers are big-endian, as on the wire.
+ * A packet is bytes from a stranger. A reader takes a Cursor by value or by pointer and asks it
+ * for what comes next. A read past the end fails and moves nothing. Numbers are big-endian, as
+ * on the wire.
  *
  * Two lengths go with all data in packets: what was captured, and what there
  * was on the wire. A snapshot length makes the first smaller; the second is
@@ -17,8 +17,8 @@
 #include <glib.h>
 #include <string.h>
 
-/* When something was seen: the time, and the number of the packet, which puts
- * packets of equal time in the order in which they were captured. */
+/* When something was seen: the time, and the number of the packet. The number orders packets of
+ * equal time as they were captured. */
 typedef struct {
         gint64 time; /* ns since the Unix epoch */
         guint64 packet;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  *
- * The kernel's records of which process opens and awaits TCP connections (perf-record.h), of the
- * whole machine: by perf_event_open(2) and a ring of memory for each processor, without BPF. Needs
- * CAP_PERFMON, and tracefs to know the tracepoint; what is open stays so when rights are given up.
+ * The kernel's records of which process opens and awaits TCP connections (perf-record.h), for
+ * the whole machine. They come by perf_event_open(2) and a ring of memory for each processor,
+ * without BPF. That needs CAP_PERFMON, and tracefs to know the tracepoint. Rings stay open when
+ * rights are given up.
  */
 #ifndef RAVEL_PERF_RINGS_H
 #define RAVEL_PERF_RINGS_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  *
- * What /proc says of TCP sockets: which there are, in /proc/net/tcp and tcp6, and which process
- * has which open, in /proc/PID/fd, as far as we may look there.
+ * What /proc says of TCP sockets. /proc/net/tcp and tcp6 list them. /proc/PID/fd tells which
+ * process has which, as far as we may look there.
  */
 #ifndef RAVEL_PROC_SOCKETS_H
 #define RAVEL_PROC_SOCKETS_H

@@ -13,10 +13,10 @@
 enum {
         MAX_PROCESSES = 1 << 17,
         MAX_FAMILY = 16,     /* generations of forks that are looked at */
-        MAX_ADDRESSES = 256, /* of a machine, at which who listens at all of them is known */
+        MAX_ADDRESSES = 256, /* addresses of a machine that are looked at for who listens at all */
         CONTAINER_ID = 64,   /* hexadecimal digits, */
-        SHORT_ID = 12,       /* of which the programs for containers show so many, */
-        POD_ID = 8,          /* and those of a pod that are enough to tell it */
+        SHORT_ID = 12,       /* of which the programs for containers show this many, */
+        POD_ID = 8,          /* and how many tell a pod */
 };
 
 typedef struct {
@@ -270,7 +270,7 @@ void process_table_exit(ProcessTable *t, guint32 pid)
         g_hash_table_remove(t->processes, GUINT_TO_POINTER(pid));
 }
 
-/* The eldest of those that are forks of one another. */
+/* The eldest of a family of forks. */
 static Process *family_head(ProcessTable *t, Process *p)
 {
         for (guint i = 0; i < MAX_FAMILY && p->parent > 1; i++) {
@@ -283,7 +283,8 @@ static Process *family_head(ProcessTable *t, Process *p)
         return p;
 }
 
-/* Which service it is of those of its name; listener: who of it listens, NULL where none does. */
+/* The key of the service among the services of its name. listener: which of its processes
+ * listens; NULL: none. */
 static guint64 service_key(ProcessTable *t, Process *p, const Process **listener)
 {
         const Process *head = family_head(t, p);

@@ -2,11 +2,14 @@
  *
  * The processes of this machine that have connections, and which node each is.
  *
- * A process that listens where a line of --nodes has a name is that node. Else it is called by its
- * systemd unit, container or pod, or by its cgroup, where that is asked for and says more than
- * that somebody has logged in; else by its own name. Of several services that share one each has
- * a number (service-names.h). One service are: a process that listens somewhere and its
- * forks; who else has one parent and one name, as what a script starts again and again.
+ * A process that listens where a line of --nodes has a name is that node. Else, if that is asked
+ * for, it is called by its systemd unit, container or pod, or by its cgroup. A cgroup that only
+ * says that somebody has logged in does not count. Else it has its own name. Services that share
+ * a name have numbers (service-names.h).
+ *
+ * A process that listens somewhere is one service with its forks. Other processes are one
+ * service if they have one parent and one name, like programs that a script starts again and
+ * again.
  *
  * What is not known of a process is read from /proc, of one that is gone taken from its parent.
  */
@@ -36,7 +39,7 @@ void process_table_listen(ProcessTable *table, guint32 pid, const Endpoint *own,
 /* It will be asked for, with others: before the first is. */
 void process_table_expect(ProcessTable *table, guint32 pid);
 
-/* Which node it is; NO_NODE: nothing is known of it any more. */
+/* Which node the process is; NO_NODE: nothing is known about it any more. */
 NodeId process_table_node(ProcessTable *table, guint32 pid);
 
 /* Whether it is in the network that we are in. */

@@ -9,7 +9,7 @@
 enum {
         MAX_PENDING = 1 << 16, /* connections that are asked for */
         MAX_FACTS = 1000,
-        SEARCH_SHARE = 20, /* looking at all processes takes one part of so many of the time */
+        SEARCH_SHARE = 20, /* looking at all processes may take one part in 20 of the time */
 };
 
 /* us between two looks at the table of sockets. */
@@ -226,7 +226,7 @@ static GArray *process_watch_look(ProcessWatch *w)
                         g_hash_table_add(w->owners,
                                          GUINT_TO_POINTER(g_array_index(owned, Owned, i).pid));
                 w->next_search = now + (g_get_monotonic_time() - now) * SEARCH_SHARE;
-                for (guint i = 0; i < fresh->len; i++) /* also those that nobody has */
+                for (guint i = 0; i < fresh->len; i++) /* also sockets that nobody has */
                         process_watch_add_number(known, g_array_index(fresh, ProcSocket, i).inode);
                 find_owners(w, fresh, owners, owned);
         }

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  *
- * Names the ends of this machine's connections by the processes that have them: who opens one,
- * from the kernel's records (perf-rings.h) or, where these are not to be had, from looking at
- * /proc again and again; what is open already and who listens, from /proc at the start.
+ * Names the ends of this machine's connections by the processes that have them. The kernel's
+ * records (perf-rings.h) say who opens a connection. If they are not to be had, /proc is looked
+ * at again and again. Connections that are open already, and who listens, are read from /proc at
+ * the start.
  */
 #ifndef RAVEL_PROCESS_WATCH_H
 #define RAVEL_PROCESS_WATCH_H

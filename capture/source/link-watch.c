@@ -53,7 +53,7 @@ void link_watch_read(int fd, LinkSeen seen, gpointer user)
                 gssize n = recvfrom(fd, message, sizeof message, MSG_DONTWAIT,
                                     (struct sockaddr *)&from, &size);
                 if (n < 0)
-                        return; /* also where it could not keep all of them */
+                        return; /* also if the kernel could not keep all messages */
                 if (size >= sizeof from && from.nl_pid == 0) /* the kernel's own */
                         link_watch_parse(message, (gsize)n, seen, user);
         }

@@ -14,7 +14,7 @@ typedef enum { LINK_UP, LINK_DOWN, LINK_GONE } LinkState;
  * tell. Close it with close(). */
 int link_watch_open(void);
 
-/* Called for each of them; index as of if_nametoindex(). */
+/* Called for each event. index is that of if_nametoindex(). */
 typedef void (*LinkSeen)(gpointer user, guint index, LinkState state);
 
 /* Says what has become known, without waiting. */

@@ -27,7 +27,7 @@ struct PacketMerge {
         GError *broken;      /* the first file that broke off */
         PcapSource *volatile reading; /* what a signal is to stop */
         volatile sig_atomic_t stopped;
-        PcapCounts counts; /* of those that are over */
+        PcapCounts counts; /* of inputs that are over */
 };
 
 /* --- an input --------------------------------------------------------------- */

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  *
- * All packets of one run: those of any number of files as one stream in the order
- * of time, or those of interfaces as they come.
+ * All packets of one run: of any number of files as one stream in the order of time, or of
+ * interfaces as they come.
  *
- * Files that overlap in time are merged; files that follow one another, such as
- * those of a rotated capture, are read one after the other, whatever the order in
- * which they are named. A file is open from its first packet's time to its end, so
- * that only those are open at once that overlap.
+ * Files that overlap in time are merged. Files that follow one another, such as those of a
+ * rotated capture, are read one after the other, in whatever order they are named. A file is
+ * open from its first packet's time to its end, so that only those are open at once that
+ * overlap.
  */
 #ifndef RAVEL_PACKET_MERGE_H
 #define RAVEL_PACKET_MERGE_H
@@ -38,7 +38,7 @@ const char *packet_merge_link_type(const PacketMerge *merge, guint i);
 /* How many interfaces the packets are from, of all files, as far as they were read. */
 guint packet_merge_interfaces(const PacketMerge *merge);
 
-/* Of all of them. */
+/* Of all inputs. */
 PcapCounts packet_merge_counts(const PacketMerge *merge);
 
 #endif

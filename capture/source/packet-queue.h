@@ -10,7 +10,7 @@
 
 typedef struct PacketQueue PacketQueue;
 
-/* For about so many bytes. */
+/* bytes: about how many it holds. */
 PacketQueue *packet_queue_new(gsize size);
 void packet_queue_free(PacketQueue *queue);
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  *
- * Between the kernel and whoever uses packets: a thread that does nothing but take them,
- * so that the kernel's small buffer is emptied in time also while a packet is used, and a
- * burst waits in memory of our own. Where that is full too, packets stay with the kernel,
- * which counts those that it drops.
+ * A thread between the kernel and whoever uses packets. It does nothing but take them, so that
+ * the kernel's small buffer is emptied in time also while a packet is used. A burst waits in
+ * memory of our own. If that is full too, packets stay with the kernel, which counts the packets
+ * that it drops.
  */
 #ifndef RAVEL_PACKET_RELAY_H
 #define RAVEL_PACKET_RELAY_H
@@ -39,8 +39,8 @@ gint64 packet_relay_quiet(PacketRelay *relay);
 /* RELAY_MORE: a packet, its bytes valid until the next call. */
 RelayStatus packet_relay_next(PacketRelay *relay, Packet *packet);
 
-/* No more packets are taken; those that wait are still handed out. May be called from a
- * signal handler. */
+/* No more packets are taken. Packets that wait are still handed out. May be called from a signal
+ * handler. */
 void packet_relay_stop(PacketRelay *relay);
 
 /* While it is locked, take is not called. */

@@ -39,7 +39,7 @@ typedef struct {
 
         /* An interface. */
         char *name;
-        guint index;   /* 0 for all of them */
+        guint index;   /* 0: for all */
         guint64 taken; /* packets */
         gint64 failed; /* since when (us) it cannot be read, 0: it can */
         gboolean down, gone;
@@ -648,7 +648,8 @@ static void see_link(gpointer user, guint index, LinkState state)
         }
 }
 
-/* An interface that cannot be read has a while for what is left of it. FALSE: none is left. */
+/* An interface that cannot be read any more has a while to hand out its last packets. FALSE:
+ * none is left. */
 static gboolean handle_fails(PcapSource *s, Handle *handle)
 {
         gint64 now = g_get_monotonic_time();

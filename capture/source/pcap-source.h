@@ -22,10 +22,10 @@ typedef struct {
         gboolean immediate;    /* live: the kernel hands each packet over at once */
         Direction direction;   /* live: of packets, as this machine sees it */
         const char *link_type; /* live: libpcap's name of the one to ask for, or NULL */
-        /* Called with a live source or a pipe before it waits for packets, also while it
-         * is opened, and about every fifth of a second while none comes: with the ns that
-         * have passed, by what is known of packets that may still be under way, since it
-         * began to wait or since the last call. FALSE stops the source. May be NULL. */
+        /* Called with a live source or a pipe before it waits for packets, also while it is
+         * opened. While none comes it is called about every fifth of a second. ns: how much time
+         * has surely passed since it began to wait, or since the last call, given that packets
+         * may still be under way. FALSE stops the source. May be NULL. */
         gboolean (*idle)(gpointer user, gint64 ns);
         /* What happened to an interface: "eth0 went down". May be NULL. */
         void (*notice)(gpointer user, const char *text);
@@ -69,11 +69,11 @@ const char *pcap_source_link_type(const PcapSource *source);
  */
 guint pcap_source_interfaces(const PcapSource *source);
 
-/* What is known of packets beside those that came. */
+/* What is known of packets that did not come. */
 typedef struct {
         guint64 received; /* live: that passed the filter, those dropped included on Linux */
-        /* Live, or as a pcapng file says. The kernel's include those that it still had of an
-         * interface that is gone. */
+        /* Live, or as a pcapng file says. The kernel's include packets that it still had when an
+         * interface went away. */
         guint64 dropped_by_kernel, dropped_by_interface;
 } PcapCounts;
 
@@ -83,8 +83,8 @@ typedef struct {
         guint64 dropped_by_kernel, dropped_by_interface;
 } InterfaceCounts;
 
-/* Adds them to counts. taken: packets that were read; gone: no more can be, and those that the
- * kernel still had are lost. */
+/* Adds them to counts. taken: packets that were read. gone: no more can be read, and packets
+ * that the kernel still had are lost. */
 void pcap_counts_add(PcapCounts *counts, const InterfaceCounts *interface, guint64 taken,
                      gboolean gone);
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  *
- * The blocks of a pcapng file (draft-ietf-opsawg-pcapng). libpcap refuses files
- * whose interfaces differ in link type or snapshot length, as merged captures
- * have them; here each packet has the link type, resolution and offset of its own
- * interface. Sections may follow one another, each in its own byte order. Blocks
- * that carry no packet, interface, statistics or secrets of TLS are skipped, whatever they are.
+ * The blocks of a pcapng file (draft-ietf-opsawg-pcapng). libpcap refuses files whose interfaces
+ * differ in link type or snapshot length, as in merged captures. Here each packet has the link
+ * type, resolution and offset of its own interface. Sections may follow one another, each in its
+ * own byte order. Blocks that carry no packet, interface, statistics or secrets of TLS are
+ * skipped, whatever they are.
  */
 #ifndef RAVEL_PCAPNG_H
 #define RAVEL_PCAPNG_H
@@ -21,7 +21,7 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(PcapngReader, pcapng_reader_free)
 
 typedef enum {
         PCAPNG_MORE,      /* show at least *size bytes of the same block */
-        PCAPNG_SKIP,      /* *size bytes are done; there may be more of them than were shown */
+        PCAPNG_SKIP,      /* *size bytes are done; perhaps more than were shown */
         PCAPNG_INTERFACE, /* the same, and they described an interface */
         PCAPNG_SECRETS,   /* the same, and packet has the lines of a key log, of TLS */
         PCAPNG_PACKET, /* the same, and packet is filled; its bytes are borrowed from those shown */

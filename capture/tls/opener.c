@@ -29,7 +29,7 @@ enum {
         MAX_HEADERS = 64,    /* what looks like a header after a hole, and is none */
 };
 
-/* Held until it is known what becomes of it. */
+/* A segment that is held until it is known whether the connection can be opened. */
 typedef struct Held Held;
 struct Held {
         Held *next;
@@ -363,8 +363,8 @@ static void see_opened(TlsOpener *o, const TlsOpenerSink *sink)
         }
 }
 
-/* The server's handshake is over, by a record of n bytes inside, and its word on early data was
- * not understood: what the client sent before comes before. */
+/* A record with n bytes inside shows that the server's handshake is over. Its word on early data
+ * was not understood. The client's early data comes before that record. */
 static void unblock_late(TlsOpener *o, guint side, gsize n, const TlsOpenerSink *sink)
 {
         Side *client = &o->side[o->client];
@@ -730,7 +730,7 @@ void tls_opener_free(TlsOpener *o)
         g_free(o);
 }
 
-/* A segment of a connection of which it is not known yet what becomes of it. */
+/* Adds a segment while it is not known whether the connection can be opened. */
 static void opener_add_waiting(TlsOpener *o, guint side, const TlsSegment *segment,
                                const TlsOpenerSink *sink)
 {

@@ -3,9 +3,9 @@
  * Opens one TLS connection (RFC 8446, RFC 5246) whose secrets are known: the bytes of its two
  * directions in, what was inside out.
  *
- * From the client's hello on all that comes is held until the server's hello has said how records
- * are protected and the first record was opened. Then what is inside follows. Where there
- * are no secrets, or they do not fit, all that was held goes on as it came.
+ * From the client's hello on, segments are held until the server's hello has said how records
+ * are protected and the first record was opened. Then what is inside follows. Where there are no
+ * secrets, or they do not fit, all that was held goes on as it came.
  *
  * Secrets may come late, in a file that grows, so the connection waits for them as long as the
  * sequencer is patient. Early data of a client wait until the server has said whether it takes
@@ -43,8 +43,8 @@ typedef struct {
         void (*closed)(gpointer user, guint side, const TlsSegment *segment);
         /* The connection is opened: all that follows is what was inside. */
         void (*opened)(gpointer user);
-        /* n > 0 bytes from inside, whose first is number seq of its side: they came with a record
-         * from first to last, or nobody saw them, and bytes is NULL. */
+        /* n > 0 bytes from inside. The first has number seq on its side. They came with a record
+         * from first to last. If nobody saw them bytes is NULL. */
         void (*inside)(gpointer user, guint side, guint32 seq, const guint8 *bytes, gsize n,
                        Stamp first, Stamp last);
         /* All segments of side until now have only what is not data. */

@@ -76,7 +76,7 @@ static const Suite suites[] = {
 struct RecordCipher {
         Suite suite;
         gboolean is_13, mac_of_cipher;
-        guint8 nonce[NONCE]; /* all of it, or, with an explicit part, its first four bytes */
+        guint8 nonce[NONCE]; /* whole, or, with an explicit part, its first four bytes */
         guint8 mac_key[MAX_HASH];
         TlsSecret secret; /* version 1.3: that the keys come from */
         union {
@@ -313,7 +313,7 @@ static void put_sequence(guint8 *to, guint64 sequence)
                 to[i] = (guint8)(sequence >> (56 - 8 * i));
 }
 
-/* Ciphertext of n bytes and its tag, of TAG bytes, with what is authenticated with it. */
+/* Ciphertext of n bytes, its tag of TAG bytes, and the data that is authenticated with it. */
 typedef struct {
         const guint8 *nonce, *data, *bytes, *tag;
         gsize n_data, n;
