@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  *
  * AMQP 0-9-1, as RabbitMQ speaks it. A delivery is a call by the broker, and its consumer's
- * acknowledgement or rejection the return, by channel and delivery tag, of several at a time too;
- * one that is not acknowledged is one-way. What a client publishes is one-way, or a call where the
- * channel confirms, and the confirmation its return. Other requests for which the client waits are
- * calls, but for those that begin and end connections, channels and consumers. A message that a
- * client gets is the return of the request up to its method, and a delivery from there on.
+ * acknowledgement or rejection the return, by channel and delivery tag, of several at a time
+ * too; one that is not acknowledged is one-way. What a client publishes is one-way, or a call
+ * where the channel confirms, and the confirmation its return. Other requests for which the
+ * client waits are calls, unless they begin or end connections, channels or consumers. A message
+ * that a client gets is the return of the request up to its method, and a delivery from there
+ * on.
  *
  * A content is a method, a header and a body, each in frames of its own, and those of many channels
  * come in between each other; so what is under way is kept by channel.
@@ -32,9 +33,9 @@ enum {
         MAX_HEADER = 4096,    /* of a content header, */
         MAX_BODY = 4096,      /* and of a body */
         MAX_CHANNELS = 4096,  /* that are known; RabbitMQ has 2,047 by default */
-        /* Of deliveries on a channel, where its consumers began before the capture: after so many
-         * of which none is settled nobody settles any. More than clients take in advance: Celery
-         * 4 a process, Spring 250, the broker's shovels 1,000. */
+        /* Of deliveries on a channel, where its consumers began before the capture: after this
+         * number without one that is settled nobody settles any. More than clients take in
+         * advance: Celery 4 a process, Spring 250, the broker's shovels 1,000. */
         MAX_UNSETTLED = 1024,
         CONTENT = 60,          /* the class of all contents */
         OWN_GROUP = 0xffff,    /* of the keys of calls that have no tag */
@@ -63,7 +64,7 @@ enum {
         CONFIRM_SELECT = ID(85, 10),
 };
 
-/* What a method is. Those that only begin or end something are of the session. */
+/* What a method is. Requests that only begin or end something belong to the session. */
 typedef enum {
         OF_SESSION,
         REQUEST, /* for which the client waits */
@@ -71,8 +72,8 @@ typedef enum {
         OTHER /* see method_read() */
 } MethodRole;
 
-/* nowait is where the flag stands which says that there is no response: after a 2-byte ticket and
- * so many names, which bit; or no_nowait. */
+/* nowait is where the flag stands which says that there is no response: after a 2-byte ticket
+ * and this number of names, which bit; or no_nowait. */
 enum { NO_NOWAIT = 0xff };
 static const struct {
         guint32 id;

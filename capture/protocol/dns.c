@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  *
- * DNS (RFC 1035, 4.1), over UDP and TCP. A query is a call, a response its return,
- * paired by transaction id. Recognised by content: a header whose flags and counts
- * make sense, and sections that fill the datagram exactly, or what there is of it
- * where the capture cut it. Over TCP its length goes before each message, and the
- * response to a request for a zone is all messages up to the one that ends with
- * the zone's SOA (RFC 5936).
+ * DNS (RFC 1035, 4.1), over UDP and TCP. A query is a call, a response its return, paired by
+ * transaction id. Recognised by content: a header whose flags and counts make sense, and
+ * sections that fill the datagram exactly, or what the capture has left. Over TCP its length
+ * goes before each message, and the response to a request for a zone is all messages up to the
+ * one that ends with the zone's SOA (RFC 5936).
  */
 #include "capture/protocol/protocol.h"
 

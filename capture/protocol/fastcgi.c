@@ -4,7 +4,7 @@
  * BEGIN_REQUEST to the end of STDIN, its return to END_REQUEST. An id is used again and again, so a
  * call's own is its place, as that of a run. Questions about the application are nothing.
  *
- * A record is version, type, id, length, padding, and so many bytes.
+ * A record is version, type, id, length, padding, and its bytes.
  */
 #include "capture/protocol/path-label.h"
 #include "capture/protocol/protocol.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  *
- * HTTP/1.0 and 1.1 (RFC 9112). A request is a call, a final response its
- * return, in order; 1xx responses are interim. Headers are read line by line and
- * only those that say where the body ends are looked at; bodies are passed over.
+ * HTTP/1.0 and 1.1 (RFC 9112). A request is a call, a final response its return, in order; 1xx
+ * responses are interim. Headers are read line by line. Only headers that say where the body
+ * ends are looked at. Bodies are passed over.
  */
 #include "capture/protocol/path-label.h"
 #include "capture/protocol/protocol.h"
@@ -281,7 +281,8 @@ static ParseStatus headers_end(HttpState *s, Parsed *parsed)
         return PARSE_MORE;
 }
 
-/* Those that are there. PARSE_MORE, and the phase is the same: the next line is not. */
+/* Reads the headers that are there. PARSE_MORE in the same phase: the next line is not there
+ * yet. */
 static ParseStatus http_headers_read(HttpState *s, const guint8 *bytes, gsize n, Parsed *parsed)
 {
         gsize at = (gsize)parsed->length;
@@ -373,8 +374,8 @@ static ParseStatus http_line_read(HttpState *s, guint8 call, const Line *line, G
         g_assert_not_reached();
 }
 
-/* A chunk of a message whose beginning was not seen. It is known by its length: after so many bytes
- * it must end as chunks do; and what follows one is one. */
+/* A chunk of a message whose beginning was not seen. It is known by its length: after these
+ * bytes it must end as chunks do. What follows a chunk is a chunk. */
 static ParseStatus stray_chunk_read(HttpState *s, const guint8 *bytes, gsize n, Parsed *parsed)
 {
         guint64 size = 0;

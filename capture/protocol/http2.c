@@ -103,7 +103,7 @@ static inline gboolean http2_frame_is_sound(const Frame *f)
 
 /* --- header blocks --------------------------------------------------------- */
 
-/* What the first field of a header block says of it. */
+/* What the first field of a header block says of the message. */
 typedef enum {
         FIELD_REQUEST,
         FIELD_RESPONSE,
@@ -113,7 +113,7 @@ typedef enum {
         FIELD_BROKEN
 } Field;
 
-/* An integer whose first byte has bits of it (RFC 7541, 5.1). */
+/* An integer that begins with the low bits of its first byte (RFC 7541, 5.1). */
 static inline gboolean integer_read(Cursor *c, guint bits, guint32 *value)
 {
         guint8 byte, mask = (guint8)((1u << bits) - 1);
@@ -383,7 +383,7 @@ static gsize http2_payload_needed(Http2State *s, const Frame *f, gboolean labels
         return f->type == HEADERS ? MIN(f->length, MAX_FIRST_FIELD) : 0;
 }
 
-/* The header block, or a piece of it, that a whole frame holds. */
+/* The header block, or the piece of a block, that a whole frame holds. */
 static void fields_set(Http2State *s, const Frame *f, const guint8 *payload, Parsed *parsed)
 {
         gsize first = f->type == HEADERS ? block_offset(f) : 0;

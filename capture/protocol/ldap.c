@@ -66,10 +66,10 @@ typedef struct {
 
 G_STATIC_ASSERT(sizeof(LdapState) <= PROTOCOL_STATE_SIZE);
 
-/* Fields is how the contents begin: "n" a name, "t" and "s" text and a sequence of which only the
- * head is looked at, "b" a boolean, "i" an integer, "c" the code of a result, "v" a version, "a"
- * the head of an authentication, "f" of a filter, "o" of the name of an extended operation, "2" and
- * "3" what is enumerated up to that; "D" and "I" stand for contents that are a name or an id. */
+/* fields is how the contents begin: "n" a name, "b" a boolean, "i" an integer, "c" the code of a
+ * result, "v" a version. "2" and "3" are enumerations up to that number. Of some fields only the
+ * head is looked at: "t" a text, "s" a sequence, "a" an authentication, "f" a filter, "o" the
+ * name of an extended operation. "D" and "I" stand for contents that are a name or an id. */
 static const struct {
         guint8 tag, kind, part;
         const char *fields, *label;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  *
- * MQTT 3.1, 3.1.1 and 5. A message that is published, by a client or by the broker, is one-way at
- * quality of service 0; at 1 it is a call with the acknowledgement as its return, at 2 with what
- * ends the exchange: by packet id. SUBSCRIBE and UNSUBSCRIBE are calls. Connecting, disconnecting
- * and authentication are of the session; pings are nothing.
+ * MQTT 3.1, 3.1.1 and 5. A message that a client or the broker publishes is one-way at quality
+ * of service 0. At 1 it is a call, and the acknowledgement its return; at 2 its return is what
+ * ends the exchange. They are paired by packet id. SUBSCRIBE and UNSUBSCRIBE are calls.
+ * Connecting, disconnecting and authentication are of the session; pings are nothing.
  *
- * A packet is a byte with its type and flags, a length, and so many bytes.
+ * A packet is a byte with its type and flags, a length, and its bytes.
  */
 #include "capture/protocol/protocol.h"
 
@@ -131,7 +131,7 @@ static gboolean mqtt_number_read(Cursor *c, guint32 *number)
         return FALSE;
 }
 
-/* Two bytes with a length, and so many. */
+/* Two bytes with a length, and its bytes. */
 static gboolean string_read(Cursor *c, Cursor *string)
 {
         guint16 n;

@@ -73,7 +73,7 @@ typedef struct {
         guint8 side;
         guint8 phase;
         guint8 open;        /* a message goes on */
-        guint8 kind;        /* of it */
+        guint8 kind;        /* the kind of that message */
         guint8 call;        /* that a return in progress answers */
         guint8 continues;   /* the last packet goes on in the next */
         guint8 last_packet; /* and that is all of the message */

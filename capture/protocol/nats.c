@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  *
  * NATS, as clients speak it. What is published with a subject for the reply is a call to the
- * server, and what comes back by that subject its return; what is delivered with one is a call by
- * the server, and what its receiver publishes to that subject the return: so an acknowledgement of
- * JetStream, too. All else that is published or delivered is one-way. Connecting, subscribing and
- * asking JetStream for more are of the session; pings are nothing.
+ * server, and what comes back by that subject its return. What is delivered with such a subject
+ * is a call by the server. What its receiver publishes to that subject is the return; so is an
+ * acknowledgement of JetStream. All else that is published or delivered is one-way. Connecting,
+ * subscribing and asking JetStream for more are of the session; pings are nothing.
  *
  * A message is a line of words, and a payload where the last word is its length. There are no
  * numbers of calls: which reply subjects are waited for is kept, by hashes.
@@ -20,12 +20,12 @@ enum {
         MAX_LINE = 8192,     /* bytes; servers allow 4,096 by default, */
         MAX_JSON = 65536,    /* and more of INFO, which names the servers of a cluster */
         MAX_SIZE = 64 << 20, /* of a payload: what servers can be told to allow */
-        MAX_CONTENT = 4096,  /* bytes of it that are looked at */
+        MAX_CONTENT = 4096,  /* how many of its bytes are looked at */
         MAX_WORDS = 5,       /* after the verb */
         MAX_WAITING = 4096,  /* replies: that is known of twice as many, */
         MAX_SUBSCRIPTIONS = 4096,
-        /* Of a connection's requests, or a subscription's deliveries: after so many of which none
-         * is answered nobody answers them. JetStream stops at 1,000 by default. */
+        /* Of a connection's requests, or a subscription's deliveries: after this number without
+         * one that is answered nobody answers them. JetStream stops at 1,000 by default. */
         MAX_UNANSWERED = 1024,
 };
 
@@ -285,8 +285,8 @@ static ParseStatus nats_recognise(const guint8 *bytes, gsize n, gboolean cut)
 
 static const char inbox[] = "_INBOX.";
 
-/* From where it is one of those that clients make up for one reply; servers may put something
- * before that. NULL: it is none. */
+/* Where in a subject the part begins that clients make up for one reply. Servers may put
+ * something before it. NULL: there is none. */
 static const guint8 *inbox_find(Cursor subject)
 {
         const guint8 *at = memmem(subject.at, cursor_left(&subject), inbox, sizeof inbox - 1);

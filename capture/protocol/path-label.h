@@ -11,8 +11,8 @@
 
 enum { MAX_PATH_LABEL = 200 }; /* bytes; the rest of a longer label is left out */
 
-/* Whether a segment, or the like of it, is a number or looks like an identifier: it names one
- * thing, not a kind of operation. */
+/* Whether a segment or the like is a number or looks like an identifier: it names one thing, not
+ * a kind of operation. */
 gboolean path_segment_is_id(const guint8 *segment, gsize n);
 
 /* n bytes of a request's target, in any of its forms (RFC 9112, 3.2). */

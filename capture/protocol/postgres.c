@@ -147,7 +147,7 @@ static ParseStatus postgres_recognise(const guint8 *bytes, gsize n)
 
 /* --- parsing --------------------------------------------------------------- */
 
-/* The side that sends this first message seen of it. */
+/* Which side sends the message, the first that is seen of the connection. */
 static Side find_side(const guint8 *bytes, guint32 length)
 {
         switch (bytes[0]) {
@@ -382,7 +382,7 @@ static void parameter_append(GString *text, const guint8 *value, gsize n, gboole
         g_string_append_c(text, '\n');
 }
 
-/* The parameters of a Bind; those that are at hand. */
+/* The parameters of a Bind that are at hand. */
 static void bind_values(GString *text, Cursor c)
 {
         guint16 n_formats, n;

@@ -37,12 +37,12 @@ typedef enum {
         PART_GOES_ON = 1,   /* belongs to a message that has begun */
         PART_BEGINS = 2,    /* and may be the first of one */
         PART_ENDS = 4,      /* is the last */
-        PART_ABORTS = 8,    /* nothing of it: its sender gives the call up */
+        PART_ABORTS = 8,    /* nothing belongs to it: its sender gives the call up */
         PART_OF_RUN = 16,   /* of a message by the generic rule: see exchange.h */
         PART_ANSWERS = 32,  /* and no message before the first call */
         PART_BY_PLACE = 64, /* its call's id is that of a call in order; the key only pairs */
         PART_THROUGH = 128, /* with the others of its group whose keys are lower: see KEY_GROUP */
-        PART_PIECE = 256,   /* a piece of it: see pieces.h */
+        PART_PIECE = 256,   /* a piece of the message: see pieces.h */
         PART_NAMES = 512    /* its label is appended to what earlier parts have */
 } PartFlags;
 
@@ -99,7 +99,7 @@ typedef struct {
         gpointer *memory;    /* what it keeps of the connection, of a protocol that has a forget():
                                 parse() allocates it. NULL: bytes are only to be recognised */
 
-        /* Where a message or a part of it ends, and where it belongs. */
+        /* Where a message or a part ends, and where it belongs. */
         guint64 length; /* bytes settled, from the first of those shown: never shown again. May be
                            more than were shown: the rest, when it comes, need not be. With
                            PARSE_MESSAGE the message ends after them, with PARSE_PIECE its piece */
@@ -173,8 +173,8 @@ extern const Protocol protocol_amqp, protocol_fastcgi, protocol_http, protocol_d
 /* For what no protocol recognises: see exchange.h. Its functions are NULL. */
 extern const Protocol protocol_generic;
 
-/* Those that are recognised by content, in the order in which they are asked;
- * NULL at the end. */
+/* The protocols that are recognised by content, in the order in which they are asked; NULL at
+ * the end. */
 extern const Protocol *const protocols[];
 
 /* NULL where there is none of that name. */

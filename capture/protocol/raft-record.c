@@ -13,7 +13,7 @@ static gboolean raft_record_number_read(Cursor *c, guint64 *number)
         return p != NULL;
 }
 
-/* A length and so many bytes. */
+/* A length and its bytes. */
 static gboolean message_skip(Cursor *c)
 {
         guint64 length;

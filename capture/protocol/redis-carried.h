@@ -21,7 +21,7 @@ typedef enum {
         SETTLES_FIELDS,   /* HDEL hash field ... */
         SETTLES_ENTRIES,  /* XACK stream group id ... */
         BRINGS_ELEMENTS,  /* a string, or an array of them, of a list that the command named */
-        BRINGS_KEYED,     /* a list, and elements of it */
+        BRINGS_KEYED,     /* a list, and some of its elements */
         BRINGS_ENTRIES,   /* of streams */
         BRINGS_MESSAGE,   /* message channel text */
         BRINGS_MATCHED,   /* pmessage pattern channel text */
@@ -46,11 +46,12 @@ guint redis_carried_begin(RedisCarried *carried, guint side, RedisForm form, gui
 /* How many bytes of the next string must be seen, of this length. */
 gsize redis_carried_needs(const RedisCarried *carried, guint side, guint64 length);
 
-/* The next string of the message: those bytes of it, or fewer where the rest was cut off. */
+/* The next string of the message: its first n bytes; fewer than are needed if the rest was cut
+ * off. */
 void redis_carried_string(RedisCarried *carried, guint side, const guint8 *text, gsize n,
                           guint64 length);
 
-/* The next array or map, of so many values; 0 where it is null. */
+/* The next array or map, with the number of its values; 0 if it is null. */
 void redis_carried_values(RedisCarried *carried, guint side, guint64 values);
 
 /* The message is over: hashes of what it carried, or the tags of what it settles, 64 at most, until

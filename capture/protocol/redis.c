@@ -440,7 +440,7 @@ static Got redis_message_begin(RedisState *s, guint8 call, const guint8 *bytes, 
         return s->side == SIDE_CLIENT ? BROKEN : redis_reply_begin(s, call, bytes, n, parsed);
 }
 
-/* A value's first line, and as much of it as need not be looked at. */
+/* A value's first line. *skip: how many bytes after it need not be looked at. */
 static Got value_read(RedisState *s, const guint8 *bytes, gsize n, gsize *at, guint64 *skip)
 {
         gint64 number = -1;
@@ -490,8 +490,8 @@ static Got value_read(RedisState *s, const guint8 *bytes, gsize n, gsize *at, gu
         return s->values <= MAX_VALUES ? GOT : BROKEN;
 }
 
-/* The offset after the short string at at, where all of it is there; else at. Most
- * of long replies are such. */
+/* The offset after the short string at at, if it is there as a whole; else at. Most of long
+ * replies are such. */
 static gsize skip_short_string(const guint8 *bytes, gsize n, gsize at)
 {
         gsize i = at + 1, length = 0;
@@ -505,8 +505,8 @@ static gsize skip_short_string(const guint8 *bytes, gsize n, gsize at)
         return i + length + 4;
 }
 
-/* What the value at at carries, which is about to be passed over: FALSE where more of it must be
- * seen before. */
+/* What the value at at carries, before it is passed over. FALSE: more of the value must be seen
+ * first. */
 static gboolean see_carried(const RedisState *s, const guint8 *bytes, gsize n, gsize at,
                             const Parsed *parsed)
 {

@@ -424,7 +424,7 @@ static gboolean phase_find(ClientState *c, const SmtpState *other, const guint8 
         return TRUE;
 }
 
-/* The first bytes that are seen of it: a command, or text that was asked for. */
+/* The first bytes that are seen of the client: a command, or text that was asked for. */
 static ParseStatus client_begin(ClientState *c, const SmtpState *other, const guint8 *bytes,
                                 gsize n)
 {
@@ -529,7 +529,7 @@ static gboolean reply_ends(MarkKind mark, guint code)
                ((mark == MARK_BEGINS || mark == MARK_ERROR_ENDS) && code >= 400);
 }
 
-/* The first reply that is seen of it: it answers the last command. */
+/* The first reply that is seen of the server: it answers the last command. */
 static void server_begin(ServerState *s, const SmtpState *other, guint code)
 {
         const ClientState *c = &other->client;

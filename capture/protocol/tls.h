@@ -9,7 +9,8 @@
 
 #include <glib.h>
 
-/* What is known of it. TLS_CHOSE_NOTHING: it is not said, as where the protocol is not HTTP. */
+/* What is known of the protocol inside. TLS_CHOSE_NOTHING: the server does not say, as if it is
+ * not HTTP. */
 typedef enum {
         TLS_UNKNOWN,
         TLS_OFFERS_H2,

@@ -15,7 +15,7 @@ enum {
 
 gboolean values_is_common_header(const char *name, gsize n)
 {
-        /* Those that end with - stand for all that begin so. */
+        /* A name that ends with - stands for all names that begin so. */
         static const struct {
                 const char *name;
                 gsize n;

@@ -8,8 +8,8 @@
 
 #include <glib.h>
 
-/* Lines "Name: value" of HTTP, without those that say how a message is sent, up to an empty line or
- * one that is none. */
+/* Lines "Name: value" of HTTP, without headers that say how a message is sent, up to an empty
+ * line, or one that is no header. */
 void values_append_headers(GString *text, const guint8 *bytes, gsize n);
 
 /* Whether a header's value is of the message or the program, and not of the request. */

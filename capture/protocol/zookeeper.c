@@ -4,7 +4,7 @@
  * What begins and ends a session is of the session: connecting, authentication, the watches that a
  * client sets again, closing; pings are nothing.
  *
- * A packet is a length and so many bytes. A request has id and type, a response id, transaction and
+ * A packet is a length and its bytes. A request has id and type, a response id, transaction and
  * error; which of them it is is seen by the path of a request, and by who talks.
  */
 #include "capture/protocol/path-label.h"

@@ -14,7 +14,7 @@ cd "$dir" || exit 99
 cat >bounds <<'EOF'
 base	22	41	13
 calls	24	57	51
-capture	20	79	87
+capture	19	39	0
 clocks	27	59	21
 convolution	23	47	15
 draw	22	25	0
