@@ -236,7 +236,7 @@ for i in range(3):
 	end
 	kill $pid
 	cp other/trace trace
-	[ "$(grep -c 'the kernel does not say who opens connections (.*CAP_PERFMON and tracefs): looking at /proc' err)" = 1 ]
+	[ "$(grep -c 'the kernel does not say who opens connections (.*CAP_PERFMON and tracefs): polling /proc' err)" = 1 ]
 	result $? 'without rights one line says what is missed' err
 	[ "$(callers | sed 's/-[0-9]*$//')" = '3 python3' ] && grep -q '^# processes: by looking at /proc' trace
 	result $? 'and connections that last are named by /proc' err
