@@ -9,27 +9,27 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
-/* Address space costs nothing until it is used, so that an array has ROOM times its size from the
- * start, at least LEAST, and grows where it is: of what it has in the end, a fifteenth was copied
- * at most. mremap() would copy nothing, but to lie at a multiple of HUGE it has to be told where
- * (MREMAP_FIXED), which the memory hooks of some libraries leave out. Where it is limited (ulimit
- * -v), LEAST_LIMITED. */
+/* Address space costs nothing until it is used. So an array reserves ROOM times its size, at least
+ * LEAST, and grows in place: at most a fifteenth of its final size was copied. mremap() would copy
+ * nothing, but needs MREMAP_FIXED to land at a multiple of HUGE, which the memory hooks of some
+ * libraries do not support. If address space is limited (ulimit -v), the least reservation is
+ * LEAST_LIMITED. */
 enum { HUGE = 1 << 21, PAGE = 4096, ROOM = 16, LEAST = 1 << 29, LEAST_LIMITED = 1 << 25 };
 
-/* So much of an array lies in memory that may lie in a file. */
+/* Bytes at the start of an array that are in memory even if the rest is in a file. */
 enum { IN_MEMORY = 1 << 20 };
 
-/* In the page before the memory. */
+/* Lies in the page before the memory. */
 typedef struct {
         gsize reserved; /* bytes from the memory on */
-        int file;       /* NO_FILE */
-        gsize from, to; /* what of the memory lies in it, at the same place */
+        int file;       /* its descriptor, or NO_FILE */
+        gsize from, to; /* the bytes in the file, at the same offsets */
 } Header;
 
 enum { NO_FILE = -1 };
 
-/* So much is used for size bytes: the end of a large one is a huge page, too. */
-static gsize mapped(gsize size)
+/* The bytes mapped for an array of size bytes. A large array ends in a whole huge page. */
+static gsize mapped_size(gsize size)
 {
         gsize page = size >= HUGE ? HUGE : PAGE;
 
@@ -41,8 +41,9 @@ static Header *header_of(gpointer memory)
         return (Header *)((char *)memory - PAGE);
 }
 
-/* Pages of nobody at a multiple of HUGE, where huge pages can lie. NULL: there are not so many. */
-static gpointer reserve(gsize size)
+/* Reserves address space at a multiple of HUGE, where huge pages are possible. NULL if there is
+ * none. */
+static gpointer reserve_space(gsize size)
 {
         char *p = mmap(NULL, size + 2 * HUGE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
         char *start, *end = p + size + 2 * HUGE;
@@ -57,7 +58,7 @@ static gpointer reserve(gsize size)
                 munmap(start - PAGE, PAGE + size);
                 return NULL;
         }
-        madvise(start, size, MADV_HUGEPAGE); /* only advice: not all kernels have them */
+        madvise(start, size, MADV_HUGEPAGE); /* advice: not all kernels have huge pages */
         *header_of(start) = (Header){ .reserved = size, .file = NO_FILE };
         return start;
 }
@@ -69,16 +70,16 @@ static gboolean is_limited(void)
         return getrlimit(RLIMIT_AS, &limit) < 0 || limit.rlim_cur != RLIM_INFINITY;
 }
 
-/* With room to grow, unless a limit leaves none. */
-static gpointer reserve_room(gsize size)
+/* Reserves size bytes with room to grow, or without if a limit leaves no room. */
+static gpointer reserve_space_to_grow(gsize size)
 {
-        gpointer memory = reserve(MAX(size * ROOM, is_limited() ? LEAST_LIMITED : LEAST));
+        gpointer memory = reserve_space(MAX(size * ROOM, is_limited() ? LEAST_LIMITED : LEAST));
 
-        return memory ? memory : reserve(size);
+        return memory ? memory : reserve_space(size);
 }
 
-/* A file without a name, on a disk. What is in memory anyway (tmpfs) saves none, nor does a file
- * where address space is limited. */
+/* Opens a file without a name on a disk. A file system in memory (tmpfs) saves no memory, nor does
+ * a file if address space is limited. */
 static int open_file(void)
 {
         struct statfs system;
@@ -94,7 +95,7 @@ static int open_file(void)
         return NO_FILE;
 }
 
-/* Whether it takes no more than half of what is left there. */
+/* Whether size bytes are at most half of the free space of the file's disk. */
 static gboolean has_room(int file, gsize size)
 {
         struct statfs system;
@@ -103,7 +104,8 @@ static gboolean has_room(int file, gsize size)
                size / (gsize)system.f_bsize <= (gsize)system.f_bavail / 2;
 }
 
-/* Bytes of it, up to the last, become those of its file. FALSE: that is not possible. */
+/* Maps the bytes from `from` to to - 1, the last of memory, to its file. FALSE if that is not
+ * possible. */
 static gboolean lay_in_file(gpointer memory, gsize from, gsize to)
 {
         Header *h = header_of(memory);
@@ -113,7 +115,7 @@ static gboolean lay_in_file(gpointer memory, gsize from, gsize to)
                         return FALSE;
                 h->from = h->to = from;
         }
-        /* Room that is not there would be a signal later. */
+        /* A full disk would be a signal later (SIGBUS). */
         if (h->to != from || !has_room(h->file, to - from) ||
             posix_fallocate(h->file, (off_t)from, (off_t)(to - from)) != 0 ||
             mmap((char *)memory + from, to - from, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED,
@@ -123,8 +125,8 @@ static gboolean lay_in_file(gpointer memory, gsize from, gsize to)
         return TRUE;
 }
 
-/* What is given back comes again as zeros. */
-static void give_back(gpointer memory, gsize from, gsize to)
+/* Gives back the bytes from `from` to to - 1. They read as zeros from now on. */
+static void give_back_bytes(gpointer memory, gsize from, gsize to)
 {
         Header *h = header_of(memory);
 
@@ -136,8 +138,8 @@ static void give_back(gpointer memory, gsize from, gsize to)
         }
 }
 
-/* A part at a time, so that little of what lies in files is in memory. */
-static void copy(gpointer to, gconstpointer from, gsize size)
+/* Copies in parts, so that few pages of files are in memory. */
+static void copy_memory(gpointer to, gconstpointer from, gsize size)
 {
         enum { PART = 1 << 24 };
 
@@ -150,7 +152,7 @@ static void copy(gpointer to, gconstpointer from, gsize size)
 
 static gpointer renew(gpointer memory, gsize old_size, gsize new_size, gboolean in_file)
 {
-        gsize size = mapped(new_size), used = memory ? mapped(old_size) : 0;
+        gsize size = mapped_size(new_size), used = memory ? mapped_size(old_size) : 0;
         gpointer old = memory;
 
         if (old_size == new_size)
@@ -158,11 +160,11 @@ static gpointer renew(gpointer memory, gsize old_size, gsize new_size, gboolean 
         if (!old_size)
                 memory = old = NULL;
         if (memory && size <= used) {
-                give_back(memory, size, used);
+                give_back_bytes(memory, size, used);
                 return memory;
         }
         if (!memory || size > header_of(memory)->reserved) {
-                memory = reserve_room(size);
+                memory = reserve_space_to_grow(size);
                 used = 0;
         }
         if (memory && in_file && size > IN_MEMORY) {
@@ -174,7 +176,7 @@ static gpointer renew(gpointer memory, gsize old_size, gsize new_size, gboolean 
         if (!memory || mprotect((char *)memory + used, size - used, PROT_READ | PROT_WRITE) < 0)
                 g_error("out of memory for %" G_GSIZE_FORMAT " bytes", new_size);
         if (old && old != memory) {
-                copy(memory, old, old_size);
+                copy_memory(memory, old, old_size);
                 big_free(old, old_size);
         }
         return memory;
@@ -200,7 +202,8 @@ void big_put_away(gconstpointer memory, gsize size)
 
 gboolean big_is_in_memory(gconstpointer memory, gsize size)
 {
-        return memory && mapped(size) > IN_MEMORY && header_of((gpointer)memory)->to < mapped(size);
+        return memory && mapped_size(size) > IN_MEMORY &&
+               header_of((gpointer)memory)->to < mapped_size(size);
 }
 
 void big_free(gpointer memory, gsize size)

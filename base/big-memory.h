@@ -1,29 +1,27 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  *
- * Memory for arrays as long as the trace: pages straight from the kernel, huge
- * ones where it has them. Growing mostly takes what lies behind, and filling
- * it costs one page fault for 2 MB and not for 4 KB, which is otherwise a
- * fifth of the time of a whole analysis.
+ * Memory for arrays as long as the trace: pages straight from the kernel, huge ones if it has them.
+ * An array mostly grows into the address space behind it. A page fault then brings 2 MB, not 4 KB:
+ * faults of small pages take a fifth of the time of a whole analysis.
  */
 #ifndef RAVEL_BIG_MEMORY_H
 #define RAVEL_BIG_MEMORY_H
 
 #include <glib.h>
 
-/* Resizes memory (NULL, or what a call before returned) from old_size to
- * new_size bytes, new bytes zero. Aborts where there is none, as g_realloc(). */
+/* Resizes memory (NULL, or from an earlier call) from old_size to new_size bytes; new bytes are
+ * zero. Aborts if memory runs out, as g_realloc(). */
 gpointer big_renew(gpointer memory, gsize old_size, gsize new_size);
 
-/* The same for what is gone through in order, again and again: what is beyond the first megabyte
- * lies in a temporary file (TMPDIR) where that is on a disk with room for it, in pages of 4 KB. */
+/* The same for arrays that are read in order, again and again. All but the first megabyte lies in a
+ * temporary file, in pages of 4 KB, if TMPDIR is on a disk with room for it. */
 gpointer big_renew_in_file(gpointer memory, gsize old_size, gsize new_size);
 
-/* What of it lies in a file is not needed now: it takes no memory that others want until it is
- * looked at again. What it holds stays. NULL is allowed. On any thread, at any time. */
+/* The part in a file is not needed now: the kernel may use its pages for others until it is read
+ * again. The contents stay. memory may be NULL. Any thread may call this at any time. */
 void big_put_away(gconstpointer memory, gsize size);
 
-/* Whether what it has beyond the first megabyte is in memory: there was no file, or no more room.
- */
+/* Whether bytes beyond the first megabyte are in memory, because there was no file or no room. */
 gboolean big_is_in_memory(gconstpointer memory, gsize size);
 
 void big_free(gpointer memory, gsize size); /* NULL is allowed */

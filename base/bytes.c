@@ -36,8 +36,8 @@ gboolean bytes_end(Bytes *b, GError **error)
         return FALSE;
 }
 
-/* The low n bytes of a number, written or read. */
-static guint64 number(Bytes *b, guint64 x, guint n)
+/* Writes or reads the low n bytes of a number. */
+static guint64 code_number(Bytes *b, guint64 x, guint n)
 {
         guint8 byte[8];
 
@@ -57,27 +57,27 @@ static guint64 number(Bytes *b, guint64 x, guint n)
 
 void bytes_u8(Bytes *b, guint8 *x)
 {
-        *x = number(b, *x, 1);
+        *x = code_number(b, *x, 1);
 }
 
 void bytes_u16(Bytes *b, guint16 *x)
 {
-        *x = number(b, *x, 2);
+        *x = code_number(b, *x, 2);
 }
 
 void bytes_u32(Bytes *b, guint32 *x)
 {
-        *x = number(b, *x, 4);
+        *x = code_number(b, *x, 4);
 }
 
 void bytes_u64(Bytes *b, guint64 *x)
 {
-        *x = number(b, *x, 8);
+        *x = code_number(b, *x, 8);
 }
 
 void bytes_i64(Bytes *b, gint64 *x)
 {
-        *x = (gint64)number(b, (guint64)*x, 8);
+        *x = (gint64)code_number(b, (guint64)*x, 8);
 }
 
 void bytes_bool(Bytes *b, gboolean *x)
@@ -143,8 +143,8 @@ gsize bytes_room(Bytes *b, gpointer array, gsize n, gsize size, gsize each)
         return n;
 }
 
-/* n bytes as they are, of which there are as many. */
-static void block(Bytes *b, gpointer data, gsize n)
+/* Writes or reads n bytes as they are. The caller has checked that n bytes are left. */
+static void code_block(Bytes *b, gpointer data, gsize n)
 {
         if (!bytes_reads(b)) {
                 g_byte_array_append(b->out, data, (guint)n);
@@ -158,14 +158,14 @@ void bytes_u8s(Bytes *b, guint8 **array, gsize n)
 {
         n = bytes_room(b, array, n, sizeof **array, 1);
         if (n > 0)
-                block(b, *array, n);
+                code_block(b, *array, n);
 }
 
 void bytes_u32s(Bytes *b, guint32 **array, gsize n)
 {
         n = bytes_room(b, array, n, sizeof **array, 4);
         if (G_BYTE_ORDER == G_LITTLE_ENDIAN && n > 0)
-                block(b, *array, 4 * n);
+                code_block(b, *array, 4 * n);
         for (gsize i = 0; G_BYTE_ORDER != G_LITTLE_ENDIAN && i < n; i++)
                 bytes_u32(b, &(*array)[i]);
 }

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  *
- * Plain data to bytes and back. One function says what a thing consists of, and serves both ways:
- * it gives the address of each field, which is written, or read into. Numbers are little-endian.
+ * Serialization: plain data to bytes and back. One function per type lists its fields and serves
+ * both directions: it passes the address of each field, which is written or read into. Numbers are
+ * little-endian.
  *
- * Bytes may come from a stranger. After the first that is not as expected every read gives 0, and
- * bytes_wrong() says what it was.
+ * Bytes may come from a stranger. After the first wrong byte every read gives 0, and bytes_end()
+ * reports the place and what was expected there.
  */
 #ifndef RAVEL_BYTES_H
 #define RAVEL_BYTES_H
@@ -15,13 +16,14 @@ typedef struct {
         GByteArray *out; /* NULL: reading */
         const guint8 *data;
         gsize n, at;
-        char *wrong; /* what was found and expected, and where; NULL: nothing yet */
+        char *wrong; /* the first error: its place and the expected bytes; NULL: none so far */
 } Bytes;
 
 Bytes bytes_to_write(void);
 Bytes bytes_to_read(const guint8 *data, gsize n);
 
-/* The bytes written; whether all were read as expected, else with an error. Both end it. */
+/* End the writing and the reading: the bytes written; whether all bytes were read as expected, else
+ * error is set. */
 GBytes *bytes_written(Bytes *b);
 gboolean bytes_end(Bytes *b, GError **error);
 
@@ -30,16 +32,16 @@ static inline gboolean bytes_reads(const Bytes *b)
         return !b->out;
 }
 
-/* Whether everything was as expected so far. */
+/* Whether no error has been found so far. */
 static inline gboolean bytes_good(const Bytes *b)
 {
         return !b->wrong;
 }
 
-/* What was read is wrong unless this holds. Returns whether all was as expected so far. */
+/* Notes an error unless holds is TRUE; what names the expected bytes. Returns bytes_good(). */
 gboolean bytes_expect(Bytes *b, gboolean holds, const char *what);
 
-/* The same word, or something else is wrong: a format, its version, a name. */
+/* A fixed word, such as the name of a format and its version. Reading another word is an error. */
 void bytes_word(Bytes *b, const char *word);
 
 void bytes_u8(Bytes *b, guint8 *x);
@@ -51,23 +53,23 @@ void bytes_bool(Bytes *b, gboolean *x);
 void bytes_float(Bytes *b, float *x);   /* neither infinite nor a NaN */
 void bytes_double(Bytes *b, double *x); /* likewise */
 
-/* A number of things, each of which takes at least so many bytes. 0 if that is more than there are.
- */
+/* The length of a list whose items take at least `each` bytes. An error, and 0, if fewer bytes are
+ * left than that. */
 void bytes_count(Bytes *b, guint32 *n, gsize each);
 
-/* n numbers. When reading, makes the array first; NULL if there are not so many. */
+/* Arrays of n numbers. Reading allocates the array; NULL if the bytes are too few. */
 void bytes_u8s(Bytes *b, guint8 **array, gsize n);
 void bytes_u32s(Bytes *b, guint32 **array, gsize n);
 void bytes_floats(Bytes *b, float **array, gsize n);
 
-/* Bytes of any kind; when reading, the caller's to unref. */
+/* Raw bytes with their length. After reading, the caller's to unref. */
 void bytes_blob(Bytes *b, GBytes **blob);
 
-/* Text: its length and its bytes. When reading, the caller's to free; "" where it is wrong. */
+/* A text: its length and its bytes. After reading, the caller's to free; "" if it is wrong. */
 void bytes_text(Bytes *b, char **text);
 
-/* Makes room for n things of `size` bytes when reading; each must take at least `each` bytes.
- * Returns n, or 0 if there are not so many. */
+/* Before reading n items of at least `each` bytes: allocates an array of n times `size` bytes.
+ * Returns n, or 0 if the bytes are too few. */
 gsize bytes_room(Bytes *b, gpointer array, gsize n, gsize size, gsize each);
 
 #endif

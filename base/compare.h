@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  *
- * How values are compared to sort them, by qsort(), bsearch() and GLib.
+ * Comparisons for qsort(), bsearch() and GLib.
  */
 #ifndef RAVEL_COMPARE_H
 #define RAVEL_COMPARE_H
 
 #include <glib.h>
 
-/* Below 0, 0 or above 0, as x is less than y, equal or greater. Both are looked at twice. */
+/* Below 0, 0 or above 0, as x is less than y, equal or greater. Evaluates both twice. */
 #define COMPARE(x, y) (((x) > (y)) - ((x) < (y)))
 
-/* Of two numbers that a and b point to. */
+/* The same for the numbers that a and b point to. */
 int compare_int64s(gconstpointer a, gconstpointer b);
 int compare_uint32s(gconstpointer a, gconstpointer b);
 int compare_doubles(gconstpointer a, gconstpointer b);

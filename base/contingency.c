@@ -35,7 +35,7 @@ void contingency_add(Contingency *t, guint64 row, guint64 column)
         t->n++;
 }
 
-/* Of n log n. */
+/* The sum of n ln n over the counts n. */
 static double sum_of_logs(GHashTable *counts)
 {
         GHashTableIter iter;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  *
- * A contingency table: how often each two values go together, and by how much one tells the other
- * (the log-likelihood ratio of Wilks, 1938, half of G).
+ * A contingency table: how often each pair of values (row, column) occurs. Its log-likelihood ratio
+ * (Wilks, 1938; half of G) says how well the row predicts the column.
  */
 #ifndef RAVEL_CONTINGENCY_H
 #define RAVEL_CONTINGENCY_H
@@ -9,17 +9,18 @@
 #include <glib.h>
 
 typedef struct {
-        GHashTable *pairs, *rows, *columns; /* of guint64, to how often */
+        GHashTable *pairs, *rows, *columns; /* a guint64 to its number of occurrences */
         guint n;
 } Contingency;
 
 void contingency_init(Contingency *t);
 void contingency_clear(Contingency *t);
 
-/* These two went together once more. */
+/* Counts one more occurrence of this pair. */
 void contingency_add(Contingency *t, guint64 row, guint64 column);
 
-/* By how many nats rows tell columns, less what they would by chance in the mean. */
+/* The log-likelihood ratio in nats, less (rows - 1)(columns - 1) / 2, its mean for independent
+ * values. */
 double contingency_gain(const Contingency *t);
 
 #endif

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "base/crew.h"
 
-/* A work in parts. */
+/* A task in parts. */
 typedef struct {
         CrewPart part;
         gpointer data;
         guint32 n, n_taken, n_done;
-        guint n_slots, n_free; /* slots so far, and those that no part uses */
+        guint n_slots, n_free; /* slots so far, and unused ones */
         guint *free;
 } Shared;
 
@@ -14,7 +14,7 @@ struct Crew {
         guint n_threads;
         GMutex lock;
         GCond changed;
-        GPtrArray *shared; /* of Shared, in the order in which they came */
+        GPtrArray *shared; /* of Shared, oldest first */
 };
 
 Crew *crew_new(guint n_threads)
@@ -45,8 +45,8 @@ guint crew_size(const Crew *c)
 
 /* --- parts -------------------------------------------------------------------- */
 
-/* Under the lock, which it gives back meanwhile: does the next part. */
-static void do_part(Crew *c, Shared *s)
+/* Does the next part. Called under the lock, which is released meanwhile. */
+static void do_shared_part(Crew *c, Shared *s)
 {
         guint32 part = s->n_taken++;
         guint slot = s->n_free > 0 ? s->free[--s->n_free] : s->n_slots++;
@@ -59,15 +59,15 @@ static void do_part(Crew *c, Shared *s)
                 g_cond_broadcast(&c->changed);
 }
 
-/* Under the lock: helps with a part, if there is one. */
-static gboolean help(Crew *c)
+/* Does a part of any shared task. FALSE if there is none. Called under the lock. */
+static gboolean help_share(Crew *c)
 {
         for (guint i = 0; i < c->shared->len; i++) {
                 Shared *s = c->shared->pdata[i];
 
                 if (s->n_taken == s->n)
                         continue;
-                do_part(c, s);
+                do_shared_part(c, s);
                 return TRUE;
         }
         return FALSE;
@@ -87,7 +87,7 @@ void crew_share(Crew *c, guint32 n, CrewPart part, gpointer data)
         g_ptr_array_add(c->shared, &s);
         g_cond_broadcast(&c->changed);
         while (s.n_taken < n)
-                do_part(c, &s);
+                do_shared_part(c, &s);
         while (s.n_done < n)
                 g_cond_wait(&c->changed, &c->lock);
         g_ptr_array_remove(c->shared, &s);
@@ -103,7 +103,7 @@ typedef struct {
         gpointer data;
 } Member;
 
-static gpointer work(gpointer data)
+static gpointer run_member(gpointer data)
 {
         const Member *m = data;
         Crew *c = m->crew;
@@ -113,7 +113,7 @@ static gpointer work(gpointer data)
         g_mutex_lock(&c->lock);
         while ((next = m->list->take(m->data, &of)) != CREW_END) {
                 if (next == CREW_WAIT) {
-                        if (!help(c))
+                        if (!help_share(c))
                                 g_cond_wait(&c->changed, &c->lock);
                         continue;
                 }
@@ -133,8 +133,8 @@ void crew_run(Crew *c, const CrewList *list, gpointer data)
         Member member = { c, list, data };
 
         for (guint i = 1; i < c->n_threads; i++)
-                threads[i] = g_thread_new("crew", work, &member);
-        work(&member);
+                threads[i] = g_thread_new("crew", run_member, &member);
+        run_member(&member);
         for (guint i = 1; i < c->n_threads; i++)
                 g_thread_join(threads[i]);
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  *
- * Threads that help each other. Each takes work of its own from a list that its user keeps, by
- * crew_member(). A work may have parts that do not depend on each other: crew_share() does them,
- * with all members that have nothing else to do.
+ * A pool of threads that help each other. Each takes tasks from a list that its user keeps
+ * (crew_run()). A task may have parts that do not depend on each other: crew_share() does them with
+ * all threads that have nothing else to do.
  */
 #ifndef RAVEL_CREW_H
 #define RAVEL_CREW_H
@@ -11,17 +11,17 @@
 
 typedef struct Crew Crew;
 
-/* Does part number `part`. Parts with the same slot never run at the same time, and slots are
- * numbers from 0 to crew_size() - 1: so what a part needs to work in can be kept by slot. */
+/* Does part number `part`. slot is from 0 to crew_size() - 1, and parts with the same slot never
+ * run at the same time. So a part can use scratch memory that is kept by slot. */
 typedef void (*CrewPart)(gpointer data, guint32 part, guint slot);
 
-/* What there is for a member to do. */
+/* What a thread shall do next. */
 typedef enum { CREW_WORK, CREW_WAIT, CREW_END } CrewNext;
 
-/* Called under the lock of the crew: whether there is work, none yet, or no more; *work is what it
- * is. It is called again after each work that is done. */
+/* Takes a task from the list into *work. Called under the lock of the crew, and again after each
+ * task is done. */
 typedef CrewNext (*CrewTake)(gpointer data, gpointer *work);
-/* Does a work; and, under the lock, notes that it is done. */
+/* Does a task, without the lock; then notes, under the lock, that it is done. */
 typedef void (*CrewDo)(gpointer data, gpointer work);
 typedef void (*CrewDone)(gpointer data, gpointer work);
 
@@ -35,11 +35,11 @@ Crew *crew_new(guint n_threads);
 void crew_free(Crew *crew);
 guint crew_size(const Crew *crew); /* NULL: 1 */
 
-/* Goes through a list with all threads of the crew, of which the caller is one. */
+/* Does all tasks of a list on all threads of the crew. The caller is one of these threads. */
 void crew_run(Crew *crew, const CrewList *list, gpointer data);
 
-/* Does n parts, in about the order of their numbers; the caller does some of them. crew NULL: one
- * after the other. */
+/* Does n parts, about in the order of their numbers; the caller does some. Without a crew (NULL)
+ * the caller does all. */
 void crew_share(Crew *crew, guint32 n, CrewPart part, gpointer data);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  *
- * What went wrong in the world outside, and so which exit status it is.
+ * Errors of the world outside, by the exit status that they lead to.
  */
 #ifndef RAVEL_ERROR_H
 #define RAVEL_ERROR_H
@@ -16,7 +16,7 @@ typedef enum {
         RAVEL_ERROR_PARTIAL = 4,  /* a partial result was written */
         RAVEL_ERROR_OUTPUT = 5,   /* output cannot be written; exits as 4 */
         RAVEL_ERROR_DISORDER = 6, /* a trace is not in time order (trace_reader_next()) */
-        RAVEL_ERROR_PIPE = 7,     /* who read the output has gone; exits as 4, without a word */
+        RAVEL_ERROR_PIPE = 7, /* the reader of the output has gone (EPIPE); exits as 4, silently */
 } RavelError;
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  *
- * The natural logarithm, made of the four operations, which IEEE 754 defines to the last
- * bit: the mathematics libraries differ there, and so would results.
+ * The natural logarithm, by the four operations alone, which IEEE 754 defines to the last bit.
+ * Mathematics libraries differ in the last bit, and so would results.
  */
 #ifndef RAVEL_EXACT_LOG_H
 #define RAVEL_EXACT_LOG_H
@@ -17,7 +17,7 @@ static inline double exact_log(double x)
         double z, square, sum = 0;
 
         memcpy(&bits, &x, 8);
-        /* x = m * 2^exponent with m from the square root of a half to that of 2. */
+        /* x = m * 2^exponent, sqrt(1/2) <= m < sqrt(2) */
         exponent = (gint32)((bits + G_GUINT64_CONSTANT(0x00095f619980c433)) >> 52) - 1023;
         bits -= (guint64)exponent << 52;
         memcpy(&x, &bits, 8);

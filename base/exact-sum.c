@@ -8,13 +8,14 @@
 
 enum {
         WORD = 64,
-        FRACTION = WORD * EXACT_SUM_ONES, /* bits of it */
-        MANTISSA = 52,                    /* bits of a double after the first */
-        LEAST = 1074,                     /* 2^-LEAST is the least double */
+        FRACTION = WORD * EXACT_SUM_ONES, /* bits after the point */
+        MANTISSA = 52,                    /* stored bits of a double's mantissa */
+        LEAST = 1074,                     /* 2^-LEAST is the least double above 0 */
 };
 
-/* A double of 0 to 1 as a whole number, times 2 to the power of *place less FRACTION. */
-static inline guint64 take_apart(double x, guint *place)
+/* Splits x, from 0 to 1, into a whole number m and a place: x = m * 2^(place - FRACTION). Returns
+ * m. */
+static inline guint64 split_double(double x, guint *place)
 {
         const guint64 one = (guint64)1 << MANTISSA;
         guint64 bits;
@@ -26,7 +27,7 @@ static inline guint64 take_apart(double x, guint *place)
         return (bits & (one - 1)) | (exponent ? one : 0);
 }
 
-static void add_at(ExactSum *sum, guint word, guint128 x)
+static void add_to_word(ExactSum *sum, guint word, guint128 x)
 {
         for (; x; word++) {
                 g_assert(word < EXACT_SUM_WORDS);
@@ -42,15 +43,15 @@ void exact_sum_add_fraction(ExactSum *sum, double x)
         guint128 shifted, lower, upper;
 
         g_assert(x >= 0 && x <= 1);
-        shifted = (guint128)take_apart(x, &place);
-        shifted <<= place % WORD; /* of 53 bits: they fit */
+        shifted = (guint128)split_double(x, &place);
+        shifted <<= place % WORD; /* 53 bits and 63 fit 128 */
         word = place / WORD;
         lower = (guint128)sum->word[word] + (guint64)shifted;
         upper = (lower >> WORD) + (shifted >> WORD) + sum->word[word + 1];
         sum->word[word] = (guint64)lower;
         sum->word[word + 1] = (guint64)upper;
         if (G_UNLIKELY(upper >> WORD))
-                add_at(sum, word + 2, 1);
+                add_to_word(sum, word + 2, 1);
 }
 
 void exact_sum_add_times(ExactSum *sum, double x, guint64 n)
@@ -59,14 +60,15 @@ void exact_sum_add_times(ExactSum *sum, double x, guint64 n)
         guint128 product;
 
         g_assert(x >= 0 && x <= 1);
-        product = (guint128)take_apart(x, &place) * n;
+        product = (guint128)split_double(x, &place) * n;
         shift = place % WORD;
-        add_at(sum, place / WORD, (guint128)((guint64)product << shift));
-        /* What is left of the lower word, and the upper one: less than 2^(53 + 64). */
-        add_at(sum, place / WORD + 1, product >> 1 >> (WORD - 1 - shift));
+        add_to_word(sum, place / WORD, (guint128)((guint64)product << shift));
+        /* The other bits of the product, which is less than 2^(53 + 64). */
+        add_to_word(sum, place / WORD + 1, product >> 1 >> (WORD - 1 - shift));
 }
 
-/* A double is made of two words, of which the last bit stands for all that is below. */
+/* Rounds the two highest words that are not 0. Their last bit is set if any lower word is not 0 (a
+ * sticky bit). */
 double exact_sum_value(const ExactSum *sum)
 {
         guint top = EXACT_SUM_ONES;

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  *
- * Sums of probabilities that do not depend on the order of addition, as those of doubles do: in
- * fixed point, with room for every bit that a double of at most 1 may have (Kulisch, 1971). Sums of
- * parts merge into exactly what one over everything is.
+ * Exact sums of probabilities, which do not depend on the order of addition, as sums of doubles do.
+ * A sum is in fixed point, with room for every bit of a double up to 1 (Kulisch, 1971).
  */
 #ifndef RAVEL_EXACT_SUM_H
 #define RAVEL_EXACT_SUM_H
@@ -11,8 +10,8 @@
 
 enum { EXACT_SUM_WORDS = 18, EXACT_SUM_ONES = EXACT_SUM_WORDS - 1 };
 
-/* The number of ones and, from there down, 64 bits of the fraction a word. All zeros is a sum of
- * nothing. Of the same numbers all words are the same. */
+/* The whole part in the last word, and 64 bits of the fraction in each word below. All zeros is the
+ * empty sum. Sums of the same numbers are the same in all words. */
 typedef struct {
         guint64 word[EXACT_SUM_WORDS];
 } ExactSum;
@@ -20,10 +19,10 @@ typedef struct {
 /* Adds x, 0 <= x <= 1. */
 static inline void exact_sum_add(ExactSum *sum, double x);
 
-/* Adds x n times. All n of a sum together are less than 2^64. */
+/* Adds x n times. A sum of fewer than 2^64 numbers does not overflow. */
 void exact_sum_add_times(ExactSum *sum, double x, guint64 n);
 
-/* The nearest double, of two as near the one whose last bit is 0. */
+/* The nearest double; of two equally near ones, the one whose last bit is 0. */
 double exact_sum_value(const ExactSum *sum);
 
 /* --- inline ----------------------------------------------------------------- */

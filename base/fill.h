@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  *
- * memset() of an array that may be empty, and then NULL, which memset() must not be given.
+ * memset() of an array that may be empty. An empty array may be NULL, which memset() does not
+ * allow.
  */
 #ifndef RAVEL_FILL_H
 #define RAVEL_FILL_H

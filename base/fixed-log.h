@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  *
- * Natural logarithms as integers, in units of 1/LOG_UNIT: their sums do not depend
- * on the order of addition, nor they on the mathematics library.
+ * Natural logarithms as integers, in units of 1/LOG_UNIT. So their sums depend neither on the order
+ * of addition nor on the mathematics library.
  */
 #ifndef RAVEL_FIXED_LOG_H
 #define RAVEL_FIXED_LOG_H

@@ -8,7 +8,7 @@
 
 #include <glib.h>
 
-/* Makes room for more than size elements: twice as many, at least LEAST. */
+/* Makes room for more than size elements: doubles it, to at least LEAST. */
 #define GROW(array, size, LEAST)                                                                   \
         ((size) = MAX((LEAST), 2 * (size)),                                                        \
          (array) = g_realloc_n((array), (size), sizeof *(array)))

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  *
- * The one hash of the hot paths: eight bytes at a time, by multiplication. It is
- * for tables in memory only and never written anywhere, so it may change.
+ * The hash of the hot paths: eight bytes at a time, by multiplication. It is for tables in memory
+ * and is never written, so it may change.
  */
 #ifndef RAVEL_HASH_H
 #define RAVEL_HASH_H
@@ -20,8 +20,8 @@ static inline guint64 hash_word(guint64 h, guint64 word)
         return h ^ (h >> 32);
 }
 
-/* The same for n bytes. The last eight are taken whole, some of them twice, so
- * that there is no tail to treat byte by byte. */
+/* Hashes n bytes. The last eight are one word, which may overlap the word before: so there is no
+ * tail. */
 static inline guint64 hash_bytes(const char *p, gsize n)
 {
         guint64 h = HASH_SEED ^ n, word = 0;
@@ -38,8 +38,8 @@ static inline guint64 hash_bytes(const char *p, gsize n)
         return hash_word(h, word);
 }
 
-/* For GLib's tables, where g_int64_hash() would take the low half alone: of two ids in one word,
- * as caller and callee are, all that share the latter would fall into one place. */
+/* For GLib's tables of 64-bit keys. g_int64_hash() uses the low half alone. In a key of two ids
+ * (caller, callee), all keys with the same callee would collide. */
 static inline guint hash_int64(gconstpointer key)
 {
         guint64 word;
@@ -48,8 +48,8 @@ static inline guint hash_int64(gconstpointer key)
         return (guint)hash_word(HASH_SEED, word);
 }
 
-/* Mixes n words, up to four. Only the high bits are good: tables with 2^k slots
- * take the highest k. */
+/* Mixes n words, up to four. Only the high bits are well mixed: a table with 2^k slots uses the
+ * highest k. */
 static inline guint64 hash_words(const guint64 *words, guint n)
 {
         /* The fractions of the golden ratio and of the roots of 3, 7 and 11. */

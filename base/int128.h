@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  *
- * Integers of 128 bits, which the compilers have and GLib has no name for.
+ * Names in GLib's style for the compilers' integers of 128 bits.
  */
 #ifndef RAVEL_INT128_H
 #define RAVEL_INT128_H

@@ -7,17 +7,17 @@
 
 enum { PIECE = 1 << 16 };
 
-/* Of an object or array that was entered. */
+/* Flags of an entered object or array. */
 enum { IS_OBJECT = 1, HAS_ANY = 2 };
 
 struct JsonReader {
         JsonFill fill;
         gpointer user;
-        char *data; /* data[at] is the next byte, data[end] behind the last one in memory */
+        char *data; /* data[at] is the next byte; data[end - 1] the last in memory */
         gsize size, at, end;
-        gsize mark;                /* what is kept when more is read: a text that has begun */
-        guint64 passed;            /* bytes before data */
-        guint64 line, line_begins; /* newlines so far, and where the line begins */
+        gsize mark;     /* where the current text begins, which is kept when more is read */
+        guint64 passed; /* bytes before data */
+        guint64 line, line_begins; /* newlines so far; the byte at which the line begins */
         gboolean at_end;
         gboolean pending;
         guint depth;
@@ -61,7 +61,7 @@ const GError *json_reader_error(const JsonReader *r)
 
 /* --- bytes ----------------------------------------------------------------------- */
 
-static gboolean fail_at(JsonReader *r, const char *found, const char *expected)
+static gboolean fail_finding(JsonReader *r, const char *found, const char *expected)
 {
         gboolean cut = r->at_end && r->at == r->end;
 
@@ -73,18 +73,18 @@ static gboolean fail_at(JsonReader *r, const char *found, const char *expected)
         return FALSE;
 }
 
-static gboolean fail(JsonReader *r, const char *expected)
+static gboolean fail_expecting(JsonReader *r, const char *expected)
 {
         guint8 c = r->at < r->end ? (guint8)r->data[r->at] : 0;
         char found[16];
 
         if (r->at == r->end)
-                return fail_at(r, "the end of the data", expected);
+                return fail_finding(r, "the end of the data", expected);
         g_snprintf(found, sizeof found, c > ' ' && c < 0x7f ? "\"%c\"" : "the byte 0x%02x", c);
-        return fail_at(r, found, expected);
+        return fail_finding(r, found, expected);
 }
 
-/* Reads more behind what is kept. FALSE at the end, and where a text is too long. */
+/* Reads more bytes behind data[end]. FALSE at the end, and if a text is too long. */
 static gboolean read_more(JsonReader *r)
 {
         gssize n;
@@ -98,7 +98,7 @@ static gboolean read_more(JsonReader *r)
         r->mark = 0;
         if (r->end == r->size) {
                 if (r->size >= JSON_LONGEST)
-                        return fail_at(r, "a text that does not end", "one of 16 MB at most");
+                        return fail_finding(r, "a text that does not end", "one of 16 MB at most");
                 r->data = g_realloc(r->data, r->size *= 2);
         }
         n = r->fill(r->user, r->data + r->end, r->size - r->end, &r->error);
@@ -107,8 +107,8 @@ static gboolean read_more(JsonReader *r)
         return n > 0;
 }
 
-/* The next byte that is no blank; 0 at the end. */
-static char skip_blanks(JsonReader *r)
+/* Skips blanks. Returns the byte behind them, or 0 at the end. */
+static char skip_json_blanks(JsonReader *r)
 {
         for (;;) {
                 for (; r->at < r->end; r->at++) {
@@ -127,35 +127,36 @@ static char skip_blanks(JsonReader *r)
         }
 }
 
-/* A byte that has to be there, after blanks. */
-static gboolean accept(JsonReader *r, char c, const char *expected)
+/* Skips blanks, and the byte c, which must follow. */
+static gboolean accept_byte(JsonReader *r, char c, const char *expected)
 {
-        if (skip_blanks(r) != c || r->at == r->end)
-                return r->error ? FALSE : fail(r, expected);
+        if (skip_json_blanks(r) != c || r->at == r->end)
+                return r->error ? FALSE : fail_expecting(r, expected);
         r->at++;
         return TRUE;
 }
 
 /* --- texts ----------------------------------------------------------------------- */
 
-static gboolean read_digits(JsonReader *r, gunichar *code)
+static gboolean read_hex_digits(JsonReader *r, gunichar *code)
 {
         *code = 0;
         for (guint i = 0; i < 4; i++) {
                 int digit;
 
                 if (r->at == r->end && !read_more(r))
-                        return fail(r, "four hexadecimal digits");
+                        return fail_expecting(r, "four hexadecimal digits");
                 digit = g_ascii_xdigit_value(r->data[r->at]);
                 if (digit < 0)
-                        return fail(r, "four hexadecimal digits");
+                        return fail_expecting(r, "four hexadecimal digits");
                 *code = *code << 4 | (gunichar)digit;
                 r->at++;
         }
         return TRUE;
 }
 
-/* After a first half of a pair: the second one, or code as it was, and nothing was read. */
+/* After the first half of a surrogate pair: joins the second half to *code. Without one, *code
+ * stays the same and nothing is read. */
 static gboolean read_second_half(JsonReader *r, gunichar *code)
 {
         gunichar second;
@@ -165,7 +166,7 @@ static gboolean read_second_half(JsonReader *r, gunichar *code)
         if (r->error || r->end - r->at < 2 || memcmp(r->data + r->at, "\\u", 2) != 0)
                 return !r->error;
         r->at += 2;
-        if (!read_digits(r, &second))
+        if (!read_hex_digits(r, &second))
                 return FALSE;
         if (second >= 0xdc00 && second < 0xe000)
                 *code = 0x10000 + ((*code & 0x3ff) << 10 | (second & 0x3ff));
@@ -174,12 +175,12 @@ static gboolean read_second_half(JsonReader *r, gunichar *code)
         return TRUE;
 }
 
-/* After \u. What is no character becomes U+FFFD. */
+/* Reads the four digits after \u. A code that is no character becomes U+FFFD. */
 static gboolean read_code(JsonReader *r)
 {
         gunichar code;
 
-        if (!read_digits(r, &code) ||
+        if (!read_hex_digits(r, &code) ||
             (code >= 0xd800 && code < 0xdc00 && !read_second_half(r, &code)))
                 return FALSE;
         if (code == 0 || (code >= 0xd800 && code < 0xe000))
@@ -188,7 +189,7 @@ static gboolean read_code(JsonReader *r)
         return TRUE;
 }
 
-/* After a backslash. */
+/* Reads the rest of an escape, after its backslash. */
 static gboolean read_escape(JsonReader *r)
 {
         static const char escapes[] = "\"\\/bfnrt", meaning[] = "\"\\/\b\f\n\r\t";
@@ -196,7 +197,7 @@ static gboolean read_escape(JsonReader *r)
         char c;
 
         if (r->at == r->end && !read_more(r))
-                return fail(r, "an escape");
+                return fail_expecting(r, "an escape");
         c = r->data[r->at];
         if (c == 'u') {
                 r->at++;
@@ -204,13 +205,13 @@ static gboolean read_escape(JsonReader *r)
         }
         escape = c ? strchr(escapes, c) : NULL;
         if (!escape)
-                return fail(r, "an escape");
+                return fail_expecting(r, "an escape");
         r->at++;
         g_string_append_c(r->unescaped, meaning[escape - escapes]);
         return TRUE;
 }
 
-/* Up to a quote, a backslash or what no text may have, from at on. */
+/* Skips bytes up to a quote, a backslash or a control character. */
 static gboolean skip_plain(JsonReader *r)
 {
         for (;;) {
@@ -218,14 +219,14 @@ static gboolean skip_plain(JsonReader *r)
                         guint8 c = (guint8)r->data[r->at];
 
                         if (G_UNLIKELY(c == '"' || c == '\\' || c < ' '))
-                                return c >= ' ' || fail(r, "\" at the end of a text");
+                                return c >= ' ' || fail_expecting(r, "\" at the end of a text");
                 }
                 if (!read_more(r))
-                        return r->error ? FALSE : fail(r, "\" at the end of a text");
+                        return r->error ? FALSE : fail_expecting(r, "\" at the end of a text");
         }
 }
 
-/* A text with escapes: the plain part before the first one is known. */
+/* Reads a text with escapes, from its first escape on. The part before is from mark to at. */
 static gboolean read_escaped(JsonReader *r)
 {
         g_string_truncate(r->unescaped, 0);
@@ -245,8 +246,8 @@ static gboolean read_escaped(JsonReader *r)
         return TRUE;
 }
 
-/* After the quote that it begins with. */
-static gboolean read_text(JsonReader *r)
+/* Reads a text, after its opening quote. */
+static gboolean read_json_text(JsonReader *r)
 {
         r->mark = r->at;
         if (!skip_plain(r))
@@ -270,12 +271,12 @@ static gsize count_digits(const char *text, gsize n)
         return i;
 }
 
-/* The parts of a number. FALSE where it is none. */
+/* The parts of a JSON number. */
 typedef struct {
         gboolean negative;
         const char *whole, *fraction;
         gsize n_whole, n_fraction;
-        gint64 exponent; /* large ones are all the same */
+        gint64 exponent; /* at most G_MAXINT32 either way */
 } Number;
 
 static gboolean split_exponent(const char *text, gsize n, Number *to)
@@ -312,7 +313,7 @@ static gboolean split_number(const char *text, gsize n, Number *to)
                ((text[i] == 'e' || text[i] == 'E') && split_exponent(text + i + 1, n - i - 1, to));
 }
 
-/* Digit i of those before and behind the point; 0 behind them. */
+/* Digit i of the whole part and the fraction together; 0 behind the last. */
 static guint digit_at(const Number *a, gsize i)
 {
         if (i < a->n_whole)
@@ -329,7 +330,7 @@ gboolean json_parse_number(const char *text, gsize n, guint places, gint64 *valu
         if (!split_number(text, n, &a))
                 return FALSE;
         digits = (gint64)(a.n_whole + a.n_fraction);
-        count = (gint64)a.n_whole + a.exponent + places; /* of those before the point, then */
+        count = (gint64)a.n_whole + a.exponent + places; /* digits before the point, once moved */
         for (gint64 i = 0; i < count && (sum > 0 || i < digits); i++) {
                 gint64 digit = i < digits ? digit_at(&a, (gsize)i) : 0;
 
@@ -341,7 +342,7 @@ gboolean json_parse_number(const char *text, gsize n, guint places, gint64 *valu
         return TRUE;
 }
 
-/* Letters, digits, signs and points from at on; TRUE where there are any. */
+/* Reads letters, digits, signs and points. FALSE if there are none. */
 static gboolean read_word(JsonReader *r)
 {
         r->mark = r->at;
@@ -356,7 +357,7 @@ static gboolean read_word(JsonReader *r)
         return r->length > 0;
 }
 
-static gboolean is_word(const JsonReader *r)
+static gboolean is_json_word(const JsonReader *r)
 {
         Number number;
 
@@ -375,17 +376,17 @@ gboolean json_reader_scalar(JsonReader *r)
         r->is_text = c == '"';
         if (r->is_text) {
                 r->at++;
-                if (!read_text(r))
+                if (!read_json_text(r))
                         return FALSE;
         } else {
                 gboolean any = read_word(r);
 
-                if (!r->error && (!any || !is_word(r))) {
+                if (!r->error && (!any || !is_json_word(r))) {
                         gboolean cut = any && r->at == r->end && r->at_end;
 
                         if (!cut)
                                 r->at = r->mark;
-                        return fail(r, "a JSON value");
+                        return fail_expecting(r, "a JSON value");
                 }
         }
         r->pending = FALSE;
@@ -418,18 +419,18 @@ char json_reader_peek(JsonReader *r)
 
         if (!r->pending || r->error)
                 return 0;
-        c = skip_blanks(r);
-        if (c == 0) /* the end, or such a byte */
-                fail(r, "a JSON value");
+        c = skip_json_blanks(r);
+        if (c == 0) /* the end, or a zero byte */
+                fail_expecting(r, "a JSON value");
         return r->error ? 0 : c;
 }
 
-static gboolean enter(JsonReader *r, gboolean is_object)
+static gboolean enter_value(JsonReader *r, gboolean is_object)
 {
         if (json_reader_peek(r) != (is_object ? '{' : '['))
                 return FALSE;
         if (r->depth == JSON_DEEPEST) {
-                fail(r, "no more than 128 objects and arrays in each other");
+                fail_expecting(r, "no more than 128 objects and arrays in each other");
                 return FALSE;
         }
         r->at++;
@@ -440,25 +441,25 @@ static gboolean enter(JsonReader *r, gboolean is_object)
 
 gboolean json_reader_enter_object(JsonReader *r)
 {
-        return enter(r, TRUE);
+        return enter_value(r, TRUE);
 }
 
 gboolean json_reader_enter_array(JsonReader *r)
 {
-        return enter(r, FALSE);
+        return enter_value(r, FALSE);
 }
 
-/* Leaves what is entered where it ends here; else goes to its next part. */
+/* Leaves the entered object or array, FALSE, if it ends here. Else goes to its next item. */
 static gboolean next_part(JsonReader *r, char end, const char *expected)
 {
         guint8 *within = &r->within[r->depth - 1];
 
-        if (skip_blanks(r) == end && r->at < r->end) {
+        if (skip_json_blanks(r) == end && r->at < r->end) {
                 r->at++;
                 r->depth--;
                 return FALSE;
         }
-        if (r->error || ((*within & HAS_ANY) && !accept(r, ',', expected)))
+        if (r->error || ((*within & HAS_ANY) && !accept_byte(r, ',', expected)))
                 return FALSE;
         *within |= HAS_ANY;
         return TRUE;
@@ -466,15 +467,15 @@ static gboolean next_part(JsonReader *r, char end, const char *expected)
 
 static gboolean read_key(JsonReader *r)
 {
-        if (!accept(r, '"', "\" before a key, or }") || !read_text(r))
+        if (!accept_byte(r, '"', "\" before a key, or }") || !read_json_text(r))
                 return FALSE;
         g_string_truncate(r->key, 0);
         g_string_append_len(r->key, r->text, (gssize)r->length);
-        r->pending = accept(r, ':', ": behind a key");
+        r->pending = accept_byte(r, ':', ": behind a key");
         return r->pending;
 }
 
-/* Passes over the pending value, whatever is in it. */
+/* Skips the pending value with everything in it. */
 static void skip_value(JsonReader *r)
 {
         guint depth = r->depth;
@@ -516,7 +517,7 @@ gboolean json_reader_next_value(JsonReader *r)
         g_assert(r->error || r->depth == 0);
         if (r->error)
                 return FALSE;
-        skip_blanks(r);
+        skip_json_blanks(r);
         r->pending = r->at < r->end && !r->error;
         return r->pending;
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  *
- * Parts of octaves: the bins that all distributions of delays are made of. Histograms have 64 to an
- * octave and those of inference 8; the scoreboard's, which the paper gives a factor of 1.05, are
- * found from 32.
+ * Logarithmic bins: equal parts of an octave, the bins of all distributions of delays. Histograms
+ * have 64 bins an octave, inference has 8. The scoreboard's bins, a factor of 1.05 wide in the
+ * paper, are found from 32 an octave.
  */
 #ifndef RAVEL_LOG_BINS_H
 #define RAVEL_LOG_BINS_H
@@ -10,12 +10,12 @@
 #include <glib.h>
 #include <string.h>
 
-/* As doubles, delays below this are exact. */
+/* Delays below this are exact as doubles. */
 #define LOG_BIN_EXACT ((gint64)1 << 53)
 
-/* The part of an octave that a delay lies in, from 1 to LOG_BIN_EXACT, counted from the one that
- * begins at 1; 1 << bits to an octave. They are the exponent and the first bits of the mantissa of
- * a double, which is quicker than to look for the leading bit. */
+/* The bin of a delay from 1 to LOG_BIN_EXACT, with 1 << bits bins an octave; bin 0 begins at 1. It
+ * is the exponent and the first bits of the mantissa of a double. That is faster than a search for
+ * the leading bit. */
 static inline gint64 log_bin(gint64 delay, guint bits)
 {
         double exact = (double)delay;

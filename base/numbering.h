@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  *
- * Numbers from 0, in the order in which keys first come.
+ * Numbers keys from 0, in the order in which they first appear.
  */
 #ifndef RAVEL_NUMBERING_H
 #define RAVEL_NUMBERING_H
 
 #include <glib.h>
 
-/* The number of a key. numbers: a table of direct keys, empty at first, in which all have come by
- * this function. */
+/* The number of a key. numbers is a table of direct keys, empty at first, which only this function
+ * fills. */
 static inline guint32 number_of(GHashTable *numbers, guint32 key)
 {
         gpointer next = g_hash_table_lookup(numbers, GUINT_TO_POINTER(key));

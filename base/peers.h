@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  *
- * Processes that do the same in step, and tell each other what each has found. What is a matter of
- * all is called by all, in the same order.
+ * Processes that run the same program in step and exchange results, as by MPI. All processes must
+ * call the functions below, in the same order (collective operations).
  */
 #ifndef RAVEL_PEERS_H
 #define RAVEL_PEERS_H
@@ -9,17 +9,17 @@
 #include <glib.h>
 
 typedef struct {
-        guint mine, n; /* this one, counted from 0 */
+        guint mine, n; /* this process, from 0; and all processes */
 
-        /* to[i] goes to process i; NULL: nothing. Returns what came, by process; the user's to
-         * unref. Of this one itself nothing comes. */
+        /* Sends to[i] to process i (NULL: nothing). Returns the bytes received, by process, for the
+         * caller to unref; nothing from the process itself. */
         GPtrArray *(*swap)(GBytes *const *to);
-        /* Whether no process has an error, and all have the same number; else all get an error. */
+        /* Whether no process has an error and all pass the same number. Else all get an error. */
         gboolean (*agree)(guint64 number, GError **error);
 } Peers;
 
-/* The process with the least to do, of those the last, as the first one has the result to write; of
- * n. taken: by process, those that are no choice; NULL: all are. */
+/* The process of n with the least load that is not taken (NULL: none is taken). Of equal ones the
+ * last, since the first also writes the result. */
 static inline guint peers_least_loaded(const double *load, const gboolean *taken, guint n)
 {
         guint least = n;

@@ -3,8 +3,8 @@
 
 #include <string.h>
 
-/* By code point. A table of our own, since that of the library grows with its version;
- * joiners (U+200C and U+200D) are left, which some scripts are spelt with. */
+/* Ranges of code points. GLib's own tables grow with its version, and so would output. The joiners
+ * U+200C and U+200D stay printable: some scripts need them. */
 static const struct {
         gunichar first, last;
 } unprintable[] = {
@@ -49,14 +49,14 @@ static void append_json_code(GString *out, gunichar c)
                                        0xdc00 + (c & 0x3ff));
 }
 
-static void append_bytes(GString *out, const char *bytes, gsize n)
+static void append_percent_bytes(GString *out, const char *bytes, gsize n)
 {
         for (gsize i = 0; i < n; i++)
                 g_string_append_printf(out, "%%%02X", (guchar)bytes[i]);
 }
 
-/* What an ASCII character has to be there; NULL: itself. */
-static const char *replace(char c, Printable as)
+/* The text that replaces an ASCII character; NULL if it stays the same. */
+static const char *replacement_of(char c, Printable as)
 {
         switch (as) {
         case PRINTABLE_XML:
@@ -66,7 +66,7 @@ static const char *replace(char c, Printable as)
                        : c == '"'  ? "&quot;"
                        : c == '\'' ? "&#39;"
                                    : NULL;
-        case PRINTABLE_DOT: /* where an entity is one and a backslash begins an escape */
+        case PRINTABLE_DOT: /* entities and backslash escapes have a meaning */
                 return c == '\\' ? "\\\\" : c == '&' ? "&amp;" : NULL;
         case PRINTABLE_CELL:
         case PRINTABLE_TSV:
@@ -75,20 +75,21 @@ static const char *replace(char c, Printable as)
                 if (c == '\n' || c == '\t')
                         return c == '\n' ? "\\n" : "\\t";
                 /* fall through */
-        case PRINTABLE_JSON: /* in a page '<' might begin the end of a script */
+        case PRINTABLE_JSON: /* '<' might begin "</script>" in a page */
                 return c == '"' ? "\\\"" : c == '\\' ? "\\\\" : c == '<' ? "\\u003c" : NULL;
         default:
                 return NULL;
         }
 }
 
-/* How many bytes stand there as they are: most of any text, and letters and digits always. */
+/* The number of bytes at text that stay the same, most of any text. Letters and digits always
+ * do. */
 static gsize count_plain(const char *text, gsize n, Printable as)
 {
         gsize i = 0;
 
         while (i < n && (g_ascii_isalnum(text[i]) ||
-                         (text[i] >= ' ' && text[i] < 0x7f && !replace(text[i], as))))
+                         (text[i] >= ' ' && text[i] < 0x7f && !replacement_of(text[i], as))))
                 i++;
         return i;
 }
@@ -96,11 +97,12 @@ static gsize count_plain(const char *text, gsize n, Printable as)
 static void append_unprintable(GString *out, const char *bytes, gsize n, gunichar c, Printable as)
 {
         if (as == PRINTABLE_FIELD)
-                append_bytes(out, bytes, n);
+                append_percent_bytes(out, bytes, n);
         else if (as == PRINTABLE_JSON)
                 append_json_code(out, c);
         else {
-                if (as == PRINTABLE_DOT || as == PRINTABLE_PAGE) /* escapes theirs */
+                if (as == PRINTABLE_DOT ||
+                    as == PRINTABLE_PAGE) /* the backslash is itself escaped */
                         g_string_append_c(out, '\\');
                 append_code(out, c);
         }
@@ -121,13 +123,13 @@ void printable_append(GString *out, const char *text, gssize length, Printable a
                 g_string_append_len(out, text, (gssize)plain);
                 if ((text += plain) == end)
                         break;
-                if ((guchar)*text < 0x80 && (replaced = replace(*text, as))) {
+                if ((guchar)*text < 0x80 && (replaced = replacement_of(*text, as))) {
                         g_string_append(out, replaced);
                         text++;
                         continue;
                 }
                 c = g_utf8_get_char_validated(text, end - text);
-                if (c == (gunichar)-1 || c == (gunichar)-2) { /* a byte of no character */
+                if (c == (gunichar)-1 || c == (gunichar)-2) { /* a byte that is no UTF-8 */
                         if (as == PRINTABLE_JSON)
                                 g_string_append(out, "\xef\xbf\xbd");
                         else
@@ -148,7 +150,7 @@ void printable_append_id(GString *out, const char *id, gsize n)
 {
         gsize first = n > 1 && printable_begins_formula(*id);
 
-        append_bytes(out, id, first);
+        append_percent_bytes(out, id, first);
         printable_append(out, id + first, (gssize)(n - first), PRINTABLE_FIELD);
 }
 

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  *
- * Searching times that are in order.
+ * Binary search in sorted times.
  */
 #ifndef RAVEL_TIME_SEARCH_H
 #define RAVEL_TIME_SEARCH_H
 
 #include <glib.h>
 
-/* The index of the first of n times in order that is not before time; n where there is none.
- * Logarithmic. */
+/* The index of the first of n sorted times that is not before time; n if there is none. */
 static inline gsize time_search(const gint64 *times, gsize n, gint64 time)
 {
         gsize low = 0, high = n;

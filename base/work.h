@@ -1,33 +1,33 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  *
- * How much of the work of a run is done, for the user who waits: parts of it, on several
- * threads, each say how far they are.
+ * The progress of a run, for the user who waits: parts of the work, on several threads, each report
+ * the share that is done.
  */
 #ifndef RAVEL_WORK_H
 #define RAVEL_WORK_H
 
 #include <glib.h>
 
-/* Called with the share of all that is done, 0 to 1, by one thread at a time. */
+/* Shows the share of the whole work that is done, 0 to 1. Called by one thread at a time. */
 typedef void (*WorkShow)(double share);
 
 typedef struct {
         WorkShow show; /* NULL: nobody waits */
-        double all;    /* of the sizes of its parts */
+        double all;    /* the sum of the sizes of all parts */
         double done;
         GMutex lock;
 } Work;
 
 typedef struct {
-        Work *work;  /* NULL: it does not count */
+        Work *work;  /* NULL: not counted */
         double size; /* in any unit, the same for all parts */
-        double told; /* the share of it that was told */
+        double told; /* the share reported so far, 0 to 1 */
 } WorkPart;
 
 void work_init(Work *work, WorkShow show, double all);
 void work_clear(Work *work);
 
-/* So much of the part is done: a share that is less than one before says nothing. */
+/* Reports the share of the part that is done. A share below an earlier one is ignored. */
 void work_part_done(WorkPart *part, double share);
 
 #endif

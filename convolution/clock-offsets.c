@@ -1,27 +1,27 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  *
- * The delays between messages that clocks/message-offsets.h finds clocks by: the highest spike,
- * before or after a cause, that holds a fifth of its messages or more.
+ * The delays by which clocks/message-offsets.h finds clock offsets: the highest spike in the
+ * correlation of two edges, with at least a fifth of the causes. Lags go above and below 0.
  */
 #include "clocks/message-offsets.h"
 #include "convolution/convolution.h"
 
 enum {
-        SAMPLE = 4000,
-        MOST_LAGS = 1 << 16,
-        TOGETHER = 5, /* lags */
+        SAMPLE = 4000,       /* messages of an edge */
+        MOST_LAGS = 1 << 16, /* either way */
+        TOGETHER = 5,        /* lags added up in the second search */
 };
 
-/* Of an edge's messages that a spike has to hold. */
+/* Share of an edge's messages that a spike must have. */
 static const double LEAST_SHARE = 0.2;
 
 typedef struct {
         const Convolution *run;
         Correlator *correlator;
-        gsize lags;         /* of the run, as far as they are not too many */
-        float *c;           /* lags from -lags to lags - 1 */
-        guint cause;        /* the edge that was asked for last, */
-        EdgeSignal *causes; /* and some of its messages; NULL: none was */
+        gsize lags;         /* lags of the run, at most MOST_LAGS */
+        float *c;           /* the correlation for lags from -lags to lags - 1 */
+        guint cause;        /* the last edge of causes */
+        EdgeSignal *causes; /* a sample of its messages; NULL: none yet */
 } Search;
 
 static EdgeSignal *sample_signal(const Convolution *run, const EdgeTrace *edge)
@@ -34,12 +34,13 @@ static EdgeSignal *sample_signal(const Convolution *run, const EdgeTrace *edge)
         return edge_signal_new(times, n, &run->quanta, SIGNAL_ROOT);
 }
 
-static gint64 delay_at(const Search *s, gsize i)
+static gint64 spike_delay_at(const Search *s, gsize i)
 {
         return quanta_delay(&s->run->quanta, (gint64)i - (gint64)s->lags);
 }
 
-/* The highest spike of the n points of s->c, a lag or several each. */
+/* Finds the highest spike in the n points of s->c, each of `lags` lags, that has at least `least`
+ * messages. */
 static void find_highest_spike(const Search *s, gsize n, gsize lags, double least, DelaySpike *peak)
 {
         const ConvolutionOptions *o = &s->run->options;
@@ -55,12 +56,13 @@ static void find_highest_spike(const Search *s, gsize n, gsize lags, double leas
                 if (spike->height <= peak->height || messages < least)
                         continue;
                 peak->height = spike->height;
-                peak->from = delay_at(s, spike->from * lags);
-                peak->peak = delay_at(s, spike->at * lags);
+                peak->from = spike_delay_at(s, spike->from * lags);
+                peak->peak = spike_delay_at(s, spike->at * lags);
         }
 }
 
-/* Causes are asked for one after the other, each with all its effects. */
+/* The sample of an edge. It is kept for the next call, mostly of the same edge with another
+ * effect. */
 static const EdgeSignal *get_causes(Search *s, guint cause)
 {
         if (!s->causes || s->cause != cause) {
@@ -71,7 +73,8 @@ static const EdgeSignal *get_causes(Search *s, guint cause)
         return s->causes;
 }
 
-/* Where delays vary too much for a spike of single lags, of some together. */
+/* Finds the spike of two edges in single lags. If there is none, since delays vary too much, in
+ * TOGETHER lags at a time. */
 static DelaySpike find_spike(gpointer data, guint cause, guint effect)
 {
         Search *s = data;
@@ -97,7 +100,7 @@ static DelaySpike find_spike(gpointer data, guint cause, guint effect)
         return peak;
 }
 
-static MessageEdge *list_edges(const EdgeTraces *t)
+static MessageEdge *list_message_edges(const EdgeTraces *t)
 {
         MessageEdge *edges = g_new(MessageEdge, t->n_edges);
 
@@ -117,7 +120,7 @@ gboolean convolution_find_clock_offset(const Convolution *run, gboolean prove, C
         const Lags lags = { -(gint64)n, 2 * n };
         g_autoptr(Correlator) correlator = correlator_new(&lags, CORRELATE_AUTO, 0);
         g_autofree float *c = g_new(float, lags.n);
-        g_autofree MessageEdge *edges = list_edges(t);
+        g_autofree MessageEdge *edges = list_message_edges(t);
         Search search = { .run = run, .correlator = correlator, .lags = n, .c = c };
         const MessageDelays delays = { edges,      t->n_edges,          t->first_out,
                                        t->n_nodes, run->quanta.quantum, find_spike,

@@ -7,9 +7,9 @@
 #include "base/compare.h"
 #include "convolution/delay-profile.h"
 
-enum { LEAST_MESSAGES = 5 };
+enum { LEAST_MESSAGES = 5 }; /* of an edge of the graph */
 
-/* Of a root's messages: fewer on an edge are not followed. */
+/* The least share of the roots' messages on an edge of the graph. */
 static const double LEAST_SHARE = 0.005;
 
 void convolution_choose(const EdgeTraces *traces, const GArray *roots, ConvolutionOptions *o)
@@ -47,7 +47,7 @@ static int compare_sent(const void *va, const void *vb)
 }
 
 /* T_j of Figure 6: all that a node sends, in order. */
-static void gather_node(Convolution *c, NodeId node)
+static void gather_sent(Convolution *c, NodeId node)
 {
         const EdgeTraces *t = c->traces;
         NodeTrace *out = &c->out[node];
@@ -94,7 +94,7 @@ Convolution *convolution_new(const EdgeTraces *traces, const ConvolutionOptions 
         for (guint i = 0; i < roots->len; i++)
                 c->is_root[g_array_index(roots, NodeId, i)] = TRUE;
         for (NodeId node = 0; node < traces->n_nodes; node++)
-                gather_node(c, node);
+                gather_sent(c, node);
         return c;
 }
 

@@ -28,14 +28,14 @@ typedef struct {
         gint64 max_delay;     /* ns: lags go from 0 to less than this; 0: to be chosen */
         gint64 tolerance;     /* ns: how far from a spike a delay may be, v; -1: a quantum */
         double spike;         /* N: deviations above the mean */
-        double between;       /* S: deviations below which two spikes come apart */
+        double between;       /* S: deviations below which two spikes are separate */
         guint64 min_messages; /* edges with fewer are left out; 0: to be chosen */
         guint max_depth;      /* edges of the longest path */
-        guint max_vertices;   /* of what follows from one edge of a root */
+        guint max_vertices;   /* vertices that follow from one edge of a root */
         CorrelateBy correlate;
-        gsize cache; /* bytes for transforms that are kept, of all threads */
+        gsize cache; /* bytes of cached transforms, of all threads */
         guint threads;
-        gboolean roots_guessed; /* and may be found better */
+        gboolean roots_guessed; /* whether the joint method may find roots again */
         guint without;          /* JointElements that the joint method does without */
         WorkShow progress;      /* of the joint method; may be NULL */
 } ConvolutionOptions;
@@ -46,7 +46,7 @@ typedef struct {
                 .cache = 64 << 20, .threads = 1                                                    \
         }
 
-/* What the messages out of a node look like from the node: all of them together. */
+/* All messages out of a node together. */
 typedef struct {
         guint32 n;
         gint64 *sent;   /* in order */
@@ -55,7 +55,7 @@ typedef struct {
         EdgeSignal *signal;
 } NodeTrace;
 
-/* A run: what all procedures look at and none changes. */
+/* A run: what all procedures share and none changes. */
 typedef struct {
         const EdgeTraces *traces; /* borrowed */
         ConvolutionOptions options;
@@ -65,23 +65,23 @@ typedef struct {
         gboolean *is_root;         /* by node */
         GArray *roots;             /* of NodeId, in order */
         NodeTrace *out;            /* by node */
-        guint64 ends[N_PATH_ENDS]; /* how many messages ended their path so */
-        guint64 looked_at;         /* messages, where that is not all of them; else 0 */
-        guint64 left_out;          /* how many were not followed, the graph being full */
+        guint64 ends[N_PATH_ENDS]; /* messages whose path ended this way */
+        guint64 looked_at;         /* messages of the sample; 0: all were used */
+        guint64 left_out;          /* messages not followed, since the graph was full */
 } Convolution;
 
-/* Fills in the quantum, the greatest delay and the least number of messages where they are
- * to be chosen: see delay-profile.h. */
+/* Chooses the quantum, the greatest delay and the least number of messages that are not set: see
+ * delay-profile.h. */
 void convolution_choose(const EdgeTraces *traces, const GArray *roots, ConvolutionOptions *options);
 
-/* The nodes whose messages nothing explains that arrives: those that nobody calls. An array
- * of NodeId in order of name, the caller's to free. */
+/* Finds the roots: nodes whose messages are not explained by messages into them, such as callers
+ * that nobody calls. An array of NodeId in order of name, the caller's to free. */
 GArray *convolution_find_roots(const EdgeTraces *traces);
 
-/* roots: of NodeId, taken. Options are complete. */
+/* Takes over roots, an array of NodeId. All options must be set. */
 Convolution *convolution_new(const EdgeTraces *traces, const ConvolutionOptions *options,
                              GArray *roots);
-/* By node: which are roots, instead of those so far. */
+/* Replaces the roots; is_root is by node. */
 void convolution_set_roots(Convolution *convolution, const gboolean *is_root);
 void convolution_free(Convolution *convolution);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(Convolution, convolution_free)
@@ -90,31 +90,30 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(Convolution, convolution_free)
 PathSet *convolution_find_paths(Convolution *convolution);
 PathSet *convolution_find_joint_paths(Convolution *convolution);
 
-/* The clock that explains most delays below 0 (paper, section 5.2.3: negative apparent
- * delays); FALSE where none does. Stamps of both ends never make one. It looks at up to
- * 4,000 messages of an edge. edge_traces_shift() by -offset puts it right; then there may be
- * another. prove: nothing says that the trace has several clocks, so one that is not proven is
- * doubtful; it is found only where no other is. */
+/* Finds the clock offset that explains most delays below 0 (paper, section 5.2.3: negative apparent
+ * delays). FALSE if there is none. Edges stamped at both ends have none. Reads up to 4,000 messages
+ * an edge. edge_traces_shift() by -offset corrects the clock; then another may be found. prove: the
+ * trace may have one clock only, so an unproven offset is found only if there is no proven one. */
 gboolean convolution_find_clock_offset(const Convolution *convolution, gboolean prove,
                                        ClockOffset *found);
 
 /* --- between its files ---------------------------------------------------- */
 
-/* A set of messages that go to one node: when they arrive there. */
+/* A set of messages to one node. */
 typedef struct {
-        gint64 *received; /* in order; owned */
+        gint64 *received; /* when they arrive, in order; owned */
         guint32 n;
 } Messages;
 
 /* What FindCausedMessages finds: O_m. */
 typedef struct {
-        guint32 edge;  /* of the node's edges, counted from first_out[node] */
+        guint32 edge;  /* out-edge of the node, counted from first_out[node] */
         gint64 delay;  /* ns */
-        double height; /* of the spike, in deviations */
+        double height; /* height of the spike, in deviations */
         Messages messages;
 } CausedMessages;
 
-/* A vertex as Figure 6 has it, before equal paths are put together. */
+/* A vertex of Figure 6, before equal paths are merged. */
 typedef struct {
         NodeId node;
         guint32 parent; /* index of a vertex, or NO_VERTEX */
@@ -124,16 +123,16 @@ typedef struct {
         PathEnd end;
 } FoundVertex;
 
-/* One thread's work: what follows from one edge of a root. */
+/* One thread's search, from one edge of a root. */
 typedef struct {
         Convolution *run;
         Correlator *correlator;
-        float *c;         /* lags.n numbers */
+        float *c;         /* a correlation, lags.n numbers */
         GArray *vertices; /* of FoundVertex */
-        guint64 left_out; /* messages, since max_vertices was reached */
+        guint64 left_out; /* messages left out by max_vertices */
 } PathSearch;
 
-/* Line 10 to 16 for one vertex, with what follows from it. */
+/* Lines 10 to 16 for one vertex and all below it. */
 void process_node(PathSearch *search, NodeId node, guint32 vertex, const Messages *messages,
                   guint depth);
 

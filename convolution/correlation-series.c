@@ -12,7 +12,7 @@ struct CorrelationSeries {
         const Convolution *run;
         const EdgeTrace *cause, *effect;
         const PathGraph *graph;
-        float *c; /* run->lags.n of them */
+        float *c; /* the correlation, run->lags.n numbers */
         Moments moments;
         GArray *spikes; /* of Spike */
 };
@@ -47,7 +47,7 @@ void correlation_series_free(CorrelationSeries *s)
         g_free(s);
 }
 
-static gint64 delay_at(const CorrelationSeries *s, gsize i)
+static gint64 series_delay_at(const CorrelationSeries *s, gsize i)
 {
         return quanta_delay(&s->run->quanta, s->run->lags.first + (gint64)i);
 }
@@ -74,7 +74,8 @@ static gboolean is_on_edge(const CorrelationSeries *s, const PathVertex *v, cons
                path_graph_vertex(s->graph, v->parent)->node == e->from;
 }
 
-/* What became of a spike: what the graph has of the two edges in turn by about its delay. */
+/* The fate of a spike: the messages and paths of the graph on both edges in turn, with about its
+ * delay. */
 static char *fate_of(const CorrelationSeries *s, const Spike *spike)
 {
         gint64 near = s->run->quanta.quantum * (1 + s->run->tolerance);
@@ -91,7 +92,7 @@ static char *fate_of(const CorrelationSeries *s, const Spike *spike)
                 for (guint k = 0; k < v->delays->len; k++) {
                         const PathDelay *d = &g_array_index(v->delays, PathDelay, k);
 
-                        if (ABS(d->delay - delay_at(s, spike->at)) <= near)
+                        if (ABS(d->delay - series_delay_at(s, spike->at)) <= near)
                                 messages += d->count;
                 }
                 paths += messages > before;
@@ -110,7 +111,7 @@ static char *fate_of(const CorrelationSeries *s, const Spike *spike)
 
 /* --- tsv ------------------------------------------------------------------- */
 
-static void append_number(GString *out, const char *format, double number)
+static void append_decimal(GString *out, const char *format, double number)
 {
         char digits[G_ASCII_DTOSTR_BUF_SIZE];
 
@@ -126,12 +127,12 @@ gboolean correlation_series_write_tsv(const CorrelationSeries *s, OutputFile *fi
                 const Spike *spike = spike_at(s, i);
                 g_autofree char *fate = spike ? fate_of(s, spike) : NULL;
 
-                g_string_append_printf(out, "%" G_GINT64_FORMAT "\t", delay_at(s, i));
-                append_number(out, "%.6g", (double)s->c[i]);
+                g_string_append_printf(out, "%" G_GINT64_FORMAT "\t", series_delay_at(s, i));
+                append_decimal(out, "%.6g", (double)s->c[i]);
                 g_string_append_c(out, '\t');
-                append_number(out, "%.6g", s->moments.mean);
+                append_decimal(out, "%.6g", s->moments.mean);
                 g_string_append_c(out, '\t');
-                append_number(out, "%.3f", deviations_at(s, i));
+                append_decimal(out, "%.3f", deviations_at(s, i));
                 g_string_append_printf(out, "\t%s\t%s\n", spike ? "spike" : "-", fate ? fate : "-");
                 if (out->len < 1 << 16)
                         continue;
@@ -144,13 +145,13 @@ gboolean correlation_series_write_tsv(const CorrelationSeries *s, OutputFile *fi
 
 /* --- svg ------------------------------------------------------------------- */
 
-/* In pixels: the picture, and the plot within it. */
+/* The sizes of the picture and the margins of the plot, in pixels. */
 enum { WIDTH = 960, HEIGHT = 460, LEFT = 70, RIGHT = 20, TOP = 60, BOTTOM = 110 };
 
 typedef struct {
         GString *out;
         const CorrelationSeries *s;
-        double top; /* what the top of the plot stands for */
+        double top; /* the value at the top of the plot */
 } Plot;
 
 static double x_of(const Plot *p, double lag)
@@ -163,31 +164,31 @@ static double y_of(const Plot *p, double value)
         return HEIGHT - BOTTOM - (HEIGHT - TOP - BOTTOM) * value / p->top;
 }
 
-static void append_line(const Plot *p, double x1, double y1, double x2, double y2,
-                        const char *style)
+static void append_plot_line(const Plot *p, double x1, double y1, double x2, double y2,
+                             const char *style)
 {
         const double ends[] = { x1, y1, x2, y2 };
         static const char *const names[] = { "<line x1=\"", "\" y1=\"", "\" x2=\"", "\" y2=\"" };
 
         for (guint i = 0; i < G_N_ELEMENTS(ends); i++) {
                 g_string_append(p->out, names[i]);
-                append_number(p->out, "%.2f", ends[i]);
+                append_decimal(p->out, "%.2f", ends[i]);
         }
         g_string_append_printf(p->out, "\" %s/>\n", style);
 }
 
-static void append_text(const Plot *p, double x, double y, const char *style, const char *text)
+static void append_plot_text(const Plot *p, double x, double y, const char *style, const char *text)
 {
         g_autofree char *escaped = printable_new(text, PRINTABLE_XML);
 
         g_string_append(p->out, "<text x=\"");
-        append_number(p->out, "%.2f", x);
+        append_decimal(p->out, "%.2f", x);
         g_string_append(p->out, "\" y=\"");
-        append_number(p->out, "%.2f", y);
+        append_decimal(p->out, "%.2f", y);
         g_string_append_printf(p->out, "\" %s>%s</text>\n", style, escaped);
 }
 
-/* The distance of ticks, 1, 2 or 5 times a power of ten, so that there are about ten. */
+/* The distance of ticks for about ten of them: 1, 2 or 5 times a power of ten. */
 static double tick_distance(double range)
 {
         static const double steps[] = { 2, 5, 10 };
@@ -206,27 +207,29 @@ static void append_axes(const Plot *p)
         for (double delay = 0; delay < lags * quantum; delay += step) {
                 g_autofree char *label = path_format_duration((gint64)delay);
 
-                append_line(p, x_of(p, delay / quantum), HEIGHT - BOTTOM, x_of(p, delay / quantum),
-                            HEIGHT - BOTTOM + 5, "stroke=\"#333\"");
-                append_text(p, x_of(p, delay / quantum), HEIGHT - BOTTOM + 20,
-                            "text-anchor=\"middle\"", label);
+                append_plot_line(p, x_of(p, delay / quantum), HEIGHT - BOTTOM,
+                                 x_of(p, delay / quantum), HEIGHT - BOTTOM + 5, "stroke=\"#333\"");
+                append_plot_text(p, x_of(p, delay / quantum), HEIGHT - BOTTOM + 20,
+                                 "text-anchor=\"middle\"", label);
         }
         step = tick_distance(p->top);
         for (double value = 0; value <= p->top; value += step) {
                 g_autofree char *label = g_strdup_printf("%.0f", value);
 
-                append_line(p, LEFT - 5, y_of(p, value), LEFT, y_of(p, value), "stroke=\"#333\"");
-                append_text(p, LEFT - 9, y_of(p, value) + 4, "text-anchor=\"end\"", label);
+                append_plot_line(p, LEFT - 5, y_of(p, value), LEFT, y_of(p, value),
+                                 "stroke=\"#333\"");
+                append_plot_text(p, LEFT - 9, y_of(p, value) + 4, "text-anchor=\"end\"", label);
         }
-        append_line(p, LEFT, HEIGHT - BOTTOM, WIDTH - RIGHT, HEIGHT - BOTTOM, "stroke=\"#333\"");
-        append_line(p, LEFT, TOP, LEFT, HEIGHT - BOTTOM, "stroke=\"#333\"");
-        append_text(p, WIDTH - RIGHT, HEIGHT - BOTTOM + 38, "text-anchor=\"end\"",
-                    "delay of the effect");
-        append_text(p, 10, TOP - 12, "", "correlation, about messages");
+        append_plot_line(p, LEFT, HEIGHT - BOTTOM, WIDTH - RIGHT, HEIGHT - BOTTOM,
+                         "stroke=\"#333\"");
+        append_plot_line(p, LEFT, TOP, LEFT, HEIGHT - BOTTOM, "stroke=\"#333\"");
+        append_plot_text(p, WIDTH - RIGHT, HEIGHT - BOTTOM + 38, "text-anchor=\"end\"",
+                         "delay of the effect");
+        append_plot_text(p, 10, TOP - 12, "", "correlation, about messages");
 }
 
 /* A column of pixels shows the lowest and the highest of its lags. */
-static void append_series(const Plot *p)
+static void append_plot_series(const Plot *p)
 {
         gsize n = p->s->run->lags.n, columns = MIN(n, WIDTH - LEFT - RIGHT);
 
@@ -242,9 +245,9 @@ static void append_series(const Plot *p)
                 }
                 for (guint k = 0; k < (low < high ? 2 : 1); k++) {
                         g_string_append_c(p->out, column == 0 && k == 0 ? 'M' : 'L');
-                        append_number(p->out, "%.2f", x_of(p, (double)first));
+                        append_decimal(p->out, "%.2f", x_of(p, (double)first));
                         g_string_append_c(p->out, ' ');
-                        append_number(p->out, "%.2f", y_of(p, (double)(k == 0 ? low : high)));
+                        append_decimal(p->out, "%.2f", y_of(p, (double)(k == 0 ? low : high)));
                 }
         }
         g_string_append(p->out, "\"/>\n");
@@ -254,9 +257,9 @@ static void append_level(const Plot *p, double deviations, const char *style, co
 {
         double value = p->s->moments.mean + deviations * p->s->moments.deviation;
 
-        append_line(p, LEFT, y_of(p, value), WIDTH - RIGHT, y_of(p, value), style);
-        append_text(p, WIDTH - RIGHT, y_of(p, value) - 4, "text-anchor=\"end\" fill=\"#555\"",
-                    what);
+        append_plot_line(p, LEFT, y_of(p, value), WIDTH - RIGHT, y_of(p, value), style);
+        append_plot_text(p, WIDTH - RIGHT, y_of(p, value) - 4, "text-anchor=\"end\" fill=\"#555\"",
+                         what);
 }
 
 static void append_spikes(const Plot *p)
@@ -264,22 +267,23 @@ static void append_spikes(const Plot *p)
         enum { SHOWN = 4 };
 
         if (p->s->spikes->len == 0)
-                append_text(p, LEFT, HEIGHT - BOTTOM + 56, "",
-                            "There is no spike: no point is so far above the mean.");
+                append_plot_text(p, LEFT, HEIGHT - BOTTOM + 56, "",
+                                 "There is no spike: no point is so far above the mean.");
         for (guint k = 0; k < p->s->spikes->len; k++) {
                 const Spike *spike = &g_array_index(p->s->spikes, Spike, k);
-                g_autofree char *delay = path_format_duration(delay_at(p->s, spike->at));
+                g_autofree char *delay = path_format_duration(series_delay_at(p->s, spike->at));
                 g_autofree char *fate = fate_of(p->s, spike);
                 g_autofree char *text = NULL;
                 double x = x_of(p, (double)spike->at), y = y_of(p, (double)p->s->c[spike->at]);
 
-                append_line(p, x, HEIGHT - BOTTOM, x, y, "stroke=\"#c1440e\" stroke-width=\"3\"");
-                append_text(p, x, y - 5, "text-anchor=\"middle\" font-weight=\"bold\"", delay);
+                append_plot_line(p, x, HEIGHT - BOTTOM, x, y,
+                                 "stroke=\"#c1440e\" stroke-width=\"3\"");
+                append_plot_text(p, x, y - 5, "text-anchor=\"middle\" font-weight=\"bold\"", delay);
                 if (k >= SHOWN)
                         continue;
                 text = g_strdup_printf("%s: %.1f deviations above the mean; %s", delay,
                                        spike->height, fate);
-                append_text(p, LEFT, HEIGHT - BOTTOM + 56 + 14 * (int)k, "", text);
+                append_plot_text(p, LEFT, HEIGHT - BOTTOM + 56 + 14 * (int)k, "", text);
         }
 }
 
@@ -308,9 +312,9 @@ gboolean correlation_series_write_svg(const CorrelationSeries *s, OutputFile *fi
                                "<title>%s</title>\n"
                                "<rect width=\"100%%\" height=\"100%%\" fill=\"white\"/>\n",
                                WIDTH, HEIGHT, WIDTH, HEIGHT, escaped);
-        append_text(&p, LEFT, 24, "font-size=\"15\" font-weight=\"bold\"", title);
+        append_plot_text(&p, LEFT, 24, "font-size=\"15\" font-weight=\"bold\"", title);
         append_axes(&p);
-        append_series(&p);
+        append_plot_series(&p);
         append_level(&p, 0, "stroke=\"#888\" stroke-dasharray=\"4 3\"", "mean");
         append_level(&p, o->spike, "stroke=\"#c1440e\" stroke-dasharray=\"4 3\"", spike);
         append_spikes(&p);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  *
- * The correlation of two edges as a series to look at (paper, Figure 7), with what became
- * of its spikes: why an edge of the graph is there, or is not.
+ * The correlation of two edges as a series (paper, Figure 7), with the fate of each spike. It shows
+ * why an edge is in the graph or not.
  */
 #ifndef RAVEL_CORRELATION_SERIES_H
 #define RAVEL_CORRELATION_SERIES_H
@@ -11,19 +11,19 @@
 
 typedef struct CorrelationSeries CorrelationSeries;
 
-/* The correlation of all messages of cause with all of effect, which leaves the node that
- * cause enters. graph is what the run found. */
+/* Correlates all messages of cause with all of effect, which leaves the node that cause enters.
+ * graph is the result of the run. */
 CorrelationSeries *correlation_series_new(const Convolution *run, const EdgeTrace *cause,
                                           const EdgeTrace *effect, const PathGraph *graph);
 void correlation_series_free(CorrelationSeries *series);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(CorrelationSeries, correlation_series_free)
 
-/* A line a lag: delay (ns), correlation, background, deviations above it, "spike" or "-",
- * and what became of it. */
+/* Writes a line a lag: delay (ns), correlation, background, deviations above the background,
+ * "spike" or "-", and the spike's fate. */
 gboolean correlation_series_write_tsv(const CorrelationSeries *series, OutputFile *out,
                                       GError **error);
 
-/* The same as a plot. */
+/* Writes a plot of the series. */
 gboolean correlation_series_write_svg(const CorrelationSeries *series, OutputFile *out,
                                       GError **error);
 

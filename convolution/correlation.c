@@ -10,58 +10,60 @@
 
 /* --- what a correlation costs ---------------------------------------------- */
 
-/* ns, on an AMD EPYC, by tests/bench/bench-correlation; only their proportions count. Pairs:
- * for each pair of slots, each slot of the cause and each lag. Transforms: for each number
- * and each time that a block is halved; for each number of a product. */
+/* Costs in ns, measured by tests/bench/bench-correlation on an AMD EPYC; only their ratios matter.
+ * Pairs: a pair of slots, a slot of the cause, and a lag. Transforms: a number for each of
+ * log2(block) levels, and a number of a product. */
 static const double PAIR_COST = 0.9, SLOT_COST = 10, LAG_COST = 2;
 static const double TRANSFORM_COST = 0.15, PRODUCT_COST = 0.7;
 
 enum {
         LEAST_BLOCK = 4096,
-        LONG_LAGS = 1 << 18, /* from here on blocks are short, to save memory */
-        PARTIAL_SUM = 64,    /* so many products are added up before they join the others, or
-                                the small ones would be lost in single precision */
-        SAMPLE = 32,         /* causes that are looked at to estimate the pairs */
+        LONG_LAGS = 1 << 18, /* with more lags blocks are shorter, to save memory */
+        PARTIAL_SUM = 64,    /* products added up before their sum is added to the total; small ones
+                                would be lost in single precision */
+        SAMPLE = 32,         /* slots of the cause sampled to estimate the pairs */
 };
 
 typedef float Vector __attribute__((vector_size(16)));
 enum { VECTOR = sizeof(Vector) / sizeof(float) };
 
-/* The transform of a block: all real parts, then all imaginary ones, so that products are
- * taken four at a time. */
+/* A cached transform of a block: all real parts, then all imaginary ones, so that products are
+ * computed four at a time. */
 typedef struct {
-        const EdgeSignal *signal; /* NULL: nothing is kept here */
+        const EdgeSignal *signal; /* NULL: the entry is empty */
         gint64 block;
-        float *numbers; /* 2 * half of them */
+        float *numbers; /* 2 * half floats */
 } KeptBlock;
 
 struct Correlator {
         Lags lags;
         CorrelateBy by;
-        double *sums; /* of pairs, by lag */
+        double *sums; /* the correlation, by lag */
 
-        /* Block i of a cause are its slots from i * step on, as many, with zeros after them;
-         * block i of an effect are the slots from i * step + lags.first on, block of them.
-         * Lags do not wrap around, since step + lags.n - 1 = block. */
-        gsize block, step, half; /* half: of complex numbers, block / 2 + 1 made even */
+        /* Block i of a cause is its `step` slots from i * step on, then zeros. Block i of an effect
+         * is its `block` slots from i * step + lags.first on. Since step + lags.n - 1 = block, no
+         * lag wraps around. */
+        gsize block, step,
+                half; /* half: complex numbers, block / 2 + 1 rounded up to whole vectors */
         fftwf_plan forward, backward;
-        float *time;            /* a block */
-        fftwf_complex *complex; /* its transform, as FFTW has it */
-        float *cause, *effect;  /* transforms that are not kept */
+        float *time;            /* the slots of a block */
+        fftwf_complex *complex; /* its transform, in FFTW's layout */
+        float *cause, *effect;  /* transforms that are not cached */
         float *sum, *partial;
 
-        /* The blocks of causes, then those of effects: each has its one place. */
+        /* The cache: n_kept entries for blocks of causes, then n_kept for effects. Each block can
+         * be in one entry only. */
         KeptBlock *kept;
-        gsize n_kept; /* of each */
+        gsize n_kept;
 };
 
 /* --- making ---------------------------------------------------------------- */
 
-/* FFTW's planner is one for the whole process. */
+/* FFTW's planner is shared by the whole process. */
 G_LOCK_DEFINE_STATIC(planner);
 
-/* Estimated plans, since measured ones take longer to make than most correlations, and
- * differ from run to run in the last bit. */
+/* Makes estimated plans. Measured ones take longer than most correlations, and results would differ
+ * from run to run in the last bit. */
 static void make_plans(Correlator *c)
 {
         c->time = fftwf_alloc_real(c->block);
@@ -149,10 +151,10 @@ static void run_pairs(Correlator *c, const EdgeSignal *cause, const EdgeSignal *
 
 /* --- fft ------------------------------------------------------------------- */
 
-/* Transforms the slots of signal from index from on that lie before end; first is where
- * the block begins. */
-static void transform(Correlator *c, const EdgeSignal *signal, gsize from, gint64 first, gint64 end,
-                      float *numbers)
+/* Transforms the slots of signal from index `from` on that lie before end; first is the first slot
+ * of the block. */
+static void transform_slots(Correlator *c, const EdgeSignal *signal, gsize from, gint64 first,
+                            gint64 end, float *numbers)
 {
         gsize half = c->half, n = c->block / 2 + 1;
 
@@ -168,9 +170,9 @@ static void transform(Correlator *c, const EdgeSignal *signal, gsize from, gint6
                 numbers[i] = numbers[half + i] = 0;
 }
 
-/* The place where a block is kept, if it is; NULL where nothing is. */
-static KeptBlock *place_of(Correlator *c, const EdgeSignal *signal, gboolean is_effect,
-                           gint64 block)
+/* The cache entry for a block; NULL without a cache. */
+static KeptBlock *cache_entry_of(Correlator *c, const EdgeSignal *signal, gboolean is_effect,
+                                 gint64 block)
 {
         guint64 hash = ((guint64)(gsize)signal >> 4) * G_GUINT64_CONSTANT(0x9e3779b97f4a7c15);
 
@@ -179,11 +181,12 @@ static KeptBlock *place_of(Correlator *c, const EdgeSignal *signal, gboolean is_
         return &c->kept[(is_effect ? c->n_kept : 0) + ((hash >> 20) + (guint64)block) % c->n_kept];
 }
 
-/* The transform of a block, which begins at index from of the signal. */
-static const float *find_block(Correlator *c, const EdgeSignal *signal, gboolean is_effect,
-                               gint64 block, gsize from)
+/* The transform of a block, which begins at index `from` of the signal, from the cache if
+ * possible. */
+static const float *transform_of_block(Correlator *c, const EdgeSignal *signal, gboolean is_effect,
+                                       gint64 block, gsize from)
 {
-        KeptBlock *kept = signal->uses > 1 ? place_of(c, signal, is_effect, block) : NULL;
+        KeptBlock *kept = signal->uses > 1 ? cache_entry_of(c, signal, is_effect, block) : NULL;
         gint64 first = block * (gint64)c->step + (is_effect ? c->lags.first : 0);
         gint64 end = first + (gint64)(is_effect ? c->block : c->step);
         float *numbers = is_effect ? c->effect : c->cause;
@@ -197,7 +200,7 @@ static const float *find_block(Correlator *c, const EdgeSignal *signal, gboolean
                 kept->block = block;
                 numbers = kept->numbers;
         }
-        transform(c, signal, from, first, end, numbers);
+        transform_slots(c, signal, from, first, end, numbers);
         return numbers;
 }
 
@@ -221,14 +224,15 @@ static void add_partial(Correlator *c)
         memset(c->partial, 0, 2 * c->half * sizeof *c->partial);
 }
 
-/* Walks through the blocks in which both have a slot. */
+/* A walk through the blocks in which both signals have a slot. */
 typedef struct {
-        gsize cause, effect, next; /* where the block begins in each; where the next one does */
+        gsize cause, effect,
+                next; /* indices of the block's first slots; of the cause's next block */
         gint64 block;
 } BlockWalk;
 
-static gboolean next_block(const Correlator *c, BlockWalk *w, const EdgeSignal *cause,
-                           const EdgeSignal *effect)
+static gboolean next_shared_block(const Correlator *c, BlockWalk *w, const EdgeSignal *cause,
+                                  const EdgeSignal *effect)
 {
         while (w->next < cause->n) {
                 gint64 first, end;
@@ -256,9 +260,9 @@ static void run_fft(Correlator *c, const EdgeSignal *cause, const EdgeSignal *ef
                 make_plans(c);
         memset(c->sum, 0, 2 * c->half * sizeof *c->sum);
         memset(c->partial, 0, 2 * c->half * sizeof *c->partial);
-        while (next_block(c, &w, cause, effect)) {
-                const float *x = find_block(c, cause, FALSE, w.block, w.cause);
-                const float *y = find_block(c, effect, TRUE, w.block, w.effect);
+        while (next_shared_block(c, &w, cause, effect)) {
+                const float *x = transform_of_block(c, cause, FALSE, w.block, w.cause);
+                const float *y = transform_of_block(c, effect, TRUE, w.block, w.effect);
 
                 add_product(c->partial, x, y, c->half);
                 if (++n_partial % PARTIAL_SUM == 0)
@@ -329,7 +333,7 @@ static void run_whole(Correlator *c, const EdgeSignal *cause, const EdgeSignal *
 
 /* --- which ----------------------------------------------------------------- */
 
-/* About how many pairs of slots lie within the lags: by a sample of the causes. */
+/* Estimates the pairs of slots within the lags, from a sample of the cause's slots. */
 static double estimate_pairs(const Correlator *c, const EdgeSignal *cause, const EdgeSignal *effect)
 {
         gsize n = MIN(cause->n, SAMPLE);
@@ -362,7 +366,7 @@ CorrelateBy correlator_choose(const Correlator *c, const EdgeSignal *cause,
 
 /* --- correlating ----------------------------------------------------------- */
 
-static double sum_of(const EdgeSignal *s)
+static double sum_of_signal(const EdgeSignal *s)
 {
         double sum = 0;
 
@@ -371,13 +375,14 @@ static double sum_of(const EdgeSignal *s)
         return sum;
 }
 
-/* A power of two, well above the error of single precision and well below 1e-5 of the
- * greatest number: that is at least 1, and at least the mean of all. */
+/* The unit to which results are rounded. It is a power of two, well above the error of single
+ * precision and well below 1e-5 of the greatest number. That number is at least 1, and at least the
+ * mean. */
 static double rounding_of(const EdgeSignal *cause, const EdgeSignal *effect)
 {
         gint64 first = MIN(cause->slot[0], effect->slot[0]);
         gint64 last = MAX(cause->slot[cause->n - 1], effect->slot[effect->n - 1]);
-        double mean = sum_of(cause) * sum_of(effect) / (double)(last - first + 1);
+        double mean = sum_of_signal(cause) * sum_of_signal(effect) / (double)(last - first + 1);
 
         return exp2(floor(log2(4e-6 * MAX(mean, 1))));
 }

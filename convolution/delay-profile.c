@@ -7,37 +7,37 @@
 #include "base/time-search.h"
 
 enum {
-        POWERS = 10,        /* of ten that a resolution may be: up to a second */
-        STEPS = 1000,       /* of an edge that tell the resolution, about */
-        CROWDED = 50,       /* of effects in a bin, for each cause: more hide what is causal */
-        NODE_WORK = 100000, /* messages that are looked at of a node, about */
-        LEAST_SAMPLE = 50,
-        MOST_SAMPLE = 1000,
-        STRETCHES = 64, /* of the trace, that have to show a delay alike */
-        LEAST_LAGS = 100,
-        MOST_LAGS = 500000,
-        EFFECTS = 300, /* of the busiest node, at most, in the greatest delay */
-        /* Longest delays that stand out, in the greatest. 30 and 100 find the same on mail and in
-         * synthetic systems; with 100 fewer paths are missed in crowded captures cut in halves,
-         * where few of the long delays stand out. */
+        POWERS = 10,  /* powers of ten that a resolution may be: up to a second */
+        STEPS = 1000, /* steps of an edge that are sampled for the resolution, about */
+        CROWDED = 50, /* effects in a bin for each cause, at most; more would hide causal ones */
+        NODE_WORK = 100000, /* messages sampled at a node, about, over its pairs of edges */
+        LEAST_SAMPLE = 50,  /* messages sampled of an edge, at least */
+        MOST_SAMPLE = 1000, /* and at most */
+        STRETCHES = 64,     /* stretches of the trace that must show a delay alike */
+        LEAST_LAGS = 100,   /* quanta of the greatest delay, at least */
+        MOST_LAGS = 500000, /* and at most */
+        EFFECTS = 300,      /* messages of the busiest node within the greatest delay, at most */
+        /* The greatest delay, in longest delays that stand out. 30 and 100 find the same in mail
+         * and synthetic systems. With 100 fewer paths are missed in crowded captures cut in halves,
+         * where few long delays stand out. */
         REACH = 100,
 };
 
-/* Standard deviations above which a bin is counted. */
+/* Standard deviations above which a bin counts. */
 static const double SURE = 5;
 
-/* The same where stretches of the trace count as one observation each: what all have alike is 8
- * deviations off, the square root of their number, and what a single one has is 1. */
+/* The same with one observation a stretch. An excess that all stretches have alike is 8 deviations,
+ * sqrt(STRETCHES). An excess of a single stretch is 1. */
 static const double STEADY = 4;
 
-/* A unit that divides more than this share of the steps between stamps is their resolution. */
+/* The resolution divides more than this share of the steps between stamps. */
 static const double COARSE = 0.5;
 
-/* The longest delay is the one that this share of the delays do not exceed. */
+/* The longest delay is this quantile of all delays. */
 static const double NEARLY_ALL = 0.99;
 
-/* Counts the powers of ten that divide the steps from one stamp to the next. A clock that is off
- * has the same steps. */
+/* Counts the powers of ten that divide the steps from one stamp to the next. A clock offset does
+ * not change steps. */
 static void count_steps(const gint64 *time, guint32 n, guint64 *divided, guint64 *steps)
 {
         for (guint32 k = 1; k < n; k += 1 + n / STEPS) {
@@ -71,8 +71,8 @@ gint64 delay_resolution(const EdgeTraces *t)
 
 /* --- a profile ------------------------------------------------------------- */
 
-/* The bins are the same for all profiles of a trace, but for how many there are. */
-static void make_bins(DelayProfile *p, gint64 resolution, gint64 longest)
+/* Makes the bins. All profiles of a trace have the same, but not the same number. */
+static void make_delay_bins(DelayProfile *p, gint64 resolution, gint64 longest)
 {
         double edge = (double)resolution;
 
@@ -91,7 +91,7 @@ static void make_bins(DelayProfile *p, gint64 resolution, gint64 longest)
         memset(p->stretches, 0, sizeof p->stretches);
 }
 
-/* Adds what one cause has on one edge to its counts by bin. */
+/* Counts the effects of one cause on one out-edge, by bin. */
 static void count_effects(const DelayProfile *p, gint64 cause, const EdgeTrace *out,
                           gint64 resolution, guint32 *after, guint32 *before)
 {
@@ -101,14 +101,15 @@ static void count_effects(const DelayProfile *p, gint64 cause, const EdgeTrace *
         for (guint bin = 0; bin < p->n && i < out->n; bin++)
                 for (; i < out->n && out->sent[i] < cause + p->edges[bin + 1]; i++)
                         after[bin]++;
-        /* Effects of the same moment count as after: what mirrors them is one step before. */
+        /* Effects of the same moment count as after. Their mirror image is one step before. */
         i = at;
         for (guint bin = 0; bin < p->n && i > 0; bin++)
                 for (; i > 0 && out->sent[i - 1] > cause - resolution - p->edges[bin + 1]; i--)
                         before[bin]++;
 }
 
-/* stretch: by bin, how much more after than before its causes have. */
+/* Adds the counts of one cause. stretch is, by bin, the excess of after over before in the current
+ * stretch. */
 static void add_cause(DelayProfile *p, double *stretch, gint64 cause, const EdgeTraces *t,
                       NodeId node, gint64 resolution)
 {
@@ -146,7 +147,8 @@ void delay_profile_find(const EdgeTraces *t, const EdgeTrace *in, gint64 resolut
 
         for (guint k = first; k < end; k++)
                 n_out += t->edges[k].n;
-        make_bins(p, resolution, (gint64)MIN(span / 4, CROWDED * 5 * span / (double)MAX(n_out, 1)));
+        make_delay_bins(p, resolution,
+                        (gint64)MIN(span / 4, CROWDED * 5 * span / (double)MAX(n_out, 1)));
         for (guint i = 0; i < n; i++) {
                 add_cause(p, stretch, in->received[(guint64)i * in->n / n], t, in->to, resolution);
                 if ((guint64)i * STRETCHES / n != (guint64)(i + 1) * STRETCHES / n)
@@ -159,8 +161,7 @@ double delay_profile_excess(const DelayProfile *p, guint bin)
         return p->squares[bin] > 0 ? (p->after[bin] - p->before[bin]) / sqrt(p->squares[bin]) : 0;
 }
 
-/* Whether a bin has more after than before all through the trace. Bursts and days have it in a
- * part. */
+/* Whether a bin has an excess all through the trace. Bursts and days have one in parts. */
 static gboolean is_steady(const DelayProfile *p, guint bin)
 {
         return p->after[bin] - p->before[bin] > STEADY * sqrt(p->stretches[bin]);
@@ -168,18 +169,18 @@ static gboolean is_steady(const DelayProfile *p, guint bin)
 
 /* --- choosing -------------------------------------------------------------- */
 
-/* How many delays there are of each size, in all of the trace. */
+/* The number of causal delays in each bin, in the whole trace. */
 typedef struct {
         gint64 edges[DELAY_BINS + 1];
         double weight[DELAY_BINS];
         double sum;
 } DelaySizes;
 
-static void add_node(DelaySizes *sizes, const EdgeTraces *t, NodeId node, gint64 resolution)
+static void add_node_delays(DelaySizes *sizes, const EdgeTraces *t, NodeId node, gint64 resolution)
 {
         guint n_in = t->first_in[node + 1] - t->first_in[node];
         guint n_out = t->first_out[node + 1] - t->first_out[node];
-        /* Of longer delays, stretches would not be observations of their own. */
+        /* With longer delays, stretches would not be independent observations. */
         gint64 longest = (t->last - t->first) / STRETCHES;
         guint sample;
 
@@ -201,14 +202,14 @@ static void add_node(DelaySizes *sizes, const EdgeTraces *t, NodeId node, gint64
         }
 }
 
-static void sum_up(DelaySizes *sizes)
+static void sum_up_sizes(DelaySizes *sizes)
 {
         sizes->sum = 0;
         for (guint bin = 0; bin < DELAY_BINS; bin++)
                 sizes->sum += sizes->weight[bin];
 }
 
-/* The delay, as the lower edge of its bin, that a share of all are shorter than. */
+/* A quantile of the delays, as the lower edge of its bin. */
 static gint64 size_at(const DelaySizes *sizes, double share)
 {
         double sum = 0;
@@ -221,7 +222,7 @@ static gint64 size_at(const DelaySizes *sizes, double share)
         return sizes->edges[DELAY_BINS];
 }
 
-/* 1, 2 or 5 times a power of ten: the next one that is not above ns, or not below. */
+/* Rounds ns down, or up, to 1, 2 or 5 times a power of ten. */
 static gint64 round_duration(double ns, gboolean up)
 {
         static const gint64 steps[] = { 1, 2, 5 };
@@ -237,7 +238,7 @@ static gint64 round_duration(double ns, gboolean up)
                 }
 }
 
-/* In which the node that sends most, and is no root, sends EFFECTS messages. */
+/* The time in which the busiest node that is no root sends EFFECTS messages. */
 static gint64 busy_time(const EdgeTraces *t, const gboolean *is_root)
 {
         guint64 most = 0;
@@ -267,10 +268,10 @@ void delay_profile_choose(const EdgeTraces *t, const GArray *roots, gint64 *quan
                 is_root[g_array_index(roots, NodeId, i)] = TRUE;
         for (NodeId node = 0; node < t->n_nodes; node++)
                 if (!is_root[node])
-                        add_node(sizes, t, node, resolution);
-        sum_up(sizes);
+                        add_node_delays(sizes, t, node, resolution);
+        sum_up_sizes(sizes);
         longest = busy_time(t, is_root);
-        /* Where nothing stands out, a hundred steps to the longest will do. */
+        /* If no delay stands out, the greatest delay gets a hundred quanta. */
         shortest = sizes->sum > 0 ? size_at(sizes, 0.1) : longest / 10;
         greatest = round_duration((double)MAX(longest, LEAST_LAGS * *quantum), FALSE);
         if (sizes->sum > 0)

@@ -14,10 +14,10 @@
 /* Ends, as in bit 0 of MessageOp. */
 enum { SENT, RECEIVED, N_ENDS };
 
-/* What one end saw of a message. key is the same at both ends. */
+/* A message as one end saw it. */
 typedef struct {
         gint64 time;
-        guint64 key;
+        guint64 key; /* of operation and id: the same at both ends */
 } Observation;
 
 typedef struct {
@@ -26,14 +26,14 @@ typedef struct {
         gboolean disorder;
 } Observations;
 
-/* An edge as the trace has it, before clients are folded. */
+/* An edge of the trace, before clients are folded. */
 typedef struct {
         NodeId from, to;
         Observations ends[N_ENDS];
-        guint64 kinds[3]; /* calls, returns and one-way messages: observations of each */
+        guint64 kinds[3]; /* observations of calls, returns and one-way messages */
 } RawEdge;
 
-/* A message that is ready: both of its stamps. */
+/* Both stamps of a message. */
 typedef struct {
         gint64 sent, received;
 } Stamps;
@@ -42,7 +42,7 @@ struct EdgeTraceLoader {
         NodeTable *nodes;
         GArray *edges;   /* of RawEdge, in order of first sight */
         guint32 *places; /* indices of edges by hash of their nodes, or NO_EDGE */
-        guint32 mask;    /* a power of two less one */
+        guint32 mask;    /* the size of places less 1; a power of two less 1 */
         gint64 first, last;
         guint64 unmatched;
 };
@@ -80,8 +80,8 @@ void edge_trace_loader_free(EdgeTraceLoader *l)
 
 /* --- loading --------------------------------------------------------------- */
 
-/* Where the edge is in places, or where it would be. */
-static guint32 *find_place(const EdgeTraceLoader *l, NodeId from, NodeId to)
+/* The entry of an edge in places, or the empty entry where it belongs. */
+static guint32 *find_edge_entry(const EdgeTraceLoader *l, NodeId from, NodeId to)
 {
         guint32 at = hash_word(HASH_SEED, (guint64)from << 32 | to) & l->mask;
 
@@ -101,12 +101,12 @@ static void grow_places(EdgeTraceLoader *l)
         l->places = g_renew(guint32, l->places, l->mask + (gsize)1);
         memset(l->places, 0xff, (l->mask + (gsize)1) * sizeof *l->places);
         for (guint i = 0; i < l->edges->len; i++)
-                *find_place(l, raw_edge(l, i)->from, raw_edge(l, i)->to) = i;
+                *find_edge_entry(l, raw_edge(l, i)->from, raw_edge(l, i)->to) = i;
 }
 
-static RawEdge *find_edge(EdgeTraceLoader *l, NodeId from, NodeId to)
+static RawEdge *find_raw_edge(EdgeTraceLoader *l, NodeId from, NodeId to)
 {
-        guint32 *place = find_place(l, from, to);
+        guint32 *place = find_edge_entry(l, from, to);
         guint32 i = *place;
 
         if (G_UNLIKELY(i == NO_EDGE)) {
@@ -121,8 +121,8 @@ static RawEdge *find_edge(EdgeTraceLoader *l, NodeId from, NodeId to)
         return raw_edge(l, i);
 }
 
-/* Keys of messages without an id are less than 4, one for each kind. */
-static guint64 key_of(const Message *m)
+/* The key of a message. Without an id it is below 4, and the same for all of a kind. */
+static guint64 observation_key(const Message *m)
 {
         guint64 words[3] = { m->id_words[0], m->id_words[1],
                              (guint64)m->id_length << 32 | m->op >> 1 };
@@ -132,7 +132,7 @@ static guint64 key_of(const Message *m)
 
 gboolean edge_trace_loader_add(EdgeTraceLoader *l, const Message *m, GError **error)
 {
-        RawEdge *e = find_edge(l, m->sender, m->receiver);
+        RawEdge *e = find_raw_edge(l, m->sender, m->receiver);
         Observations *o = &e->ends[m->op & 1];
 
         if (G_UNLIKELY(o->n == o->room)) {
@@ -149,7 +149,7 @@ gboolean edge_trace_loader_add(EdgeTraceLoader *l, const Message *m, GError **er
         }
         if (o->n > 0 && m->time < o->at[o->n - 1].time)
                 o->disorder = TRUE;
-        o->at[o->n++] = (Observation){ m->time, key_of(m) };
+        o->at[o->n++] = (Observation){ m->time, observation_key(m) };
         e->kinds[m->op >> 1]++;
         l->first = MIN(l->first, m->time);
         l->last = MAX(l->last, m->time);
@@ -160,12 +160,12 @@ gboolean edge_trace_loader_add(EdgeTraceLoader *l, const Message *m, GError **er
 
 static const RawEdge *reverse_of(const EdgeTraceLoader *l, const RawEdge *e)
 {
-        guint32 i = *find_place(l, e->to, e->from);
+        guint32 i = *find_edge_entry(l, e->to, e->from);
 
         return i == NO_EDGE ? NULL : raw_edge(l, i);
 }
 
-/* Whether messages say that from called to. */
+/* Whether a call or a return shows that `from` called `to`. */
 static gboolean is_call_edge(const RawEdge *e, const RawEdge *reverse)
 {
         return e->kinds[CALL_SENT >> 1] > 0 || (reverse && reverse->kinds[RET_SENT >> 1] > 0);
@@ -178,7 +178,7 @@ static gboolean is_first_edge(const RawEdge *e, const RawEdge *reverse)
                (!reverse || reverse->kinds[MSG_SENT >> 1] == 0 || e < reverse);
 }
 
-static NodeId *find_fold(EdgeTraceLoader *l, gboolean fold, EdgeTraces *traces)
+static NodeId *fold_raw_edges(EdgeTraceLoader *l, gboolean fold, EdgeTraces *traces)
 {
         g_autofree FoldEdge *edges = g_new(FoldEdge, l->edges->len);
         guint n = 0;
@@ -219,7 +219,7 @@ static int compare_observations(const void *va, const void *vb)
         return COMPARE(a->time, b->time);
 }
 
-/* How many of the observations from i on have its key. */
+/* The number of observations from i on with the key of i. */
 static guint32 run_length(const Observations *o, guint32 i)
 {
         guint32 n = 1;
@@ -229,7 +229,7 @@ static guint32 run_length(const Observations *o, guint32 i)
         return n;
 }
 
-/* Appends what the two ends saw of messages of one key. */
+/* Joins the observations of both ends with one key, and appends the messages. */
 static void match_run(EdgeTraceLoader *l, GArray *out, const Observation *sent, guint32 n_sent,
                       const Observation *received, guint32 n_received, guint64 *n_both)
 {
@@ -237,7 +237,7 @@ static void match_run(EdgeTraceLoader *l, GArray *out, const Observation *sent, 
         gboolean no_id = (n_sent ? sent : received)->key < 4;
 
         if (no_id && n_sent != n_received && both > 0) {
-                /* One missing would put all that follow off by one. */
+                /* One missing message would shift all that follow by one. */
                 l->unmatched += both;
                 if (n_sent > n_received)
                         n_received = 0;
@@ -254,7 +254,7 @@ static void match_run(EdgeTraceLoader *l, GArray *out, const Observation *sent, 
         }
 }
 
-/* Appends the messages of an edge that has stamps of both ends. */
+/* Appends the messages of an edge with stamps of both ends. */
 static void match_ends(EdgeTraceLoader *l, RawEdge *e, GArray *out, guint64 *n_both)
 {
         Observations *s = &e->ends[SENT], *r = &e->ends[RECEIVED];
@@ -295,7 +295,7 @@ static int compare_arrivals(const void *va, const void *vb, void *data)
         return COMPARE(i, k);
 }
 
-/* The one column of raw edges that have stamps of one end each. */
+/* Fills the one column of an edge whose raw edges have stamps of one end each. */
 static void fill_one_column(EdgeTrace *edge, RawEdge *const *raw, guint n_raw)
 {
         gboolean sorted = n_raw == 1;
@@ -343,7 +343,7 @@ static void fill_two_columns(EdgeTrace *edge, GArray *messages)
         }
 }
 
-/* Whose clock made all stamps of raw edges that have stamps of one end each. */
+/* The node whose clock made all stamps, if raw edges have stamps of one end each. */
 static NodeId find_clock(const EdgeTrace *edge, RawEdge *const *raw, guint n_raw)
 {
         gboolean sent = FALSE, received = FALSE;
@@ -355,7 +355,7 @@ static NodeId find_clock(const EdgeTrace *edge, RawEdge *const *raw, guint n_raw
         return sent && received ? NO_NODE : sent ? edge->from : edge->to;
 }
 
-/* Fills in an edge from the raw ones that became it, and frees what they hold. */
+/* Makes an edge from the raw edges folded into it, and frees their observations. */
 static void make_edge(EdgeTraceLoader *l, EdgeTrace *edge, RawEdge *const *raw, guint n_raw)
 {
         gboolean two = FALSE;
@@ -433,8 +433,9 @@ static void make_edges(EdgeTraceLoader *l, EdgeTraces *t, const NodeId *fold)
         }
 }
 
-/* Edges by the node that they leave, as they lie, and by the node that they enter. */
-static void index_edges(EdgeTraces *t)
+/* Indexes edges by the node that they leave, as they are sorted, and by the node that they
+ * enter. */
+static void index_edges_by_node(EdgeTraces *t)
 {
         g_autofree guint *next = NULL;
 
@@ -458,13 +459,13 @@ static void index_edges(EdgeTraces *t)
 EdgeTraces *edge_trace_loader_finish(EdgeTraceLoader *l, gboolean fold)
 {
         EdgeTraces *t = g_new0(EdgeTraces, 1);
-        g_autofree NodeId *map = find_fold(l, fold, t);
+        g_autofree NodeId *map = fold_raw_edges(l, fold, t);
 
         t->nodes = l->nodes;
         t->first = l->edges->len ? l->first : NO_TIME;
         t->last = l->edges->len ? l->last : NO_TIME;
         make_edges(l, t, map);
-        index_edges(t);
+        index_edges_by_node(t);
         t->unmatched = l->unmatched;
         edge_trace_loader_free(l);
         return t;
@@ -511,7 +512,7 @@ const EdgeTrace *edge_traces_lookup(const EdgeTraces *t, NodeId from, NodeId to)
         return low < t->first_out[from + 1] && t->edges[low].to == to ? &t->edges[low] : NULL;
 }
 
-static void shift(gint64 *times, guint32 n, gint64 by)
+static void shift_stamps(gint64 *times, guint32 n, gint64 by)
 {
         for (guint32 i = 0; i < n; i++)
                 times[i] += by;
@@ -525,9 +526,9 @@ void edge_traces_shift(EdgeTraces *t, NodeId node, gint64 by)
                 EdgeTrace *e = &t->edges[i];
 
                 if (e->sent_clock == node)
-                        shift(e->sent, e->n, by);
+                        shift_stamps(e->sent, e->n, by);
                 if (e->received_clock == node && e->received != e->sent)
-                        shift(e->received, e->n, by);
+                        shift_stamps(e->received, e->n, by);
                 first = MIN(first, MIN(e->sent[0], e->received[0]));
                 last = MAX(last, MAX(e->sent[e->n - 1], e->received[e->n - 1]));
         }

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  *
- * FindCausedMessages (paper, Figure 6, lines 17 to 27): of the messages that a node sends,
- * those that messages V to it seem to have caused, by destination and delay.
+ * FindCausedMessages (paper, Figure 6, lines 17 to 27): finds which messages out of a node were
+ * caused by a set V of messages into the node.
  *
- * Line 26 is read as "messages to k in Z'": with Z, as printed, the search would forget V,
- * and every count would be that of the whole edge.
+ * We read line 26 as "messages to k in Z'". With Z, as printed, the search would forget V and count
+ * the whole edge each time.
  */
 #include <stdlib.h>
 
@@ -12,9 +12,9 @@
 #include "base/time-search.h"
 #include "convolution/convolution.h"
 
-/* The first message of Z from index from on that is not before slot: by steps that double,
- * since it mostly is near. */
-static guint32 search(const Convolution *run, const NodeTrace *z, guint32 from, gint64 slot)
+/* The first message of Z, from index `from` on, that is not before slot. Steps double (galloping
+ * search), since it mostly is near. */
+static guint32 gallop_to_slot(const Convolution *run, const NodeTrace *z, guint32 from, gint64 slot)
 {
         gint64 time = quanta_start(&run->quanta, slot);
         guint32 low = from, high, step = 1;
@@ -27,9 +27,9 @@ static guint32 search(const Convolution *run, const NodeTrace *z, guint32 from, 
         return low + time_search(z->sent + low, high - low, time);
 }
 
-/* Line 22: the messages of Z whose slot is that of some message of V shifted by a lag, give
- * or take the tolerance. Puts their indices, in order, into shifted, which has room for all
- * of Z, and returns how many there are. */
+/* Line 22: finds the messages of Z whose slot is that of a message of V plus lag, within the
+ * tolerance. Puts their indices, in order, into shifted, which has room for all of Z. Returns their
+ * number. */
 static guint32 find_shifted(const Convolution *run, const EdgeSignal *v, const NodeTrace *z,
                             gint64 lag, guint32 *shifted)
 {
@@ -39,15 +39,15 @@ static guint32 find_shifted(const Convolution *run, const EdgeSignal *v, const N
                 gint64 slot = v->slot[i] + lag;
                 guint32 end;
 
-                at = search(run, z, at, slot - run->tolerance);
-                end = search(run, z, at, slot + run->tolerance + 1);
+                at = gallop_to_slot(run, z, at, slot - run->tolerance);
+                end = gallop_to_slot(run, z, at, slot + run->tolerance + 1);
                 while (at < end)
                         shifted[n++] = at++;
         }
         return n;
 }
 
-/* Lines 23 to 26: those messages, by destination. */
+/* Lines 23 to 26: splits the shifted messages by destination. */
 static void split_by_destination(const Convolution *run, NodeId node, const guint32 *shifted,
                                  guint32 n_shifted, const Spike *spike, GArray *caused)
 {

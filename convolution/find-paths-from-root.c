@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  *
- * FindPathsFromRoot (paper, Figure 6, lines 1 to 8), for all roots: each edge of a root is
- * a search of its own, on any of the threads. Then equal paths are put together, in the
- * order of the edges, as Figure 9 shows them: one vertex, with all its delays.
+ * FindPathsFromRoot (paper, Figure 6, lines 1 to 8), for all roots. Each edge of a root is a search
+ * of its own, on any thread. Then equal paths are merged, in the order of the edges, as Figure 9
+ * shows them: one vertex, with all its delays.
  */
 #include <stdlib.h>
 
@@ -10,10 +10,10 @@
 
 typedef struct {
         Convolution *run;
-        GAsyncQueue *correlators; /* as many as there are threads */
-        const EdgeTrace **edges;  /* of the roots */
+        GAsyncQueue *correlators; /* one for each thread */
+        const EdgeTrace **edges;  /* the edges out of roots */
         GArray **found;           /* by edge: of FoundVertex */
-        guint64 *left_out;        /* by edge */
+        guint64 *left_out;        /* by edge: messages not followed */
 } Searches;
 
 /* One edge of a root: lines 5 to 8. */
@@ -57,7 +57,7 @@ static void search_all(Searches *s, guint n)
         g_async_queue_unref(s->correlators);
 }
 
-/* Adds what was found of one edge to the graph. */
+/* Adds the vertices found from one edge to the graph. */
 static void add_to_graph(PathGraph *graph, guint32 root, const GArray *found, guint32 *places)
 {
         for (guint32 i = 0; i < found->len; i++) {
@@ -77,8 +77,8 @@ static void add_to_graph(PathGraph *graph, guint32 root, const GArray *found, gu
 }
 
 /* Adds the path that ends at vertex last to the patterns. */
-static void add_pattern(Convolution *run, PathSet *set, NodeId root, const GArray *found,
-                        guint32 last)
+static void add_searched_pattern(Convolution *run, PathSet *set, NodeId root, const GArray *found,
+                                 guint32 last)
 {
         const FoundVertex *v = (const FoundVertex *)found->data;
         guint32 n = 0, i;
@@ -108,7 +108,7 @@ static void add_pattern(Convolution *run, PathSet *set, NodeId root, const GArra
         path_set_add_linear(set, root, hops, n, v[last].n, probability);
 }
 
-static guint32 add_root(PathGraph *graph, const EdgeTraces *t, NodeId root)
+static guint32 add_root_vertex(PathGraph *graph, const EdgeTraces *t, NodeId root)
 {
         guint64 n = 0;
 
@@ -141,11 +141,11 @@ PathSet *convolution_find_paths(Convolution *run)
                 g_autofree guint32 *places = g_new(guint32, found[i]->len);
 
                 if (vertex == NO_VERTEX)
-                        vertex = add_root(graph, t, root);
+                        vertex = add_root_vertex(graph, t, root);
                 add_to_graph(graph, vertex, found[i], places);
                 for (guint32 k = 0; k < found[i]->len; k++)
                         if (g_array_index(found[i], FoundVertex, k).end != PATH_GOES_ON)
-                                add_pattern(run, set, root, found[i], k);
+                                add_searched_pattern(run, set, root, found[i], k);
                 run->left_out += left_out[i];
                 g_array_free(found[i], TRUE);
         }

@@ -1,27 +1,27 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  *
- * The roots, where the user names none: nodes whose messages nothing explains that
- * arrives.
+ * Finds the roots, if the user names none: nodes whose messages are not explained by messages into
+ * them.
  *
- * Where messages are calls and returns, that is a node that calls and is never called.
- * Where they are not, a node that sends and gets nothing; or one that gets only what
- * answers it: of what arrives at a node, does it rather follow what the node has sent, or
- * go before it? (Both do, where clients wait for an answer and then ask again; but an
- * answer takes the same time more often than a thought.) Where that is not clear, a node
- * that sent the first message to each node that it talks with is a root.
+ * If messages are calls and returns, a root is a node that calls and is never called. With one-way
+ * messages it is a node that only sends, or one that receives only answers. A message into a node
+ * is an answer if it follows the node's own messages at a more regular delay than they follow it.
+ * (Clients that wait for an answer and then ask again show both, but the time of an answer varies
+ * less than the time to think.) If neither side is clearly sharper, a node is a root if it sent the
+ * first message to each node that it talks with.
  */
 #include <stdlib.h>
 
 #include "convolution/convolution.h"
 #include "convolution/delay-profile.h"
 
-enum { SAMPLE = 300 };
+enum { SAMPLE = 300 }; /* messages of an edge */
 
-/* How much sharper the other side has to be, beside what accident makes, to outweigh what
- * the first message says. */
+/* A node that sent the first messages is no root if after > CLEAR * before + ACCIDENT, in
+ * deviations. */
 static const double CLEAR = 2, ACCIDENT = 3;
 
-/* Whether all that arrives at a node answers it, rather than that the node answers. */
+/* Whether all messages into a node answer its own, rather than its own answer them. */
 static gboolean is_answered(const EdgeTraces *t, NodeId node, gint64 resolution)
 {
         for (guint i = t->first_in[node]; i < t->first_in[node + 1]; i++) {

@@ -12,7 +12,7 @@
 
 typedef struct {
         guint32 parent; /* NO_PREFIX for a root */
-        guint32 next;   /* in the same slot of the table; NO_PREFIX ends it */
+        guint32 next;   /* the next in the same slot of the table; NO_PREFIX: none */
         NodeId node;
         guint32 depth; /* 0 for a root */
         guint32 count; /* messages */
@@ -28,7 +28,7 @@ PrefixTree *prefix_tree_new(void);
 void prefix_tree_free(PrefixTree *tree);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(PrefixTree, prefix_tree_free)
 
-/* The vertex of node below parent, added where it is new. Constant time. */
+/* The vertex of node below parent; adds a new one if needed. Constant time. */
 guint32 prefix_tree_add(PrefixTree *tree, guint32 parent, NodeId node);
 
 #define PREFIX(tree, i) (&g_array_index((tree)->prefixes, Prefix, i))

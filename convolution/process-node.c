@@ -1,18 +1,17 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  *
- * ProcessNode (paper, Figure 6, lines 9 to 16): adds a vertex for each set of messages
- * that those to a node have caused, and goes on from there, depth first.
+ * ProcessNode (paper, Figure 6, lines 9 to 16): adds a vertex for each set of messages that a set
+ * of messages into a node caused. Goes on from there, depth first.
  *
- * What the figure leaves open: where it ends. It does at a root, since what that sends is
- * its own doing; where too few messages go on; and where a path is too long or the graph
- * too large.
+ * The figure does not say where a path ends. It ends at a root, whose messages have no cause. It
+ * also ends if too few messages go on, the path is too long, or the graph too large.
  */
 #include <math.h>
 
 #include "convolution/convolution.h"
 
-/* That so high a point is no accident: none of as many points with a normal distribution
- * is, but for one in so many. */
+/* The probability that a spike is no accident, (1 - Q(height))^points. Q(h) is the probability that
+ * a normal number is more than h deviations above its mean. */
 static double certainty(double height, gsize points)
 {
         return exp((double)points * log1p(-0.5 * erfc(height / sqrt(2))));
@@ -23,9 +22,9 @@ static void end_at(PathSearch *search, guint32 vertex, PathEnd end)
         g_array_index(search->vertices, FoundVertex, vertex).end = end;
 }
 
-/* Lines 12 to 16 for one set. */
-static void follow(PathSearch *search, NodeId node, guint32 parent, const CausedMessages *caused,
-                   guint depth)
+/* Lines 12 to 16 for one set of caused messages. */
+static void follow_caused(PathSearch *search, NodeId node, guint32 parent,
+                          const CausedMessages *caused, guint depth)
 {
         const Convolution *run = search->run;
         FoundVertex v = {
@@ -70,7 +69,7 @@ void process_node(PathSearch *search, NodeId node, guint32 vertex, const Message
                         search->left_out += o->messages.n;
                         end = end == PATH_GOES_ON ? PATH_GOES_ON : PATH_END_LIMIT;
                 } else {
-                        follow(search, node, vertex, o, depth + 1);
+                        follow_caused(search, node, vertex, o, depth + 1);
                         end = PATH_GOES_ON;
                 }
                 g_free(o->messages.received);

@@ -1,9 +1,21 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
+/* SPDX-License-Identifier: BSD-2-Clause
+ *
+ * One pass over the points cuts out the runs above mean + S deviations. The highest point of a run
+ * is a spike if it is above mean + N deviations. Here the first run has one, the second has none:
+ *
+ *                          #
+ *     mean + N  ----------###-------------------
+ *                         ###
+ *     mean + S  ---------#####--------#---------
+ *                       #######      ###
+ *     mean      --###############################
+ *                        from end
+ */
 #include "convolution/spike.h"
 
 #include <math.h>
 
-static Moments find_moments(const float *c, gsize n)
+static Moments find_point_moments(const float *c, gsize n)
 {
         Moments m = { 0, 0 };
 
@@ -21,7 +33,7 @@ GArray *spikes_find(const float *c, gsize n, double spike, double between, Momen
         GArray *spikes = g_array_new(FALSE, FALSE, sizeof(Spike));
         gsize i = 0;
 
-        *moments = find_moments(c, n);
+        *moments = find_point_moments(c, n);
         if (moments->deviation <= 0)
                 return spikes;
         while (i < n) {

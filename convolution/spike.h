@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  *
- * Spikes of a correlation (paper, section 5.2; Figure 6, line 20): the delays by which
- * effects follow their causes. A point is a spike if it is a local maximum more than N
- * standard deviations above the mean; between two spikes there is a point less than S
- * deviations above it, and of several candidates without one the largest is taken, of
- * equal ones the first. Mean and deviation are those of all points.
+ * Spikes of a correlation (paper, section 5.2; Figure 6, line 20): the delays by which effects
+ * follow their causes. A run of points of at least S standard deviations above the mean is one
+ * candidate. It is a spike if its highest point, of equal ones the first, is more than N deviations
+ * above the mean. Mean and deviation are of all points.
  */
 #ifndef RAVEL_SPIKE_H
 #define RAVEL_SPIKE_H
@@ -13,7 +12,7 @@
 
 typedef struct {
         gsize at;        /* the largest point */
-        gsize from, end; /* around it, the points of S deviations or more: from to end - 1 */
+        gsize from, end; /* the run of points around it: from to end - 1 */
         double height;   /* in deviations above the mean */
 } Spike;
 
@@ -21,12 +20,13 @@ typedef struct {
         double mean, deviation;
 } Moments;
 
-/* Finds the spikes of n points, in order: an array of Spike, the caller's to free. There is
- * none where all points are equal. */
+/* Finds the spikes of n points: an array of Spike in order, the caller's to free. spike is N,
+ * between is S. There is no spike if all points are equal. */
 GArray *spikes_find(const float *c, gsize n, double spike, double between, Moments *moments);
 
-/* The least number of points in which a spike as wide can be more than so many deviations
- * above the mean: width points of one height among zeros are sqrt((n - width) / width). */
+/* The least number of points in which a spike of this width can exceed `spike` deviations. Of n
+ * points, `width` of one height and the others 0, the height is sqrt((n - width) / width)
+ * deviations. */
 gsize spike_least_points(gsize width, double spike);
 
 #endif

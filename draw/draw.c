@@ -10,14 +10,14 @@
 #include "base/error.h"
 
 struct Draw {
-        GVC_t *gvc; /* NULL: nothing was laid out yet, and plugins take time to load */
+        GVC_t *gvc; /* NULL before the first layout, since plugins take time to load */
 };
 
-/* Of cgraph's two kinds, which only some of its functions tell apart. */
+/* An object of cgraph, most of whose functions take a void pointer to any kind. */
 typedef struct {
         Agnode_t *vertex; /* NULL: it is an edge, or the graph */
-        void *object;
-        Agedge_t *edge; /* of a vertex: the first into it */
+        void *object;     /* the graph, a vertex or an edge */
+        Agedge_t *edge;   /* of a vertex: the first edge into it */
 } Item;
 
 typedef struct {
@@ -47,8 +47,8 @@ static void replay_clear(Replay *r)
 }
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Replay, replay_clear)
 
-/* What Graphviz made; where that is NULL memory has run out, and as GLib does, this ends
- * the program and says so. */
+/* Returns what Graphviz made. NULL means that memory has run out: then ends the program with a
+ * message, as GLib does. */
 static gpointer have(gpointer made)
 {
         if (!made)
@@ -74,7 +74,8 @@ static Item *take_item(const Replay *r, DrawBytes *bytes)
                        : NULL;
 }
 
-/* One that begins with '%' is no name to cgraph, which makes its own so. */
+/* Takes a name, or NULL. A name must not begin with '%', which cgraph keeps for names of its
+ * own. */
 static char *take_name(DrawBytes *bytes)
 {
         const char *name = draw_bytes_take_text(bytes);
@@ -89,14 +90,14 @@ static gboolean take_attribute(DrawBytes *bytes, char **name, char **value)
                (*value = (char *)draw_bytes_take_text(bytes)) && **name;
 }
 
-static gboolean take_default(Replay *r, int kind, DrawBytes *bytes)
+static gboolean replay_default(Replay *r, int kind, DrawBytes *bytes)
 {
         char *name, *value;
 
         return take_attribute(bytes, &name, &value) && have(agattr(r->graph, kind, name, value));
 }
 
-static gboolean take_vertex(Replay *r, DrawBytes *bytes)
+static gboolean replay_vertex(Replay *r, DrawBytes *bytes)
 {
         char *name = take_name(bytes);
         Agnode_t *vertex;
@@ -108,7 +109,7 @@ static gboolean take_vertex(Replay *r, DrawBytes *bytes)
         return TRUE;
 }
 
-static gboolean take_edge(Replay *r, DrawBytes *bytes)
+static gboolean replay_edge(Replay *r, DrawBytes *bytes)
 {
         Item *from = take_item(r, bytes), *to = from ? take_item(r, bytes) : NULL;
         Agedge_t *edge;
@@ -122,7 +123,7 @@ static gboolean take_edge(Replay *r, DrawBytes *bytes)
         return TRUE;
 }
 
-static gboolean take_setting(Replay *r, DrawBytes *bytes)
+static gboolean replay_setting(Replay *r, DrawBytes *bytes)
 {
         const Item *item = take_item(r, bytes);
         char *name, *value;
@@ -131,7 +132,7 @@ static gboolean take_setting(Replay *r, DrawBytes *bytes)
                agsafeset(item->object, name, value, (char *)"") == 0;
 }
 
-static gboolean take_step(Replay *r, DrawBytes *bytes)
+static gboolean replay_step(Replay *r, DrawBytes *bytes)
 {
         guint8 step;
 
@@ -139,23 +140,23 @@ static gboolean take_step(Replay *r, DrawBytes *bytes)
                 return FALSE;
         switch (step) {
         case STEP_GRAPH_DEFAULT:
-                return take_default(r, AGRAPH, bytes);
+                return replay_default(r, AGRAPH, bytes);
         case STEP_VERTEX_DEFAULT:
-                return take_default(r, AGNODE, bytes);
+                return replay_default(r, AGNODE, bytes);
         case STEP_EDGE_DEFAULT:
-                return take_default(r, AGEDGE, bytes);
+                return replay_default(r, AGEDGE, bytes);
         case STEP_VERTEX:
-                return take_vertex(r, bytes);
+                return replay_vertex(r, bytes);
         case STEP_EDGE:
-                return take_edge(r, bytes);
+                return replay_edge(r, bytes);
         case STEP_SET:
-                return take_setting(r, bytes);
+                return replay_setting(r, bytes);
         default:
                 return FALSE;
         }
 }
 
-static gboolean take_steps(Replay *r, DrawBytes bytes, Agdisc_t *disc)
+static gboolean replay_steps(Replay *r, DrawBytes bytes, Agdisc_t *disc)
 {
         guint8 step;
         char *name;
@@ -165,21 +166,21 @@ static gboolean take_steps(Replay *r, DrawBytes bytes, Agdisc_t *disc)
         r->graph = have(agopen(name, Agdirected, disc));
         add_item(r, NULL, r->graph);
         while (bytes.n > 0)
-                if (!take_step(r, &bytes))
+                if (!replay_step(r, &bytes))
                         return FALSE;
         return TRUE;
 }
 
-/* --- what is drawn ---------------------------------------------------------- */
+/* --- the drawing ------------------------------------------------------------ */
 
-static void append(GByteArray *out, const void *data, gsize n)
+static void append_drawn_bytes(GByteArray *out, const void *data, gsize n)
 {
         g_byte_array_append(out, data, (guint)n);
 }
 
 static int put_string(void *channel, const char *text)
 {
-        append(channel, text, strlen(text));
+        append_drawn_bytes(channel, text, strlen(text));
         return 0;
 }
 
@@ -199,7 +200,7 @@ static gboolean render(Draw *draw, Agraph_t *graph, GByteArray *out)
         gboolean ok = memory && gvRender(draw->gvc, graph, "svg", memory) == 0;
 
         if (memory && fclose(memory) == 0 && ok)
-                append(out, svg, length);
+                append_drawn_bytes(out, svg, length);
         free(svg);
         return ok;
 }
@@ -233,16 +234,16 @@ static void append_box(GByteArray *out, const Item *item, int height)
         DrawnBox box = { pixel(ND_coord(v).x), height - pixel(ND_coord(v).y),
                          pixel(ND_width(v) * 72), pixel(ND_height(v) * 72), (guint32)strlen(path) };
 
-        append(out, &box, sizeof box);
-        append(out, path, box.edge);
+        append_drawn_bytes(out, &box, sizeof box);
+        append_drawn_bytes(out, path, box.edge);
 }
 
-static void append_layout(GByteArray *out, const Replay *r)
+static void append_drawn_tree(GByteArray *out, const Replay *r)
 {
         DrawnTree tree = { pixel(GD_bb(r->graph).UR.x), pixel(GD_bb(r->graph).UR.y),
                            (guint32)agnnodes(r->graph) };
 
-        append(out, &tree, sizeof tree);
+        append_drawn_bytes(out, &tree, sizeof tree);
         for (guint i = 0; i < r->items->len; i++) {
                 const Item *item = &g_array_index(r->items, Item, i);
 
@@ -251,7 +252,7 @@ static void append_layout(GByteArray *out, const Replay *r)
         }
 }
 
-static gboolean lay_out(Draw *draw, const Replay *r, DrawKind what, GByteArray *out)
+static gboolean lay_out_graph(Draw *draw, const Replay *r, DrawKind what, GByteArray *out)
 {
         gboolean ok = TRUE;
 
@@ -262,7 +263,7 @@ static gboolean lay_out(Draw *draw, const Replay *r, DrawKind what, GByteArray *
         if (what == DRAW_SVG)
                 ok = render(draw, r->graph, out);
         else
-                append_layout(out, r);
+                append_drawn_tree(out, r);
         gvFreeLayout(draw->gvc, r->graph);
         return ok;
 }
@@ -277,13 +278,13 @@ GByteArray *draw_steps(Draw *draw, DrawKind what, const guint8 *steps, gsize n, 
 
         io.putstr = put_string;
         io.flush = flush_nothing;
-        if (!take_steps(&r, (DrawBytes){ steps, n }, what == DRAW_DOT ? &disc : NULL)) {
+        if (!replay_steps(&r, (DrawBytes){ steps, n }, what == DRAW_DOT ? &disc : NULL)) {
                 g_set_error_literal(error, RAVEL_ERROR, RAVEL_ERROR_INPUT,
                                     "ravel-draw was told nonsense: expected that of this version "
                                     "of ravel");
                 return NULL;
         }
-        if (what == DRAW_DOT ? agwrite(r.graph, out) >= 0 : lay_out(draw, &r, what, out))
+        if (what == DRAW_DOT ? agwrite(r.graph, out) >= 0 : lay_out_graph(draw, &r, what, out))
                 return g_steal_pointer(&out);
         g_set_error(error, RAVEL_ERROR, RAVEL_ERROR_OUTPUT, "Graphviz cannot %s: %s",
                     what == DRAW_LAYOUT ? "lay out the tree" : "draw the graph",

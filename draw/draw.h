@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  *
- * The other end of paths/write/drawer.h, in the program ravel-draw: takes the steps of a drawing
- * with Graphviz, which only this folder knows, and draws it.
+ * The other end of paths/write/drawer.h, in the program ravel-draw: replays the steps of a drawing
+ * with Graphviz, which only this folder knows, and renders it.
  */
 #ifndef RAVEL_DRAW_H
 #define RAVEL_DRAW_H
@@ -14,8 +14,8 @@ Draw *draw_new(void);
 void draw_free(Draw *draw);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(Draw, draw_free)
 
-/* What is drawn of the n bytes of steps, newly allocated. NULL and error set where they are no
- * drawing, or Graphviz cannot. */
+/* Draws the n bytes of steps. The result is newly allocated. NULL and error set if the steps are no
+ * drawing, or Graphviz fails. */
 GByteArray *draw_steps(Draw *draw, DrawKind what, const guint8 *steps, gsize n, GError **error);
 
 #endif

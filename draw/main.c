@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  *
- * ravel-draw: answers what it is asked on standard input (paths/write/drawing.h) on standard
- * output, until that ends. ravel and ravel-convolution start it; nobody else needs to.
+ * ravel-draw: reads requests from standard input (paths/write/drawing.h) and answers them on
+ * standard output, until the input ends. Only ravel and ravel-convolution start it.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -11,8 +11,8 @@
 #include "config.h"
 #include "draw/draw.h"
 
-/* FALSE: it ended before. */
-static gboolean receive_bytes(guint8 *to, gsize n)
+/* FALSE if the input ends before. */
+static gboolean read_request_bytes(guint8 *to, gsize n)
 {
         while (n > 0) {
                 gssize received = read(STDIN_FILENO, to, n);
@@ -25,7 +25,7 @@ static gboolean receive_bytes(guint8 *to, gsize n)
         return TRUE;
 }
 
-static gboolean send_bytes(const void *data, gsize n)
+static gboolean write_answer_bytes(const void *data, gsize n)
 {
         for (const guint8 *from = data; n > 0;) {
                 gssize sent = write(STDOUT_FILENO, from, n);
@@ -38,7 +38,7 @@ static gboolean send_bytes(const void *data, gsize n)
         return TRUE;
 }
 
-/* The steps of a request. The memory for them grows as they come: not as they are announced. */
+/* Receives the steps of a request. Memory grows as bytes arrive, not by the announced number. */
 static gboolean receive_steps(GByteArray *steps, guint64 n)
 {
         enum { CHUNK = 1 << 20 };
@@ -47,27 +47,27 @@ static gboolean receive_steps(GByteArray *steps, guint64 n)
                 guint old = steps->len, more = (guint)MIN(n - old, CHUNK);
 
                 g_byte_array_set_size(steps, old + more);
-                if (!receive_bytes(steps->data + old, more))
+                if (!read_request_bytes(steps->data + old, more))
                         return FALSE;
         }
         return TRUE;
 }
 
-static gboolean answer(guint32 how, const void *data, gsize n)
+static gboolean send_answer(guint32 how, const void *data, gsize n)
 {
         DrawFrame frame = { DRAW_MAGIC, how, n };
 
-        return send_bytes(&frame, sizeof frame) && send_bytes(data, n);
+        return write_answer_bytes(&frame, sizeof frame) && write_answer_bytes(data, n);
 }
 
-/* FALSE: there is no other request. */
+/* Serves a request. FALSE if there are no more. */
 static gboolean serve(Draw *draw)
 {
         g_autoptr(GByteArray) steps = g_byte_array_new(), drawn = NULL;
         g_autoptr(GError) error = NULL;
         DrawFrame frame;
 
-        if (!receive_bytes((guint8 *)&frame, sizeof frame))
+        if (!read_request_bytes((guint8 *)&frame, sizeof frame))
                 return FALSE;
         if (frame.magic != DRAW_MAGIC || frame.what >= N_DRAW_KINDS || frame.n > G_MAXINT32) {
                 fprintf(stderr,
@@ -79,8 +79,8 @@ static gboolean serve(Draw *draw)
         if (!receive_steps(steps, frame.n))
                 return FALSE;
         drawn = draw_steps(draw, frame.what, steps->data, steps->len, &error);
-        return drawn ? answer(DRAW_DONE, drawn->data, drawn->len)
-                     : answer(DRAW_FAILED, error->message, strlen(error->message));
+        return drawn ? send_answer(DRAW_DONE, drawn->data, drawn->len)
+                     : send_answer(DRAW_FAILED, error->message, strlen(error->message));
 }
 
 int main(int argc, char **argv)

@@ -18,7 +18,7 @@ typedef struct {
 } Scan;
 
 /* JsonFill */
-static gssize read_bytes(gpointer user, void *buffer, gsize n, GError **error)
+static gssize read_text_bytes(gpointer user, void *buffer, gsize n, GError **error)
 {
         Bytes *b = user;
         gsize size = MIN(n, (gsize)(b->end - b->at));
@@ -30,7 +30,7 @@ static gssize read_bytes(gpointer user, void *buffer, gsize n, GError **error)
         return (gssize)size;
 }
 
-static void give(Scan *s, JsonText take, gpointer user)
+static void give_scalar(Scan *s, JsonText take, gpointer user)
 {
         const char *keys[JSON_MAX_DEPTH];
 
@@ -41,13 +41,13 @@ static void give(Scan *s, JsonText take, gpointer user)
         take(user, keys, s->n_keys, s->value->str);
 }
 
-/* The value that is pending: into it, or it is given. FALSE where it is too deep, or none. */
+/* Gives the pending value, or enters it. FALSE if it is too deep, or there is none. */
 static gboolean take_value(Scan *s, JsonText take, gpointer user)
 {
         gboolean is_object;
 
         if (json_reader_scalar(s->r)) {
-                give(s, take, user);
+                give_scalar(s, take, user);
                 return TRUE;
         }
         is_object = json_reader_enter_object(s->r);
@@ -58,8 +58,8 @@ static gboolean take_value(Scan *s, JsonText take, gpointer user)
         return TRUE;
 }
 
-/* To the next value within the one that was begun with. FALSE: there is none. */
-static gboolean find_next(Scan *s)
+/* Goes to the next value inside the top one. FALSE if there is none. */
+static gboolean find_next_value(Scan *s)
 {
         while (s->depth > 0) {
                 gboolean is_object = s->is_object[s->depth - 1];
@@ -80,28 +80,28 @@ static gboolean find_next(Scan *s)
         return FALSE;
 }
 
-static gboolean scan(Scan *s, JsonText take, gpointer user)
+static gboolean scan_value(Scan *s, JsonText take, gpointer user)
 {
         if (!json_reader_next_value(s->r))
                 return FALSE;
         do {
                 if (!take_value(s, take, user))
                         return FALSE;
-        } while (find_next(s));
+        } while (find_next_value(s));
         return !json_reader_next_value(s->r) && !json_reader_error(s->r);
 }
 
 gboolean json_texts(const guint8 *data, gsize n, JsonText take, gpointer user)
 {
         Bytes bytes = { (const char *)data, (const char *)data + n };
-        g_autoptr(JsonReader) r = json_reader_new(read_bytes, &bytes);
+        g_autoptr(JsonReader) r = json_reader_new(read_text_bytes, &bytes);
         Scan s = { .r = r };
         gboolean ok;
 
         s.value = g_string_new(NULL);
         for (guint i = 0; i < JSON_MAX_DEPTH; i++)
                 s.key[i] = g_string_new(NULL);
-        ok = scan(&s, take, user);
+        ok = scan_value(&s, take, user);
         g_string_free(s.value, TRUE);
         for (guint i = 0; i < JSON_MAX_DEPTH; i++)
                 g_string_free(s.key[i], TRUE);

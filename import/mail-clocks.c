@@ -1,4 +1,13 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
+/* SPDX-License-Identifier: BSD-2-Clause
+ *
+ * For a pair of hosts (i, k), t is the transit of a fast mail, in seconds, and w the weight of the
+ * pair. The clock offsets x minimise the sum of absolute values
+ *
+ *     sum over pairs w * c(r) * |r| + STAYS * sum over hosts |x_i|,   r = t - x_k + x_i
+ *
+ * with c = NEGATIVE if r < 0 and 1 else. Absolute values let most hosts keep x = 0, and let a few
+ * slow pairs not count. They are minimised by iteratively reweighted least squares.
+ */
 #include "import/mail-clocks.h"
 
 #include <stdlib.h>
@@ -6,29 +15,30 @@
 
 #include "base/compare.h"
 
-/* Chosen on five made systems of relays (tests/experiments/mail.py, seeds 101 to 105, clocks off by
- * 3 to 300 s). With STAYS 0.5 or 2 single clocks differ by a second; with 0, and NEGATIVE 1, all
- * clocks that agree may be moved together, which changes no path. */
+/* Chosen on five synthetic systems of relays (tests/experiments/mail.py, seeds 101 to 105, clocks
+ * off by 3 to 300 s). With STAYS 0.5 or 2 some clocks differ by a second. With STAYS 0 and NEGATIVE
+ * 1 clocks that agree may all be moved together, which changes no path. */
 enum {
         ROUNDS = 200,
-        QUICKEST = 50, /* of so many mails the second quickest counts: single stamps are wrong */
-        ENOUGH = 10,   /* mails of a pair of hosts count in full */
+        QUICKEST = 50, /* a pair's transit is that of mail n / QUICKEST, fastest first: single
+                          stamps may be wrong */
+        ENOUGH = 10,   /* mails that give a pair its full weight */
 };
-static const double NEGATIVE = 4; /* a transit below 0 weighs so much more than one above */
-static const double STAYS = 1;    /* a clock that is moved, as much as so many pairs of hosts */
+static const double NEGATIVE = 4; /* weight of a negative transit */
+static const double STAYS = 1;    /* weight of a moved clock, in pairs of hosts */
 static const gint64 SECOND = 1000000000;
 
 typedef struct {
         NodeId from, to;
-        double seconds; /* of the quickest mail */
-        double weight;
+        double seconds; /* the transit of a fast mail */
+        double weight;  /* 0 to 1 */
 } Pair;
 
 typedef struct {
         GArray *pairs; /* of Pair */
         guint n_nodes;
-        guint *first, *incident; /* of node i, incident[first[i]] to incident[first[i + 1] - 1] */
-        double *ahead;           /* by node, s */
+        guint *first, *incident; /* pairs of node i: incident[first[i] .. first[i + 1] - 1] */
+        double *ahead;           /* by node: how far its clock is ahead, s */
 } Fit;
 
 static int compare_transits(const void *a, const void *b)
@@ -40,7 +50,7 @@ static int compare_transits(const void *a, const void *b)
         return x->to != y->to ? COMPARE(x->to, y->to) : COMPARE(x->transit, y->transit);
 }
 
-static GArray *find_pairs(MailTransit *transits, gsize n)
+static GArray *find_host_pairs(MailTransit *transits, gsize n)
 {
         GArray *pairs = g_array_new(FALSE, FALSE, sizeof(Pair));
 
@@ -60,7 +70,7 @@ static GArray *find_pairs(MailTransit *transits, gsize n)
         return pairs;
 }
 
-static gboolean is_needed(const GArray *pairs)
+static gboolean is_fit_needed(const GArray *pairs)
 {
         for (guint i = 0; i < pairs->len; i++)
                 if (g_array_index(pairs, Pair, i).seconds <= -2)
@@ -91,22 +101,22 @@ static void list_incident(Fit *fit)
         }
 }
 
-static double over_size(double weight, double x)
+static double absolute_weight(double weight, double x)
 {
         x = x < 0 ? -x : x;
         return weight / (x > 1 ? x : 1);
 }
 
-/* The least sum of what is left, each by its size and not its square, so that a few slow pairs do
- * not count: a weighted mean, again and again (iteratively reweighted least squares). */
+/* One step for one node: its offset becomes the mean of the offsets that its pairs and STAYS ask
+ * for. Each is weighed by 1 / |r|, so that squares become absolute values. */
 static void fit_node(Fit *fit, NodeId node)
 {
-        double weights = over_size(STAYS, fit->ahead[node]), sum = 0;
+        double weights = absolute_weight(STAYS, fit->ahead[node]), sum = 0;
 
         for (guint i = fit->first[node]; i < fit->first[node + 1]; i++) {
                 const Pair *p = &g_array_index(fit->pairs, Pair, fit->incident[i]);
                 double rest = p->seconds - fit->ahead[p->to] + fit->ahead[p->from];
-                double weight = over_size(rest < 0 ? NEGATIVE * p->weight : p->weight, rest);
+                double weight = absolute_weight(rest < 0 ? NEGATIVE * p->weight : p->weight, rest);
 
                 weights += weight;
                 sum += weight * (fit->ahead[node] + (p->to == node ? rest : -rest));
@@ -121,11 +131,11 @@ static gint64 whole_seconds(double x)
 
 gint64 *mail_clocks_find(MailTransit *transits, gsize n, guint n_nodes)
 {
-        g_autoptr(GArray) pairs = find_pairs(transits, n);
+        g_autoptr(GArray) pairs = find_host_pairs(transits, n);
         Fit fit = { .pairs = pairs, .n_nodes = n_nodes };
         gint64 *ahead;
 
-        if (!is_needed(pairs))
+        if (!is_fit_needed(pairs))
                 return NULL;
         fit.ahead = g_new0(double, n_nodes);
         list_incident(&fit);

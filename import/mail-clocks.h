@@ -1,28 +1,28 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  *
- * The clocks of hosts that mail went through. Each stamps the mail that it takes, so from one host
- * to the next a mail takes its transit and what their clocks differ by. No transit is negative, and
- * the quickest mails take hardly a second.
+ * Finds the clock offsets of mail hosts. Each host stamps the mail that it receives. So the
+ * apparent time between two hosts is the transit plus the difference of their clocks. No transit is
+ * negative, and the fastest mails take hardly a second.
  *
- * Clocks that agree stay as they are: offsets are looked for where mails arrive before they were
- * sent, by more than whole seconds explain. Then they are those with which the quickest mails from
- * host to host take least in all and few take less than nothing, and most hosts keep their clock.
- * One offset a host is for all the time, in whole seconds as the stamps are. A host behind which
- * every mail waits cannot be told from one whose clock is late; it is not moved for that alone.
+ * Offsets are searched only if mails arrive before they were sent, by more than the rounding to
+ * seconds explains. They minimise the transits of the fastest mails between pairs of hosts, with a
+ * penalty on negative transits and on moved clocks. Each host has one offset for all the time, in
+ * whole seconds as the stamps. A host at which every mail waits looks like one whose clock is slow;
+ * it is not moved for that alone.
  */
 #ifndef RAVEL_MAIL_CLOCKS_H
 #define RAVEL_MAIL_CLOCKS_H
 
 #include "tracefmt/node-table.h"
 
-/* A mail that was at one host, and then at another, by the clock of each. */
+/* A mail that went from one host to another, each stamp by its host's clock. */
 typedef struct {
         NodeId from, to;
         gint64 transit; /* ns */
 } MailTransit;
 
-/* How far the clock of each of n_nodes nodes is ahead, ns, the caller's to free; NULL where they
- * agree. Sorts the n transits. 200 rounds over the pairs of hosts. */
+/* How far the clock of each of n_nodes nodes is ahead, in ns, the caller's to free; NULL if the
+ * clocks agree. Sorts the n transits. Takes 200 rounds over the pairs of hosts. */
 gint64 *mail_clocks_find(MailTransit *transits, gsize n, guint n_nodes);
 
 #endif

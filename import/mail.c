@@ -16,21 +16,21 @@ enum {
         NO_HOP = G_MAXUINT32,
 };
 
-/* A message; one without a stamp stands for its place in the path only. */
+/* A message. One without a stamp is only a place in the path. */
 typedef struct {
         gint64 time;
         NodeId from, to;
         guint32 before;   /* the hop that brought the mail to from, or NO_HOP */
-        guint32 mail;     /* in MailImport.ids, plus one; 0: it has no Message-ID */
-        guint32 position; /* among those that follow the same one, from 1 */
-        guint32 after;    /* how many follow */
+        guint32 mail;     /* index in MailImport.ids plus 1; 0: no Message-ID */
+        guint32 position; /* its number among the hops after `before`, from 1 */
+        guint32 after;    /* the number of hops after this one */
 } Hop;
 
 typedef struct {
         guint8 bytes[DIGEST];
 } Digest;
 
-static const gint64 RESOLUTION = 1000000000; /* ns, of the stamps */
+static const gint64 RESOLUTION = 1000000000; /* of the stamps, ns */
 
 typedef enum { AT_START, IN_HEADERS, IN_BODY } Place;
 
@@ -40,15 +40,15 @@ struct MailImport {
 
         Place place;
         gboolean is_mbox, was_blank;
-        GString *field; /* of the header in hand, unfolded */
+        GString *field; /* the current header, unfolded */
         gboolean is_too_long;
-        GPtrArray *received; /* texts, as they stand: the last hop first */
+        GPtrArray *received; /* its Received headers as written: the last hop first */
         char *message_id;    /* of this mail, or NULL */
 
         GArray *hops;      /* of Hop */
         GArray *ids;       /* of Digest */
-        GHashTable *known; /* Digest of a way up to a hop to the hop's index + 1 */
-        gint64 *ahead;     /* by node, or NULL */
+        GHashTable *known; /* digest of a way that ends with a hop -> the hop's index + 1 */
+        gint64 *ahead;     /* by node: clock offset, ns; or NULL */
         guint n_nodes;
 };
 
@@ -106,7 +106,7 @@ static Hop *hop_at(const MailImport *m, guint32 i)
         return &g_array_index(m->hops, Hop, i);
 }
 
-/* *to: of what it was of, and then text, blanks counting as one. */
+/* Extends the digest *to by a text, in which a run of blanks counts as one. */
 static void digest_add(Digest *to, const char *text)
 {
         g_autoptr(GChecksum) sum = g_checksum_new(G_CHECKSUM_SHA256);
@@ -137,7 +137,8 @@ static gboolean is_trusted(const MailImport *m, const char *host)
         return !m->options.trust;
 }
 
-/* Anyone may have written what stands below the lowest header of a host that is believed. */
+/* The number of headers down to the last trusted host. Anyone may have written the headers
+ * below. */
 static guint count_trusted(MailImport *m, const Received *received, guint n)
 {
         guint k = 0;
@@ -148,7 +149,7 @@ static guint count_trusted(MailImport *m, const Received *received, guint n)
         return k;
 }
 
-/* Where the mail is, on its way up the headers. */
+/* Where the mail is while the headers are followed upwards. */
 typedef struct {
         Digest digest;
         NodeId node; /* NO_NODE: nobody has it yet */
@@ -156,7 +157,7 @@ typedef struct {
         guint32 hop, mail;
 } Way;
 
-static NodeId name_host(const MailImport *m, const char *name, const char *address)
+static NodeId node_of_host(const MailImport *m, const char *name, const char *address)
 {
         if (!*name && !*address)
                 return NO_NODE;
@@ -184,8 +185,8 @@ static void add_hop(MailImport *m, Way *way, NodeId from, NodeId to, gint64 time
                                     GUINT_TO_POINTER(m->hops->len));
 }
 
-/* The sender names itself as it likes, and its address may be translated. The header below tells
- * who it was. */
+/* Whether the sender has another name than in the header below, which is believed. A sender may
+ * name itself anything, and its address may be translated. */
 static gboolean is_otherwise(const Way *way, const Received *r)
 {
         return *way->name && (*r->from || *r->claimed) &&
@@ -195,8 +196,8 @@ static gboolean is_otherwise(const Way *way, const Received *r)
 
 static void take_received(MailImport *m, Way *way, const Received *r)
 {
-        NodeId to = name_host(m, r->by, *r->by ? "" : r->by_address);
-        NodeId from = way->node != NO_NODE ? way->node : name_host(m, r->from, r->from_address);
+        NodeId to = node_of_host(m, r->by, *r->by ? "" : r->by_address);
+        NodeId from = way->node != NO_NODE ? way->node : node_of_host(m, r->from, r->from_address);
 
         if (to == NO_NODE) {
                 m->counts.nameless++;
@@ -214,8 +215,8 @@ static void take_received(MailImport *m, Way *way, const Received *r)
         strcpy(way->name, r->by);
 }
 
-/* The Message-ID is what a mail is known by; without one no copies are looked for. */
-static void begin_way(MailImport *m, Way *way)
+/* Starts a way. A mail without Message-ID has no known copies. */
+static void mail_begin_way(MailImport *m, Way *way)
 {
         *way = (Way){ .node = NO_NODE, .hop = NO_HOP };
         if (!m->message_id) {
@@ -238,8 +239,9 @@ static void take_digest(const MailImport *m, Way *way, guint i)
                 digest_add(&way->digest, m->received->pdata[i]);
 }
 
-/* From the lowest header up. What stands above one and names no host is of the same one: qmail's
- * number of the mail stands there, which tells two of one second apart. */
+/* Adds the hops of a mail, from the lowest header up. A header that names no host belongs to the
+ * one below. qmail writes the number of the mail there, which tells apart two mails of one
+ * second. */
 static void take_mail(MailImport *m)
 {
         guint n = m->received->len;
@@ -255,7 +257,7 @@ static void take_mail(MailImport *m)
         }
         n = count_trusted(m, received, n);
         if (n > 0)
-                begin_way(m, &way);
+                mail_begin_way(m, &way);
         for (guint i = n, named; i-- > 0;) {
                 named = i;
                 take_digest(m, &way, i);
@@ -268,8 +270,8 @@ static void take_mail(MailImport *m)
 
 /* --- files -------------------------------------------------------------------------- */
 
-/* The name and colon of a header; their length, or 0. RFC 5322 (2.2) allows more signs, but that is
- * what headers are called, and what JSON does not begin with. */
+/* The length of a header's name and colon, or 0. RFC 5322 (2.2) allows more characters, but real
+ * names have these alone, and no JSON begins so. */
 static gsize measure_name(const guint8 *line, gsize n)
 {
         gsize i = 0;
@@ -279,7 +281,8 @@ static gsize measure_name(const guint8 *line, gsize n)
         return i > 0 && i < n && line[i] == ':' ? i + 1 : 0;
 }
 
-/* "From sender date" of an mbox; a line of a text may begin so, too: it has a time of day. */
+/* Whether a line is "From sender date" of an mbox. A line of text may begin with "From ", but has
+ * no time of day. */
 static gboolean is_from_line(const guint8 *line, gsize n)
 {
         if (n < 5 || memcmp(line, "From ", 5) != 0)
@@ -311,7 +314,7 @@ gboolean mail_begins(const guint8 *data, gsize n)
         return is_from_line(data, length) || measure_name(data, length) > 0;
 }
 
-static gboolean field_is(const GString *field, const char *name)
+static gboolean mail_field_is(const GString *field, const char *name)
 {
         return g_ascii_strncasecmp(field->str, name, strlen(name)) == 0;
 }
@@ -320,13 +323,13 @@ static void end_field(MailImport *m)
 {
         static const char received[] = "Received:", id[] = "Message-ID:";
 
-        if (field_is(m->field, received)) {
+        if (mail_field_is(m->field, received)) {
                 m->counts.headers++;
                 if (m->is_too_long || m->received->len == MAX_HEADERS)
                         m->counts.too_long++;
                 else
                         g_ptr_array_add(m->received, g_strdup(m->field->str + sizeof received - 1));
-        } else if (field_is(m->field, id) && !m->message_id) {
+        } else if (mail_field_is(m->field, id) && !m->message_id) {
                 m->message_id = g_strstrip(g_strdup(m->field->str + sizeof id - 1));
                 if (!*m->message_id)
                         g_clear_pointer(&m->message_id, g_free);
@@ -420,7 +423,7 @@ static void find_clocks(MailImport *m, guint n_nodes)
         m->ahead = mail_clocks_find(transits, n, n_nodes);
 }
 
-static void put_clocks_right(MailImport *m)
+static void correct_hops(MailImport *m)
 {
         for (guint32 i = 0; i < m->hops->len; i++) {
                 Hop *hop = hop_at(m, i);
@@ -442,7 +445,7 @@ static int compare_hops(gconstpointer a, gconstpointer b, gpointer hops)
         return x->time != y->time ? COMPARE(x->time, y->time) : COMPARE(i, k);
 }
 
-/* By time; of equal stamps a hop stands behind those before it. */
+/* Hops in order of time; of equal stamps in order of index, which is along the way. */
 static guint32 *order_hops(const MailImport *m)
 {
         guint32 n = m->hops->len, *order = g_new(guint32, n);
@@ -501,9 +504,9 @@ static gboolean write_hop(const MailImport *m, const Hop *hop, TraceWriter *writ
         return trace_writer_add(writer, &message, error);
 }
 
-/* As ravel skewer says what it did. */
-static gboolean write_clocks(const MailImport *m, const NodeTable *nodes, TraceWriter *writer,
-                             GError **error)
+/* Writes the facts about clocks as ravel skewer does. */
+static gboolean write_clock_facts(const MailImport *m, const NodeTable *nodes, TraceWriter *writer,
+                                  GError **error)
 {
         if (!trace_writer_fact(writer, "clocks", m->options.one_clock ? "one" : "several", error))
                 return FALSE;
@@ -524,10 +527,10 @@ gboolean mail_import_write(MailImport *m, const NodeTable *nodes, TraceWriter *w
 {
         if (!m->options.one_clock)
                 find_clocks(m, node_table_size(nodes));
-        put_clocks_right(m);
+        correct_hops(m);
         g_autofree guint32 *order = order_hops(m);
         number_hops(m, order);
-        if (!write_clocks(m, nodes, writer, error))
+        if (!write_clock_facts(m, nodes, writer, error))
                 return FALSE;
         for (guint32 i = 0; i < m->hops->len; i++) {
                 const Hop *hop = hop_at(m, order[i]);

@@ -4,7 +4,7 @@
 #include "import/span-files.h"
 #include "import/span-hold.h"
 
-/* What one span has to do with another. */
+/* A reference of one span to another. */
 typedef struct {
         gboolean follows;
         TraceId trace;
@@ -15,20 +15,20 @@ typedef struct {
         JsonReader *r;
         const SpanContext *context;
         SpanDraft *draft;
-        SpanHold *hold;        /* the spans of the trace in hand, by the word for their process */
-        GHashTable *processes; /* the word to NodeId + 1 */
+        SpanHold *hold;        /* spans of the current trace, with the name of their process */
+        GHashTable *processes; /* name of a process to NodeId + 1 */
         GString *key, *value, *process;
         TraceId trace;
-        GArray *references; /* of the span in hand */
+        GArray *references; /* references of the current span */
 } Jaeger;
 
-static void keep(const JsonReader *r, GString *text)
+static void keep_text(const JsonReader *r, GString *text)
 {
         g_string_truncate(text, 0);
         g_string_append_len(text, json_reader_text(r), (gssize)json_reader_length(r));
 }
 
-/* The next of an array of tags that was entered. */
+/* Reads the next tag of the entered array. */
 static gboolean next_tag(Jaeger *j)
 {
         g_string_truncate(j->key, 0);
@@ -38,16 +38,16 @@ static gboolean next_tag(Jaeger *j)
         if (json_reader_enter_object(j->r)) {
                 while (json_reader_next_key(j->r)) {
                         if (json_reader_key_is(j->r, "key") && json_reader_scalar(j->r))
-                                keep(j->r, j->key);
+                                keep_text(j->r, j->key);
                         else if (json_reader_key_is(j->r, "value") && json_reader_scalar(j->r))
-                                keep(j->r, j->value);
+                                keep_text(j->r, j->value);
                 }
         }
         return TRUE;
 }
 
-/* An object that was entered. NO_NODE: it names none. */
-static NodeId read_process(Jaeger *j)
+/* Reads the entered process. NO_NODE if it names no node. */
+static NodeId read_jaeger_process(Jaeger *j)
 {
         NodeId service = NO_NODE, named = NO_NODE;
 
@@ -72,7 +72,7 @@ static void read_processes(Jaeger *j)
                 g_autofree char *word = g_strndup(key, n);
 
                 if (json_reader_enter_object(j->r)) {
-                        NodeId node = read_process(j);
+                        NodeId node = read_jaeger_process(j);
 
                         g_hash_table_replace(j->processes, g_steal_pointer(&word),
                                              GUINT_TO_POINTER(node + 1));
@@ -100,7 +100,7 @@ static void read_reference(Jaeger *j)
         g_array_append_val(j->references, reference);
 }
 
-/* Jaeger says in words that it moved the clock of a span. */
+/* Reads warnings. One says, in words, that Jaeger adjusted the clock of the span. */
 static void read_warnings(Jaeger *j)
 {
         gboolean adjusted = FALSE;
@@ -113,7 +113,7 @@ static void read_warnings(Jaeger *j)
         j->context->counts->adjusted += adjusted;
 }
 
-static void read_text(Jaeger *j, gint64 *duration)
+static void read_jaeger_text(Jaeger *j, gint64 *duration)
 {
         Span *s = span_draft_span(j->draft);
         const char *text = json_reader_text(j->r);
@@ -133,10 +133,10 @@ static void read_text(Jaeger *j, gint64 *duration)
         else if (json_reader_key_is(j->r, "duration"))
                 *duration = span_parse_time(text, n, 3);
         else if (json_reader_key_is(j->r, "processID"))
-                keep(j->r, j->process);
+                keep_text(j->r, j->process);
 }
 
-static void read_list(Jaeger *j, void (*read_one)(Jaeger *j))
+static void read_jaeger_list(Jaeger *j, void (*read_one)(Jaeger *j))
 {
         if (json_reader_enter_array(j->r))
                 while (json_reader_next_element(j->r))
@@ -144,8 +144,8 @@ static void read_list(Jaeger *j, void (*read_one)(Jaeger *j))
                                 read_one(j);
 }
 
-/* An object that was entered. */
-static void read_span(Jaeger *j)
+/* Reads the entered span. */
+static void read_jaeger_span(Jaeger *j)
 {
         Span *s = span_draft_span(j->draft);
         gint64 duration = NO_TIME;
@@ -159,24 +159,24 @@ static void read_span(Jaeger *j)
                                 span_draft_attribute(j->draft, j->key->str, j->key->len,
                                                      j->value->str, j->value->len);
                 else if (json_reader_key_is(j->r, "references"))
-                        read_list(j, read_reference);
+                        read_jaeger_list(j, read_reference);
                 else if (json_reader_key_is(j->r, "warnings") && json_reader_enter_array(j->r))
                         read_warnings(j);
                 else if (json_reader_key_is(j->r, "process") && json_reader_enter_object(j->r))
-                        s->node = read_process(j);
+                        s->node = read_jaeger_process(j);
                 else if (json_reader_scalar(j->r))
-                        read_text(j, &duration);
+                        read_jaeger_text(j, &duration);
         if (s->start != NO_TIME && duration != NO_TIME && duration <= MAX_STAMP - s->start)
                 s->end = s->start + duration;
 }
 
-static gboolean is_same(TraceId a, TraceId b)
+static gboolean is_same_trace_id(TraceId a, TraceId b)
 {
         return a.low == b.low && (a.high == b.high || a.high == 0 || b.high == 0);
 }
 
-/* Its parent is the first in the same trace of which it is the child; else the first of all that
- * it follows. */
+/* Takes the parent of a span: the first CHILD_OF reference within the trace, else the first
+ * reference of all. */
 static void take_references(Jaeger *j, Span *s)
 {
         gboolean parent = FALSE;
@@ -185,7 +185,7 @@ static void take_references(Jaeger *j, Span *s)
         for (guint i = 0; i < j->references->len; i++) {
                 const Reference *f = &g_array_index(j->references, Reference, i);
 
-                if (!f->follows && !parent && is_same(f->trace, s->trace)) {
+                if (!f->follows && !parent && is_same_trace_id(f->trace, s->trace)) {
                         s->parent = f->id;
                         parent = TRUE;
                         used++;
@@ -208,7 +208,7 @@ static void hold_spans(Jaeger *j)
 
                 if (!json_reader_enter_object(j->r))
                         continue;
-                read_span(j);
+                read_jaeger_span(j);
                 if (json_reader_error(j->r))
                         return;
                 if (s->trace.high == 0 && s->trace.low == 0)
@@ -219,7 +219,7 @@ static void hold_spans(Jaeger *j)
         }
 }
 
-/* The spans of the trace have their processes now. */
+/* Gives the spans of the trace, whose processes are known now. */
 static gboolean give_spans(Jaeger *j, GError **error)
 {
         for (guint i = 0; i < span_hold_size(j->hold); i++) {

@@ -8,27 +8,28 @@ typedef struct {
         JsonReader *r;
         const SpanContext *context;
         SpanDraft *draft;
-        SpanHold *hold;        /* spans that stand before their resource */
-        GString *key, *value;  /* of an attribute */
-        NodeId service, named; /* of the resource in hand, by the attribute that names nodes */
-        gboolean known;        /* the resource was read */
+        SpanHold *hold;        /* spans that are written before their resource */
+        GString *key, *value;  /* the current attribute */
+        NodeId service, named; /* nodes of the current resource: by service.name, and by the
+                                  attribute that names nodes */
+        gboolean known;        /* the current resource was read */
 } Otlp;
 
-static void keep(const JsonReader *r, GString *text)
+static void keep_otlp_text(const JsonReader *r, GString *text)
 {
         g_string_truncate(text, 0);
         g_string_append_len(text, json_reader_text(r), (gssize)json_reader_length(r));
 }
 
-/* {"stringValue": "..."}, and so on; arrays and further attributes in it are passed over. */
-static void read_value(Otlp *o)
+/* Reads {"stringValue": "..."} and the like. Arrays and nested attributes are skipped. */
+static void read_otlp_value(Otlp *o)
 {
         while (json_reader_next_key(o->r))
                 if (json_reader_scalar(o->r))
-                        keep(o->r, o->value);
+                        keep_otlp_text(o->r, o->value);
 }
 
-/* The next one of an array of attributes that was entered. */
+/* Reads the next attribute of the entered array. */
 static gboolean next_attribute(Otlp *o)
 {
         g_string_truncate(o->key, 0);
@@ -38,10 +39,10 @@ static gboolean next_attribute(Otlp *o)
         if (json_reader_enter_object(o->r)) {
                 while (json_reader_next_key(o->r)) {
                         if (json_reader_key_is(o->r, "key") && json_reader_scalar(o->r))
-                                keep(o->r, o->key);
+                                keep_otlp_text(o->r, o->key);
                         else if (json_reader_key_is(o->r, "value") &&
                                  json_reader_enter_object(o->r))
-                                read_value(o);
+                                read_otlp_value(o);
                 }
         }
         return TRUE;
@@ -74,14 +75,14 @@ static void read_attributes(Otlp *o)
                                              o->value->len);
 }
 
-static gint64 read_time(JsonReader *r)
+static gint64 read_otlp_time(JsonReader *r)
 {
         return json_reader_scalar(r)
                        ? span_parse_time(json_reader_text(r), json_reader_length(r), 0)
                        : NO_TIME;
 }
 
-/* What ravel export says of a call that both ends saw. */
+/* Reads an event, by which ravel export writes the callee's stamps. */
 static void read_event(Otlp *o)
 {
         gint64 time = NO_TIME;
@@ -89,16 +90,16 @@ static void read_event(Otlp *o)
         g_string_truncate(o->value, 0);
         while (json_reader_next_key(o->r))
                 if (json_reader_key_is(o->r, "timeUnixNano"))
-                        time = read_time(o->r);
+                        time = read_otlp_time(o->r);
                 else if (json_reader_key_is(o->r, "name") && json_reader_scalar(o->r))
-                        keep(o->r, o->value);
+                        keep_otlp_text(o->r, o->value);
         if (strcmp(o->value->str, "call received") == 0)
                 span_draft_span(o->draft)->enter = time;
         else if (strcmp(o->value->str, "return sent") == 0)
                 span_draft_span(o->draft)->reply = time;
 }
 
-/* The first link counts. */
+/* Reads a link. The first link counts. */
 static void read_link(Otlp *o)
 {
         Span *s = span_draft_span(o->draft);
@@ -121,7 +122,7 @@ static void read_link(Otlp *o)
         }
 }
 
-static void read_list(Otlp *o, void (*read_one)(Otlp *o))
+static void read_otlp_list(Otlp *o, void (*read_one)(Otlp *o))
 {
         if (json_reader_enter_array(o->r))
                 while (json_reader_next_element(o->r))
@@ -129,7 +130,7 @@ static void read_list(Otlp *o, void (*read_one)(Otlp *o))
                                 read_one(o);
 }
 
-static void read_text(Otlp *o, Span *s)
+static void read_otlp_text(Otlp *o, Span *s)
 {
         const char *text = json_reader_text(o->r);
         gsize n = json_reader_length(o->r);
@@ -151,7 +152,7 @@ static void read_text(Otlp *o, Span *s)
                 s->end = span_parse_time(text, n, 0);
 }
 
-static void read_span(Otlp *o)
+static void read_otlp_span(Otlp *o)
 {
         Span *s = span_draft_span(o->draft);
 
@@ -160,14 +161,14 @@ static void read_span(Otlp *o)
                 if (json_reader_key_is(o->r, "attributes"))
                         read_attributes(o);
                 else if (json_reader_key_is(o->r, "events"))
-                        read_list(o, read_event);
+                        read_otlp_list(o, read_event);
                 else if (json_reader_key_is(o->r, "links"))
-                        read_list(o, read_link);
+                        read_otlp_list(o, read_link);
                 else if (json_reader_scalar(o->r))
-                        read_text(o, s);
+                        read_otlp_text(o, s);
 }
 
-static gboolean give(Otlp *o, Span *s, GError **error)
+static gboolean give_span(Otlp *o, Span *s, GError **error)
 {
         if (o->named != NO_NODE)
                 s->node = o->named;
@@ -176,20 +177,20 @@ static gboolean give(Otlp *o, Span *s, GError **error)
         return span_give(o->context, s, error);
 }
 
-/* A span that the bytes end in is not one. */
-static gboolean read_spans(Otlp *o, GError **error)
+/* Reads an array of spans. A truncated span is dropped. */
+static gboolean read_otlp_spans(Otlp *o, GError **error)
 {
         if (!json_reader_enter_array(o->r))
                 return TRUE;
         while (json_reader_next_element(o->r)) {
                 if (!json_reader_enter_object(o->r))
                         continue;
-                read_span(o);
+                read_otlp_span(o);
                 if (json_reader_error(o->r))
                         break;
                 if (!o->known)
                         span_hold_add(o->hold, span_draft_finish(o->draft), "", 0);
-                else if (!give(o, span_draft_finish(o->draft), error))
+                else if (!give_span(o, span_draft_finish(o->draft), error))
                         return FALSE;
         }
         return TRUE;
@@ -202,12 +203,12 @@ static gboolean read_scopes(Otlp *o, GError **error)
         while (json_reader_next_element(o->r))
                 if (json_reader_enter_object(o->r))
                         while (json_reader_next_key(o->r))
-                                if (json_reader_key_is(o->r, "spans") && !read_spans(o, error))
+                                if (json_reader_key_is(o->r, "spans") && !read_otlp_spans(o, error))
                                         return FALSE;
         return TRUE;
 }
 
-/* Where the bytes ended before their resource came, they are nobody's. */
+/* Gives the held spans. If the file ended before their resource, they have no node. */
 static gboolean give_held(Otlp *o, GError **error)
 {
         for (guint i = 0; !json_reader_error(o->r) && i < span_hold_size(o->hold); i++) {
@@ -216,14 +217,14 @@ static gboolean give_held(Otlp *o, GError **error)
                 Span s;
 
                 span_hold_get(o->hold, i, &s, &word, &n);
-                if (!give(o, &s, error))
+                if (!give_span(o, &s, error))
                         return FALSE;
         }
         span_hold_clear(o->hold);
         return TRUE;
 }
 
-/* The spans of one resource. */
+/* Reads the spans of one resource. */
 static gboolean read_resource_spans(Otlp *o, GError **error)
 {
         o->service = o->named = NO_NODE;

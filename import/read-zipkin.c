@@ -9,7 +9,7 @@ typedef struct {
         SpanDraft *draft;
 } Zipkin;
 
-/* An object that was entered: the name of a service, else an address. */
+/* Reads the entered endpoint: the node of its service, else of its address. */
 static NodeId read_endpoint(Zipkin *z, gboolean *is_service)
 {
         NodeId service = NO_NODE, address = NO_NODE;
@@ -28,7 +28,7 @@ static NodeId read_endpoint(Zipkin *z, gboolean *is_service)
         return service != NO_NODE ? service : address;
 }
 
-/* An object that was entered. */
+/* Reads the entered tags. */
 static void read_tags(Zipkin *z)
 {
         while (json_reader_next_key(z->r))
@@ -41,7 +41,7 @@ static void read_tags(Zipkin *z)
                 }
 }
 
-static void read_text(Zipkin *z, gint64 *duration)
+static void read_zipkin_text(Zipkin *z, gint64 *duration)
 {
         Span *s = span_draft_span(z->draft);
         const char *text = json_reader_text(z->r);
@@ -67,8 +67,8 @@ static void read_text(Zipkin *z, gint64 *duration)
                 s->flags |= SPAN_SHARED;
 }
 
-/* An object that was entered. */
-static gboolean read_span(Zipkin *z, GError **error)
+/* Reads the entered span. */
+static gboolean read_zipkin_span(Zipkin *z, GError **error)
 {
         Span *s = span_draft_span(z->draft);
         NodeId local = NO_NODE, remote = NO_NODE;
@@ -85,7 +85,7 @@ static gboolean read_span(Zipkin *z, GError **error)
                 else if (json_reader_key_is(z->r, "tags") && json_reader_enter_object(z->r))
                         read_tags(z);
                 else if (json_reader_scalar(z->r))
-                        read_text(z, &duration);
+                        read_zipkin_text(z, &duration);
         if (json_reader_error(z->r))
                 return TRUE;
         if (s->start != NO_TIME && duration != NO_TIME && duration <= MAX_STAMP - s->start)
@@ -98,11 +98,11 @@ static gboolean read_span(Zipkin *z, GError **error)
         return span_give(z->context, s, error);
 }
 
-/* An array that was entered. */
-static gboolean read_spans(Zipkin *z, GError **error)
+/* Reads the spans of the entered array. */
+static gboolean read_zipkin_spans(Zipkin *z, GError **error)
 {
         while (json_reader_next_element(z->r))
-                if (json_reader_enter_object(z->r) && !read_span(z, error))
+                if (json_reader_enter_object(z->r) && !read_zipkin_span(z, error))
                         return FALSE;
         return TRUE;
 }
@@ -116,9 +116,9 @@ gboolean read_zipkin(JsonReader *r, const SpanContext *context, GError **error)
                 return TRUE;
         while (json_reader_next_element(r))
                 if (json_reader_enter_array(r)) {
-                        if (!read_spans(&z, error))
+                        if (!read_zipkin_spans(&z, error))
                                 return FALSE;
-                } else if (json_reader_enter_object(r) && !read_span(&z, error)) {
+                } else if (json_reader_enter_object(r) && !read_zipkin_span(&z, error)) {
                         return FALSE;
                 }
         return TRUE;

@@ -12,7 +12,7 @@ typedef enum { TOKEN_END, TOKEN_WORD, TOKEN_COMMENT, TOKEN_SEMICOLON } TokenKind
 
 typedef struct {
         TokenKind kind;
-        const char *text; /* of a comment, what its parentheses have between them */
+        const char *text; /* of a comment: the text inside its parentheses */
         gsize n;
 } Token;
 
@@ -20,12 +20,12 @@ typedef struct {
         const char *at, *end;
 } Scan;
 
-static gboolean is_blank(char c)
+static gboolean is_header_blank(char c)
 {
         return c == ' ' || c == '\t' || c == '\r' || c == '\n';
 }
 
-/* Comments may hold comments; one that does not end goes to the end. */
+/* Reads a comment. Comments nest, and an unclosed one goes to the end of the header. */
 static Token next_comment(Scan *s)
 {
         Token token = { TOKEN_COMMENT, ++s->at, 0 };
@@ -44,7 +44,7 @@ static Token next_comment(Scan *s)
         return token;
 }
 
-static Token next_word(Scan *s)
+static Token next_header_word(Scan *s)
 {
         Token token = { TOKEN_WORD, s->at, 0 };
         gboolean is_quoted = FALSE;
@@ -52,16 +52,16 @@ static Token next_word(Scan *s)
         for (; s->at < s->end; s->at++) {
                 if (*s->at == '"')
                         is_quoted = !is_quoted;
-                else if (!is_quoted && (is_blank(*s->at) || strchr("();", *s->at)) && *s->at)
+                else if (!is_quoted && (is_header_blank(*s->at) || strchr("();", *s->at)) && *s->at)
                         break;
         }
         token.n = (gsize)(s->at - token.text);
         return token;
 }
 
-static Token next_token(Scan *s)
+static Token next_header_token(Scan *s)
 {
-        while (s->at < s->end && (is_blank(*s->at) || *s->at == ')'))
+        while (s->at < s->end && (is_header_blank(*s->at) || *s->at == ')'))
                 s->at++;
         if (s->at == s->end)
                 return (Token){ TOKEN_END, s->at, 0 };
@@ -69,10 +69,10 @@ static Token next_token(Scan *s)
                 return next_comment(s);
         if (*s->at == ';')
                 return (Token){ TOKEN_SEMICOLON, s->at++, 1 };
-        return next_word(s);
+        return next_header_word(s);
 }
 
-static gboolean token_is(const Token *token, const char *word)
+static gboolean header_token_is(const Token *token, const char *word)
 {
         return token->kind == TOKEN_WORD && token->n == strlen(word) &&
                g_ascii_strncasecmp(token->text, word, token->n) == 0;
@@ -86,7 +86,7 @@ static gboolean is_loopback(const char *host)
                g_str_has_prefix(host, "::ffff:127.");
 }
 
-/* Which many hosts are called: they would join paths that have nothing to do with each other. */
+/* Whether a name is common to many hosts. It would join unrelated paths. */
 static gboolean is_anyone(const char *name)
 {
         return g_str_has_prefix(name, "localhost.") || strcmp(name, "localhost") == 0 ||
@@ -95,7 +95,7 @@ static gboolean is_anyone(const char *name)
                strcmp(name, "ehlo") == 0 || is_loopback(name);
 }
 
-/* "[192.0.2.1]", "[IPv6:2001:db8::1]", or the same without brackets. */
+/* Reads "[192.0.2.1]", "[IPv6:2001:db8::1]", or the same without brackets. */
 static gboolean read_address(const char *text, gsize n, char *address)
 {
         char host[RECEIVED_MAX_HOST + 1];
@@ -130,7 +130,7 @@ static void lower(char *name)
                 *name = g_ascii_tolower(*name);
 }
 
-/* The name, or behind an '@' the host of one; an address is none. */
+/* Reads the name of a host, also behind an '@'. An address is no name. */
 static void read_name(const char *text, gsize n, char *name)
 {
         char host[RECEIVED_MAX_HOST + 1];
@@ -169,20 +169,20 @@ typedef enum { CLAUSE_NONE, CLAUSE_FROM, CLAUSE_BY, CLAUSE_OTHER } Clause;
 typedef struct {
         Received *r;
         Clause clause;
-        guint words;                           /* of this clause so far */
+        guint words;                           /* words of this clause so far */
         char looked_up[RECEIVED_MAX_HOST + 1]; /* the name of the sender's address */
         char helo[RECEIVED_MAX_HOST + 1];
-        gboolean many; /* "from" has several words, which are no host: "mail pickup service" */
+        gboolean many; /* "from" has several words, so no host: "mail pickup service" */
         gboolean with, local;
 } Reading;
 
-static void take_word(Reading *g, const Token *t)
+static void take_header_word(Reading *g, const Token *t)
 {
         char *name = g->clause == CLAUSE_FROM ? g->r->from : g->r->by;
         char *address = g->clause == CLAUSE_FROM ? g->r->from_address : g->r->by_address;
 
         if (g->clause == CLAUSE_OTHER && g->with)
-                g->local |= token_is(t, "local");
+                g->local |= header_token_is(t, "local");
         if (g->clause != CLAUSE_FROM && g->clause != CLAUSE_BY)
                 return;
         if (read_address(t->text, t->n, address))
@@ -199,8 +199,8 @@ static gboolean begins_helo(const char *word, gsize n)
                (!g_ascii_strncasecmp(word, "helo", 4) || !g_ascii_strncasecmp(word, "ehlo", 4));
 }
 
-/* "name [address]", "name[address]" or "[address]": the i-th word of a comment, with a bracket. A
- * name counts as looked up only there: all kinds of remarks stand in parentheses. */
+/* Reads word i of a comment, which has a bracket: "name [address]", "name[address]" or "[address]".
+ * Only there a name counts as looked up, since comments hold all kinds of remarks. */
 static void take_bracket(Reading *g, guint i, const char *word, gsize n, char *first)
 {
         const char *bracket = memchr(word, '[', n);
@@ -212,7 +212,7 @@ static void take_bracket(Reading *g, guint i, const char *word, gsize n, char *f
                 strcpy(g->looked_up, first);
 }
 
-/* Besides, "HELO name", "[address] helo=name" and "address". */
+/* Reads a comment of "from": the forms above, "HELO name", "[address] helo=name" and "address". */
 static void take_from_comment(Reading *g, const Token *t)
 {
         const char *p = t->text, *end = t->text + t->n;
@@ -223,7 +223,7 @@ static void take_from_comment(Reading *g, const Token *t)
                 const char *word = p;
                 gsize n;
 
-                while (p < end && !is_blank(*p))
+                while (p < end && !is_header_blank(*p))
                         p++;
                 n = (gsize)(p - word);
                 p += p < end;
@@ -247,29 +247,29 @@ static void take_comment(Reading *g, const Token *t)
                 read_address(t->text, t->n, g->r->by_address);
 }
 
-/* Each clause stands once; the first counts. */
+/* Begins a clause if the word is a keyword. Of repeated clauses the first counts. */
 static gboolean begin_clause(Reading *g, const Token *t)
 {
         static const char *const others[] = { "with", "via", "id", "for" };
         Clause clause = CLAUSE_NONE;
 
-        if (token_is(t, "from") && g->clause == CLAUSE_NONE)
+        if (header_token_is(t, "from") && g->clause == CLAUSE_NONE)
                 clause = CLAUSE_FROM;
-        else if (token_is(t, "by") && g->clause <= CLAUSE_FROM)
+        else if (header_token_is(t, "by") && g->clause <= CLAUSE_FROM)
                 clause = CLAUSE_BY;
         else
                 for (guint i = 0; i < G_N_ELEMENTS(others); i++)
-                        if (token_is(t, others[i]))
+                        if (header_token_is(t, others[i]))
                                 clause = CLAUSE_OTHER;
         if (clause == CLAUSE_NONE)
                 return FALSE;
         g->clause = clause;
-        g->with = token_is(t, "with");
+        g->with = header_token_is(t, "with");
         g->words = 0;
         return TRUE;
 }
 
-/* The name that was looked up is worth more than what the sender called itself. */
+/* Chooses the sender's name: the one looked up, else its own name for itself. */
 static void settle_sender(Reading *g)
 {
         Received *r = g->r;
@@ -304,7 +304,7 @@ static int find_month(const char *word)
         return strlen(word) < 3 ? -1 : find_word(word, "janfebmaraprmayjunjulaugsepoctnovdec", 12);
 }
 
-static gboolean read_digits(const char **p, guint most, int *value)
+static gboolean read_date_digits(const char **p, guint most, int *value)
 {
         guint n = 0;
 
@@ -313,19 +313,19 @@ static gboolean read_digits(const char **p, guint most, int *value)
         return n > 0;
 }
 
-static gboolean read_time(const char *p, int hms[3])
+static gboolean read_time_of_day(const char *p, int hms[3])
 {
         hms[2] = 0;
-        if (!read_digits(&p, 2, &hms[0]) || *p++ != ':' || !read_digits(&p, 2, &hms[1]))
+        if (!read_date_digits(&p, 2, &hms[0]) || *p++ != ':' || !read_date_digits(&p, 2, &hms[1]))
                 return FALSE;
-        if (*p == ':' && (p++, !read_digits(&p, 2, &hms[2])))
+        if (*p == ':' && (p++, !read_date_digits(&p, 2, &hms[2])))
                 return FALSE;
         if (*p == '.')
                 p += 1 + strspn(p + 1, G_CSET_DIGITS);
         return *p == 0 && hms[0] < 24 && hms[1] < 60 && hms[2] <= 60;
 }
 
-/* Of a name that RFC 5322 does not know nobody can say what it is. */
+/* Reads a zone, "+0200" or a name of RFC 5322. Other names are ambiguous. */
 static gboolean read_zone(const char *p, int *minutes)
 {
         static const struct {
@@ -338,7 +338,8 @@ static gboolean read_zone(const char *p, int *minutes)
 
         if (*p == '+' || *p == '-') {
                 p++;
-                if (strlen(p) != 4 || !read_digits(&p, 2, &hours) || !read_digits(&p, 2, &rest))
+                if (strlen(p) != 4 || !read_date_digits(&p, 2, &hours) ||
+                    !read_date_digits(&p, 2, &rest))
                         return FALSE;
                 *minutes = sign * (60 * hours + rest);
                 return hours < 24 && rest < 60;
@@ -355,14 +356,14 @@ static gboolean read_year(const char *p, int *year)
 {
         gsize n = strlen(p);
 
-        if (n < 2 || n > 4 || !read_digits(&p, 4, year) || *p)
+        if (n < 2 || n > 4 || !read_date_digits(&p, 4, year) || *p)
                 return FALSE;
         if (n < 4)
                 *year += n == 2 && *year < 50 ? 2000 : 1900;
         return *year >= 1970 && *year <= 2110;
 }
 
-/* "1 Apr 2003 12:00:00 +0200", or as asctime(3): "Apr 1 12:00:00 2003 +0200". */
+/* Reads "1 Apr 2003 12:00:00 +0200", or as asctime(3) has it: "Apr 1 12:00:00 2003 +0200". */
 static gint64 read_date(char words[][DATE_WORD], guint n)
 {
         gboolean is_asctime;
@@ -378,9 +379,9 @@ static gint64 read_date(char words[][DATE_WORD], guint n)
         is_asctime = !g_ascii_isdigit(words[0][0]);
         day = words[is_asctime];
         month = find_month(words[!is_asctime]);
-        if (!read_digits(&day, 2, &number) || *day || month < 0 ||
+        if (!read_date_digits(&day, 2, &number) || *day || month < 0 ||
             !read_year(words[is_asctime ? 3 : 2], &year) ||
-            !read_time(words[is_asctime ? 2 : 3], hms) || !read_zone(words[4], &zone) ||
+            !read_time_of_day(words[is_asctime ? 2 : 3], hms) || !read_zone(words[4], &zone) ||
             !g_date_valid_dmy((GDateDay)number, (GDateMonth)(month + 1), (GDateYear)year))
                 return NO_TIME;
         g_autoptr(GDateTime) date = g_date_time_new_utc(year, month + 1, number, hms[0], hms[1], 0);
@@ -388,7 +389,8 @@ static gint64 read_date(char words[][DATE_WORD], guint n)
                G_GINT64_CONSTANT(1000000000);
 }
 
-/* What it is cut to is none of a date. No zero byte ends the text, so this is no g_strlcpy(). */
+/* Copies a word, truncated: a word that long is no part of a date. The text ends with no NUL, so
+ * this is no g_strlcpy(). */
 static void copy_word(char word[DATE_WORD], const char *text, gsize n)
 {
         n = MIN(n, DATE_WORD - 1);
@@ -396,7 +398,7 @@ static void copy_word(char word[DATE_WORD], const char *text, gsize n)
         word[n] = '\0';
 }
 
-/* Words of a date, with the comma behind the day of the week taken for a blank. */
+/* Splits a date into words and reads it. The comma behind the day of the week counts as a blank. */
 static gint64 take_date(const char *at, const char *end)
 {
         char words[DATE_WORDS][DATE_WORD];
@@ -404,7 +406,7 @@ static gint64 take_date(const char *at, const char *end)
         guint n = 0;
         Token t;
 
-        while ((t = next_token(&scan)).kind != TOKEN_END && n < DATE_WORDS) {
+        while ((t = next_header_token(&scan)).kind != TOKEN_END && n < DATE_WORDS) {
                 for (gsize i = 0; t.kind == TOKEN_WORD && i < t.n && n < DATE_WORDS;) {
                         gsize k = i;
 
@@ -418,14 +420,15 @@ static gint64 take_date(const char *at, const char *end)
         return read_date(words, n);
 }
 
-/* Behind the last semicolon outside of comments; where comments do not end, behind the last. */
+/* The text behind the last semicolon outside comments. If a comment does not end, behind the last
+ * semicolon. */
 static const char *find_date(const char *text, gsize n)
 {
         Scan scan = { text, text + n };
         const char *date = NULL;
         Token t;
 
-        while ((t = next_token(&scan)).kind != TOKEN_END)
+        while ((t = next_header_token(&scan)).kind != TOKEN_END)
                 if (t.kind == TOKEN_SEMICOLON)
                         date = scan.at;
         for (const char *p = text + n; !date && p > text; p--)
@@ -442,11 +445,11 @@ void received_parse(const char *text, gsize n, Received *received)
         Token t;
 
         memset(received, 0, sizeof *received);
-        while ((t = next_token(&scan)).kind != TOKEN_END) {
+        while ((t = next_header_token(&scan)).kind != TOKEN_END) {
                 if (t.kind == TOKEN_COMMENT)
                         take_comment(&reading, &t);
                 else if (t.kind == TOKEN_WORD && !begin_clause(&reading, &t))
-                        take_word(&reading, &t);
+                        take_header_word(&reading, &t);
         }
         settle_sender(&reading);
         received->time = date ? take_date(date, end) : NO_TIME;

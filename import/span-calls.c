@@ -1,7 +1,21 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
+/* SPDX-License-Identifier: BSD-2-Clause
+ *
+ * Goes through the spans, parents first, and makes a call of
+ *
+ * - each stay: it is the callee's side. Its caller is the node of the sender `via`, or else of the
+ *   stay `up` (span-trace.h). The call is made during the call of the stay `up`.
+ * - each sender without a stay below it: it is the caller's side. The callee is its peer.
+ *
+ *     A  stay       |---------------------------------|        up
+ *     A  client's        |--------------------|                via: CALL_SENT, RET_RECV
+ *     B  stay                 |---------|                      the call: CALL_RECV, RET_SENT
+ *
+ * If spans name the queue between a producer and a consumer, there are two. The first is a message
+ * from the producer to the queue. During it the queue calls the consumer.
+ */
 #include "import/span-calls.h"
 
-/* Calls above one another; what is deeper begins anew. Positions are as long as they are deep. */
+/* The most calls above one another; a deeper call starts a new tree. Positions grow with depth. */
 enum { DEEPEST = 250 };
 
 typedef struct {
@@ -10,11 +24,11 @@ typedef struct {
         TraceCounts *counts;
         GArray *calls;    /* of SpanCall */
         guint32 *of_stay; /* by span: the call into it; NO_SPAN: none */
-        guint32 *of_sent; /* by span: the call that a client's or producer's makes */
+        guint32 *of_sent; /* by span: the call of a sender to its peer; NO_SPAN: none */
         gboolean incomplete;
 } Finder;
 
-static const SpanCall *call_at(const Finder *f, guint32 i)
+static const SpanCall *found_call(const Finder *f, guint32 i)
 {
         return &g_array_index(f->calls, SpanCall, i);
 }
@@ -34,7 +48,7 @@ gboolean span_call_is_message(const SpanCall *c)
         return c->stamp[MSG_SENT] != NO_TIME || c->stamp[MSG_RECV] != NO_TIME;
 }
 
-static SpanCall new_call(guint32 span, NodeId caller, NodeId callee)
+static SpanCall call_of_span(guint32 span, NodeId caller, NodeId callee)
 {
         SpanCall c = { .span = span,
                        .parent = NO_SPAN,
@@ -48,26 +62,27 @@ static SpanCall new_call(guint32 span, NodeId caller, NodeId callee)
         return c;
 }
 
-static guint32 add_call(Finder *f, SpanCall *c)
+static guint32 add_found_call(Finder *f, SpanCall *c)
 {
         guint32 at = f->calls->len;
 
-        if (c->parent != NO_SPAN && call_at(f, c->parent)->depth + 1 == DEEPEST) {
+        if (c->parent != NO_SPAN && found_call(f, c->parent)->depth + 1 == DEEPEST) {
                 f->counts->deep++;
                 f->incomplete = TRUE;
                 c->parent = NO_SPAN;
         }
         if (span_call_is_message(c) && c->link == NO_SPAN && !c->elsewhere)
                 c->link = at;
-        c->depth = c->parent == NO_SPAN ? 0 : call_at(f, c->parent)->depth + 1;
-        c->root = c->parent == NO_SPAN ? at : call_at(f, c->parent)->root;
+        c->depth = c->parent == NO_SPAN ? 0 : found_call(f, c->parent)->depth + 1;
+        c->root = c->parent == NO_SPAN ? at : found_call(f, c->parent)->root;
         g_array_append_val(f->calls, *c);
         return at;
 }
 
 /* --- what is above --------------------------------------------------------------- */
 
-/* It continues this call: the id of the first is the link of all. */
+/* Links c to the call `before` that it continues. All that continue one call have the id of the
+ * first for their link. */
 static void continue_call(Finder *f, SpanCall *c, guint32 before)
 {
         SpanCall *b = &g_array_index(f->calls, SpanCall, before);
@@ -77,7 +92,7 @@ static void continue_call(Finder *f, SpanCall *c, guint32 before)
         c->link = b->link;
 }
 
-/* Where nothing is above it, who calls is what the span says. */
+/* The caller of a stay without a parent, as far as the span names it. */
 static NodeId root_caller(const Finder *f, const Span *s)
 {
         if (s->client != NO_NODE)
@@ -87,7 +102,7 @@ static NodeId root_caller(const Finder *f, const Span *s)
         return s->peer != NO_NODE ? s->peer : f->names->client;
 }
 
-/* A consumer that nothing is above: its message may be one of another trace. */
+/* Takes the link of a stay without a parent. A consumer's message may come from another trace. */
 static void take_elsewhere(Finder *f, SpanCall *c, const Span *s)
 {
         if (s->other == 0)
@@ -96,8 +111,8 @@ static void take_elsewhere(Finder *f, SpanCall *c, const Span *s)
         f->counts->elsewhere += !c->elsewhere;
 }
 
-/* Nothing comes before what made it. What ravel exported has the clocks of a capture, which are not
- * those of its spans. */
+/* Counts a call that begins before its cause. For a span of ravel export the capture's clock may
+ * explain that, not the span's. */
 static void count_early(Finder *f, const SpanCall *c)
 {
         f->counts->early++;
@@ -110,10 +125,10 @@ static void take_caller(Finder *f, SpanCall *c, guint32 i)
         const SpanPlace *p = span_trace_place(f->trace, i);
         guint32 sent = p->via == NO_SPAN ? NO_SPAN : f->of_sent[p->via];
 
-        if (sent != NO_SPAN) { /* out of a queue */
+        if (sent != NO_SPAN) { /* the queue calls the consumer */
                 c->parent = sent;
-                c->caller = call_at(f, sent)->callee;
-                if (s->start != NO_TIME && s->start < span_call_start(call_at(f, sent)))
+                c->caller = found_call(f, sent)->callee;
+                if (s->start != NO_TIME && s->start < span_call_start(found_call(f, sent)))
                         count_early(f, c);
                 continue_call(f, c, sent);
                 return;
@@ -138,14 +153,14 @@ static void stamp_message(SpanCall *c, gint64 sent, gint64 received)
         c->waits = FALSE;
 }
 
-/* What was seen in one place has the same times at both ends. */
+/* Whether both ends were seen in one place (a tap), and so have the same times. */
 static gboolean is_of_one_tap(const Span *sender, const Span *stay)
 {
         return sender->start == stay->start && sender->end == stay->end;
 }
 
-/* A call that ravel inferred, with the times that its caller saw; a tap's, where these were all. Of
- * a message only the sending and the arrival are known. */
+/* Stamps a call written by ravel export, whose span has the times at the caller, or at the tap if
+ * there are no others. A message has only the times of sending and arrival. */
 static void stamp_inferred(SpanCall *c, const Span *s)
 {
         if (s->kind == SPAN_CONSUMER &&
@@ -176,7 +191,7 @@ static void check_clocks(Finder *f, const SpanCall *c)
         f->counts->clocks += skewed;
 }
 
-/* FALSE: there are none. */
+/* Stamps the call of a stay. FALSE if it has no times. */
 static gboolean stamp_stay(Finder *f, SpanCall *c, guint32 i)
 {
         const SpanPlace *p = span_trace_place(f->trace, i);
@@ -211,10 +226,10 @@ static gboolean stamp_stay(Finder *f, SpanCall *c, guint32 i)
 
 /* --- calls ----------------------------------------------------------------------- */
 
-/* Whether it lies within the stay that it was made in. */
+/* Counts a call that does not lie within the call during which it is made. */
 static void check_nesting(Finder *f, const SpanCall *c)
 {
-        const SpanCall *above = c->parent == NO_SPAN ? NULL : call_at(f, c->parent);
+        const SpanCall *above = c->parent == NO_SPAN ? NULL : found_call(f, c->parent);
         gint64 enter, reply,
                 end = c->stamp[RET_RECV] != NO_TIME ? c->stamp[RET_RECV] : c->stamp[RET_SENT];
 
@@ -235,7 +250,7 @@ static void add_stay(Finder *f, guint32 i)
 {
         const Span *s = span_trace_span(f->trace, i);
         const SpanPlace *p = span_trace_place(f->trace, i);
-        SpanCall c = new_call(i, NO_NODE, s->node);
+        SpanCall c = call_of_span(i, NO_NODE, s->node);
 
         take_caller(f, &c, i);
         if (!stamp_stay(f, &c, i))
@@ -244,10 +259,10 @@ static void add_stay(Finder *f, guint32 i)
         f->counts->messages += span_call_is_message(&c);
         f->counts->follows += p->follows;
         check_nesting(f, &c);
-        f->of_stay[i] = add_call(f, &c);
+        f->of_stay[i] = add_found_call(f, &c);
 }
 
-/* What a client's or producer's span calls that is no stay of these. */
+/* Whether a sender calls a peer that has no stay in the trace. */
 static gboolean calls_peer(const Finder *f, guint32 i)
 {
         const SpanPlace *p = span_trace_place(f->trace, i);
@@ -265,7 +280,7 @@ static void add_sent(Finder *f, guint32 i)
         const SpanPlace *p = span_trace_place(f->trace, i);
         const Span *s = span_trace_span(f->trace, i);
         guint32 stay = p->stay ? i : p->up;
-        SpanCall c = new_call(i, s->node, s->peer);
+        SpanCall c = call_of_span(i, s->node, s->peer);
 
         f->counts->retried += s->kind == SPAN_CLIENT && p->served > 1;
         if (!calls_peer(f, i))
@@ -289,7 +304,7 @@ static void add_sent(Finder *f, guint32 i)
         f->counts->calls += s->kind == SPAN_CLIENT;
         f->counts->peers += s->kind == SPAN_CLIENT;
         check_nesting(f, &c);
-        f->of_sent[i] = add_call(f, &c);
+        f->of_sent[i] = add_found_call(f, &c);
 }
 
 static void count_inside(Finder *f, guint32 i)

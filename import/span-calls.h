@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  *
- * The calls and messages between nodes that the spans of one trace tell of: each stay was called
- * by the stay above it, and what a client's span called that has no stay in the file is its peer.
- * Times are of whoever saw them: a client's span stamps the call as it was sent and the return as
- * it came, a stay the call as it came and the return as it was sent.
+ * The calls and messages between nodes, from the spans of one trace. Each stay (span-trace.h) is a
+ * call by the stay above it. A client's span without a stay below it is a call to its peer, which
+ * has no spans. A client's span has the stamps at the caller: call sent, return received. A stay
+ * has the stamps at the callee: call received, return sent.
  *
  * A producer's message goes to the queue or broker that the spans name, and from there to the
- * consumer. What a consumer does with it has a beginning and an end, and so is like a call of the
- * queue's that the consumer answers when it is done: as a broker's delivery that is acknowledged.
- * The link of both says that one continues the other. Without a name for the queue the message goes
- * from the one to the other.
+ * consumer. A consumer's span has a beginning and an end. So it is a call by the queue, which the
+ * consumer answers when it is done: like a broker's delivery that is acknowledged. Message and call
+ * have the same link, since one continues the other. Without a name for the queue the message goes
+ * from producer to consumer directly.
  */
 #ifndef RAVEL_SPAN_CALLS_H
 #define RAVEL_SPAN_CALLS_H
@@ -18,50 +18,52 @@
 #include "tracefmt/message.h"
 
 typedef struct {
-        guint32 span;
-        guint32 parent; /* the call that it is made in, an index less than its own; NO_SPAN */
-        guint32 link;   /* the call whose id is its link; NO_SPAN: it has none. Messages
-                         * have their own, where they have no other */
-        guint32 root;   /* the call at the top */
+        guint32 span;   /* the stay, or the sender if it has none */
+        guint32 parent; /* the call during which it is made, with a lower index; NO_SPAN: none */
+        guint32 link;   /* the call whose id is its link=; NO_SPAN: none. A message without another
+                           link has its own id */
+        guint32 root;   /* the call at the top of the tree */
         NodeId caller, callee;
         gint64 stamp[N_MESSAGE_OPS]; /* ns; NO_TIME: not seen */
-        gboolean waits;              /* its caller waits for it */
-        gboolean elsewhere;          /* its link is a span of another trace, in Span.other */
+        gboolean waits;              /* its caller waits for the return */
+        gboolean elsewhere;          /* its link is Span.other, a span of another trace */
         guint depth;                 /* calls above it */
 } SpanCall;
 
-/* What there was to say of traces. Calls are counted but of those left out. */
+/* Counts of traces and calls, for reports. Calls of traces left out are not counted. */
 typedef struct {
         guint64 traces, incomplete, rootless,
-                edge;     /* edge: of the incomplete, at the file's ends */
-        guint64 left_out; /* incomplete ones, where only whole ones count */
+                edge;     /* edge: incomplete traces at the ends of the file */
+        guint64 left_out; /* incomplete traces left out, with --whole */
         guint64 lost_parents, lost_servers, circles, deep;
         guint64 calls, both_ends, peers, messages;
-        guint64 unnamed;     /* clients' and producers' spans without a name of whom they called */
+        guint64 unnamed;     /* senders that do not name whom they called */
         guint64 inside;      /* spans inside a stay */
-        guint64 skewed;      /* stays that do not lie within their client's span */
-        guint64 early, late; /* calls that begin before, or outlast, what they were made in */
-        guint64 clocks;      /* skewed and early ones, which clocks alone explain */
-        guint64 ties;        /* that begin with it */
+        guint64 skewed;      /* stays not within their client's span */
+        guint64 early, late; /* calls that begin before, or end after, the call during which they
+                                are made */
+        guint64 clocks;      /* skewed and early calls that only clocks explain */
+        guint64 ties;        /* calls that begin at the same time as that call */
         guint64 retried;     /* clients' spans with several stays */
         guint64 follows;     /* spans that nobody waits for */
-        guint64 elsewhere;   /* spans linked to another trace, without a queue that says by whom */
+        guint64 elsewhere;   /* spans linked to another trace without a queue */
         guint64 mixed_ids;   /* traces with ids of 64 bits and of 128 */
 } TraceCounts;
 
-/* The calls of a trace, parents first; the names that stand in for what no span says. */
+/* Nodes that no span names. */
 typedef struct {
-        NodeId client;              /* who calls where nothing is above */
-        const GByteArray *reported; /* by NodeId: not 0 where some span is its */
+        NodeId client;              /* the caller of a root that names none */
+        const GByteArray *reported; /* by NodeId: 1 if the node has a span */
 } SpanNames;
-/* incomplete is set where a part of the trace is not there. Adds to counts. */
+/* The calls of a trace, parents first. Sets incomplete if a part of the trace is missing. Adds to
+ * counts. */
 GArray *span_calls_find(SpanTrace *trace, const SpanNames *names, TraceCounts *counts,
                         gboolean *incomplete); /* of SpanCall */
 
-/* When its caller sent it; if that was not seen, when it came. */
+/* When the call was sent, or, if not seen, when it was received. */
 gint64 span_call_start(const SpanCall *call);
 
-/* Nobody answers it. */
+/* Whether it is a one-way message. */
 gboolean span_call_is_message(const SpanCall *call);
 
 #endif

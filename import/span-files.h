@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  *
- * The files that spans come in. Each reader finds the value of its part of the file pending, and
- * gives the spans in it; FALSE with error set where one could not be given. What is no JSON is said
- * by the JsonReader, and ends the reading.
+ * Readers of the file formats of spans. A reader is called with the value of its part of the file
+ * pending, and gives each span in it to the context. FALSE with error set if a span could not be
+ * given. An error in the JSON ends the reading and is in the JsonReader.
  */
 #ifndef RAVEL_SPAN_FILES_H
 #define RAVEL_SPAN_FILES_H
@@ -10,14 +10,15 @@
 #include "base/json-reader.h"
 #include "import/span.h"
 
-/* Jaeger's answers, {"data": [trace, ...]}: the value of "data". A trace is held until its end. */
+/* Jaeger's answers, {"data": [trace, ...]}: reads the value of "data". A trace is held until its
+ * end. */
 gboolean read_jaeger(JsonReader *r, const SpanContext *context, GError **error);
 
-/* OTLP's JSON, {"resourceSpans": [...]}: the value of "resourceSpans". Spans are given as they
- * come, where their resource stands before them. */
+/* OTLP's JSON, {"resourceSpans": [...]}: reads the value of "resourceSpans". Spans behind their
+ * resource are given at once, others are held. */
 gboolean read_otlp(JsonReader *r, const SpanContext *context, GError **error);
 
-/* Zipkin v2: an array of spans, or of such arrays. */
+/* Zipkin v2: reads an array of spans, or an array of arrays of spans. */
 gboolean read_zipkin(JsonReader *r, const SpanContext *context, GError **error);
 
 #endif

@@ -2,7 +2,7 @@
 #include "import/span-hold.h"
 
 typedef struct {
-        gsize span, word, end; /* where they begin in bytes */
+        gsize span, word, end; /* offsets in bytes */
 } Held;
 
 struct SpanHold {

@@ -8,19 +8,19 @@
 #include "base/printable.h"
 #include "tracefmt/sorted-runs.h"
 
-/* What stands before the attributes of a message until it is written: its request, and how many
- * messages that has in all, after which its number is forgotten. Then come the rest of the
- * position, without the number, and the other attributes. */
+/* A prefix of a message's attributes until it is written. It has the request and the number of
+ * messages of that request, after which the request is forgotten. Behind it are the position
+ * without its first number, and the other attributes. */
 typedef struct {
         guint64 request;
         guint32 n_messages;
-        guint32 position; /* bytes */
+        guint32 position; /* bytes of the position */
 } Prefix;
 
-/* A request of which messages were written. */
+/* A request some of whose messages were written. */
 typedef struct {
         guint64 request, number;
-        guint32 left;
+        guint32 left; /* messages still to be written */
 } Open;
 
 struct SpanMessages {
@@ -36,9 +36,10 @@ typedef struct {
         SpanMessages *m;
         const SpanTrace *trace;
         const GArray *calls;
-        GPtrArray *positions; /* by call: ".1.2", behind the number of the request */
-        guint64 *request;     /* by call that is a root */
-        guint32 *n_messages;  /* of its request */
+        GPtrArray *positions; /* by call: its position without the number of the request, such as
+                                 ".1.2" */
+        guint64 *request;     /* by root call: its request */
+        guint32 *n_messages;  /* by root call: the messages of its request */
 } Adding;
 
 SpanMessages *span_messages_new(const NodeTable *nodes, gsize memory)
@@ -64,18 +65,18 @@ void span_messages_free(SpanMessages *m)
         g_free(m);
 }
 
-static const SpanCall *call_at(const Adding *a, guint32 i)
+static const SpanCall *added_call(const Adding *a, guint32 i)
 {
         return &g_array_index(a->calls, SpanCall, i);
 }
 
 /* --- positions ------------------------------------------------------------------- */
 
-static int compare_siblings(const void *x, const void *y, void *data)
+static int compare_call_siblings(const void *x, const void *y, void *data)
 {
         const Adding *a = data;
         guint32 i = *(const guint32 *)x, k = *(const guint32 *)y;
-        const SpanCall *c = call_at(a, i), *d = call_at(a, k);
+        const SpanCall *c = added_call(a, i), *d = added_call(a, k);
         gint64 from = span_call_start(c), to = span_call_start(d);
 
         if (c->parent != d->parent)
@@ -83,7 +84,7 @@ static int compare_siblings(const void *x, const void *y, void *data)
         return from != to ? COMPARE(from, to) : COMPARE(i, k);
 }
 
-/* By call, which it is among its siblings in the order of time, from 1. */
+/* By call: its number among its siblings in the order of time, from 1. */
 static guint32 *rank_siblings(const Adding *a)
 {
         guint32 n = a->calls->len, *rank = g_new(guint32, n + 1);
@@ -92,12 +93,13 @@ static guint32 *rank_siblings(const Adding *a)
         for (guint32 i = 0; i < n; i++)
                 sorted[i] = i;
         if (n > 0)
-                g_qsort_with_data(sorted, (gint)n, sizeof *sorted, compare_siblings, (gpointer)a);
+                g_qsort_with_data(sorted, (gint)n, sizeof *sorted, compare_call_siblings,
+                                  (gpointer)a);
         for (guint32 i = 0; i < n; i++)
-                rank[sorted[i]] =
-                        i > 0 && call_at(a, sorted[i])->parent == call_at(a, sorted[i - 1])->parent
-                                ? rank[sorted[i - 1]] + 1
-                                : 1;
+                rank[sorted[i]] = i > 0 && added_call(a, sorted[i])->parent ==
+                                                          added_call(a, sorted[i - 1])->parent
+                                          ? rank[sorted[i - 1]] + 1
+                                          : 1;
         return rank;
 }
 
@@ -106,7 +108,7 @@ static void find_positions(Adding *a)
         g_autofree guint32 *rank = rank_siblings(a);
 
         for (guint32 i = 0; i < a->calls->len; i++) {
-                const SpanCall *c = call_at(a, i);
+                const SpanCall *c = added_call(a, i);
 
                 if (c->parent == NO_SPAN)
                         a->request[i] = a->m->n_requests++;
@@ -128,7 +130,7 @@ static void append_id(GString *to, guint64 trace, guint64 id)
         g_string_append_printf(to, "%08x.%" G_GINT64_MODIFIER "x", (guint32)trace, id);
 }
 
-/* An id as it stood in a trace: no more is escaped of it than what may not stand there. */
+/* Appends an id as it was in a trace. Escapes only characters that a trace does not allow. */
 static void append_written(GString *to, const char *id, gsize n)
 {
         gsize from = to->len;
@@ -149,7 +151,8 @@ static void append_call_id(const Adding *a, GString *to, const SpanCall *c)
                 append_id(to, s->trace.low, s->id);
 }
 
-/* ravel export calls a span "CALLER > CALLEE" where its call has no operation. */
+/* Whether the span's name is an operation. ravel export names the span of a call without one
+ * "CALLER > CALLEE". */
 static gboolean has_operation(const Adding *a, const SpanCall *c, const Span *s)
 {
         static const char arrow[] = " > ";
@@ -182,15 +185,15 @@ static void append_link(const Adding *a, GString *to, const SpanCall *c)
                 return;
         g_string_append(to, " link=");
         if (c->link != NO_SPAN)
-                append_call_id(a, to, call_at(a, c->link));
+                append_call_id(a, to, added_call(a, c->link));
         else
                 append_id(to, s->other_trace.low, s->other);
 }
 
-/* The operation stands at the first stamp alone. */
+/* Sets the attributes of a message. Only the first stamp of a call has its operation. */
 static void make_attributes(const Adding *a, guint32 i, MessageOp op)
 {
-        const SpanCall *c = call_at(a, i);
+        const SpanCall *c = added_call(a, i);
         const char *position = a->positions->pdata[i];
         Prefix prefix = { a->request[c->root], a->n_messages[c->root], (guint32)strlen(position) };
         GByteArray *to = a->m->attributes;
@@ -209,11 +212,11 @@ static void make_attributes(const Adding *a, guint32 i, MessageOp op)
         g_byte_array_append(to, (const guint8 *)text->str, (guint)text->len);
 }
 
-/* Of equal stamps, calls stand before returns: they are sorted by twice the time and one more for
- * a return. That fits, since no stamp reaches half of what 64 bits hold. */
+/* Adds a message to the sort. Its key is twice the time, plus 1 for a return: so of equal stamps
+ * calls come before returns. The key does not overflow, since stamps use less than 63 bits. */
 static gboolean add_message(Adding *a, guint32 i, MessageOp op, GError **error)
 {
-        const SpanCall *c = call_at(a, i);
+        const SpanCall *c = added_call(a, i);
         gboolean is_return = op == RET_SENT || op == RET_RECV;
         Message m = { .sender = is_return ? c->callee : c->caller,
                       .receiver = is_return ? c->caller : c->callee,
@@ -232,7 +235,8 @@ static gboolean add_message(Adding *a, guint32 i, MessageOp op, GError **error)
         return sorted_runs_add(a->m->runs, &m, error);
 }
 
-/* Of equal stamps, calls stand from the outermost to the innermost, and returns the other way. */
+/* Adds all messages of a trace. Of equal stamps, calls come from the outermost to the innermost,
+ * and returns the other way. */
 static gboolean add_messages(Adding *a, GError **error)
 {
         static const MessageOp calls[] = { CALL_SENT, MSG_SENT, CALL_RECV, MSG_RECV };
@@ -261,8 +265,8 @@ gboolean span_messages_add(SpanMessages *m, const SpanTrace *trace, const GArray
 
 /* --- all of them ----------------------------------------------------------------- */
 
-/* The number of the request that the message is of. */
-static guint64 take_number(GHashTable *open, const Prefix *prefix, guint64 *last)
+/* The number of the message's request. */
+static guint64 take_request_number(GHashTable *open, const Prefix *prefix, guint64 *last)
 {
         Open *o = g_hash_table_lookup(open, &prefix->request);
         guint64 number;
@@ -285,7 +289,8 @@ static gboolean write_message(SpanMessages *m, Message *message, GHashTable *ope
         const char *rest = message->attrs + sizeof prefix;
 
         memcpy(&prefix, message->attrs, sizeof prefix);
-        g_string_printf(m->text, "path=%" G_GUINT64_FORMAT, take_number(open, &prefix, last));
+        g_string_printf(m->text, "path=%" G_GUINT64_FORMAT,
+                        take_request_number(open, &prefix, last));
         g_string_append_len(m->text, rest, (gssize)(message->attrs_length - sizeof prefix));
         message->time = (message->time - message_is_return(message)) / 2;
         message->attrs = m->text->str;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  *
- * The calls of any number of traces as messages in the order of time, with their true positions
- * (path=): in bounded memory, since they are sorted by parts on disk. A tree of calls is a request;
- * requests are numbered in the order of their first messages.
+ * Writes the calls of many traces as messages in the order of time, with their true positions
+ * (path=). Memory is bounded by an external sort. A tree of calls is a request; requests are
+ * numbered in the order of their first messages.
  */
 #ifndef RAVEL_SPAN_MESSAGES_H
 #define RAVEL_SPAN_MESSAGES_H
@@ -11,15 +11,15 @@
 
 typedef struct SpanMessages SpanMessages;
 
-/* nodes are those of the calls, borrowed. memory: bytes for a part. */
+/* nodes has the nodes of the calls; borrowed. memory is the bytes for a run of the sort. */
 SpanMessages *span_messages_new(const NodeTable *nodes, gsize memory);
 void span_messages_free(SpanMessages *m); /* NULL is allowed */
 
-/* The calls of a trace, as span_calls_find() gives them. */
+/* Adds the calls of a trace, as span_calls_find() returns them. */
 gboolean span_messages_add(SpanMessages *m, const SpanTrace *trace, const GArray *calls,
                            GError **error);
 
-/* After the last: all messages. */
+/* After the last trace: writes all messages. */
 gboolean span_messages_write(SpanMessages *m, TraceWriter *writer, GError **error);
 
 #endif

@@ -10,7 +10,7 @@ static Span *span_at(const SpanTrace *t, guint32 i)
         return &g_array_index(t->spans, Span, i);
 }
 
-static SpanPlace *place_at(const SpanTrace *t, guint32 i)
+static SpanPlace *span_place_at(const SpanTrace *t, guint32 i)
 {
         return &g_array_index(t->places, SpanPlace, i);
 }
@@ -24,7 +24,7 @@ static int compare_texts(const Span *x, const Span *y)
         return memcmp(x->name, y->name, x->name_length);
 }
 
-/* By id, senders first, then those with times; whatever the order they came in. */
+/* By id, senders first, then spans with times. The result does not depend on the order of input. */
 static int compare_spans(gconstpointer a, gconstpointer b)
 {
         const Span *x = a, *y = b;
@@ -46,14 +46,14 @@ static int compare_spans(gconstpointer a, gconstpointer b)
         return x->parent != y->parent ? COMPARE(x->parent, y->parent) : compare_texts(x, y);
 }
 
-/* Zipkin's server has the id of its client. */
-static gboolean is_pair(const Span *sender, const Span *s)
+/* Whether s is the server of this client: Zipkin gives both the same id. */
+static gboolean is_client_and_server(const Span *sender, const Span *s)
 {
         return sender->id == s->id && span_is_sender(sender) && !span_is_sender(s) &&
                (s->kind == SPAN_SERVER || s->kind == SPAN_CONSUMER || (s->flags & SPAN_SHARED));
 }
 
-static gboolean is_again(const Span *before, const Span *s)
+static gboolean is_duplicate(const Span *before, const Span *s)
 {
         return before->start == s->start && before->end == s->end && before->node == s->node &&
                before->kind == s->kind;
@@ -67,9 +67,9 @@ static void drop_repeated(SpanTrace *t, SpanCounts *counts)
         for (guint i = 0; i < t->spans->len; i++) {
                 const Span *s = span_at(t, i), *before = kept ? span_at(t, kept - 1) : NULL;
 
-                if (!before || before->id != s->id || is_pair(before, s))
+                if (!before || before->id != s->id || is_client_and_server(before, s))
                         *span_at(t, kept++) = *s;
-                else if (is_again(before, s))
+                else if (is_duplicate(before, s))
                         counts->duplicates++;
                 else
                         counts->clashes++;
@@ -79,7 +79,7 @@ static void drop_repeated(SpanTrace *t, SpanCounts *counts)
 
 /* --- parents --------------------------------------------------------------------- */
 
-/* The first span with this id; NO_SPAN: none. */
+/* The first span with this id, or NO_SPAN. */
 static guint32 find_id(const SpanTrace *t, guint64 id)
 {
         guint32 low = 0, high = t->spans->len;
@@ -95,9 +95,9 @@ static guint32 find_id(const SpanTrace *t, guint64 id)
         return low < t->spans->len && span_at(t, low)->id == id ? low : NO_SPAN;
 }
 
-/* Of a client and a server with one id, a child is the server's, unless it can only be the
- * client's. */
-static guint32 find_parent(const SpanTrace *t, const Span *child, guint64 id)
+/* The parent of a child by its id. If a client and a server share the id, the server is the parent,
+ * unless only the client is of the child's node. */
+static guint32 find_span_parent(const SpanTrace *t, const Span *child, guint64 id)
 {
         guint32 i = find_id(t, id);
 
@@ -107,7 +107,7 @@ static guint32 find_parent(const SpanTrace *t, const Span *child, guint64 id)
                                                                                             : i + 1;
 }
 
-static gboolean is_in(TraceId trace, const Span *s)
+static gboolean is_same_trace(TraceId trace, const Span *s)
 {
         return trace.low == s->trace.low &&
                (trace.high == s->trace.high || trace.high == 0 || s->trace.high == 0);
@@ -116,15 +116,15 @@ static gboolean is_in(TraceId trace, const Span *s)
 static void take_parent(SpanTrace *t, guint32 i)
 {
         const Span *s = span_at(t, i);
-        SpanPlace *place = place_at(t, i);
+        SpanPlace *place = span_place_at(t, i);
 
         place->parent = NO_SPAN;
         if (i > 0 && span_at(t, i - 1)->id == s->id)
                 place->parent = i - 1;
         else if (s->parent != 0)
-                place->parent = find_parent(t, s, s->parent);
-        else if (s->other != 0 && is_in(s->other_trace, s)) {
-                place->parent = find_parent(t, s, s->other);
+                place->parent = find_span_parent(t, s, s->parent);
+        else if (s->other != 0 && is_same_trace(s->other_trace, s)) {
+                place->parent = find_span_parent(t, s, s->other);
                 place->follows = place->parent != NO_SPAN;
         }
         t->rootless &= s->parent != 0 || place->parent != NO_SPAN;
@@ -132,26 +132,27 @@ static void take_parent(SpanTrace *t, guint32 i)
         t->without += !span_has_times(s);
 }
 
-/* Spans that are above each other in a circle, from one on: the earliest becomes the top. */
+/* Cuts the circle of parents through a span: its earliest span loses its parent. */
 static void cut_circle(SpanTrace *t, guint32 from)
 {
         guint32 earliest = from;
 
-        for (guint32 i = place_at(t, from)->parent; i != from; i = place_at(t, i)->parent)
+        for (guint32 i = span_place_at(t, from)->parent; i != from; i = span_place_at(t, i)->parent)
                 if (span_at(t, i)->start < span_at(t, earliest)->start)
                         earliest = i;
-        place_at(t, earliest)->parent = NO_SPAN;
-        place_at(t, earliest)->follows = FALSE;
+        span_place_at(t, earliest)->parent = NO_SPAN;
+        span_place_at(t, earliest)->follows = FALSE;
         t->circles++;
 }
 
-/* The span and those above it that are not in order yet, from the top. */
+/* Collects a span and its ancestors, up to one that is in order already. Returns their number.
+ * *circle is a span of a circle, or NO_SPAN. */
 static guint32 follow_chain(const SpanTrace *t, guint32 i, guint8 *seen, guint32 *chain,
                             guint32 *circle)
 {
         guint32 length = 0;
 
-        for (; i != NO_SPAN && !seen[i]; i = place_at(t, i)->parent) {
+        for (; i != NO_SPAN && !seen[i]; i = span_place_at(t, i)->parent) {
                 seen[i] = 1;
                 chain[length++] = i;
         }
@@ -159,7 +160,7 @@ static guint32 follow_chain(const SpanTrace *t, guint32 i, guint8 *seen, guint32
         return length;
 }
 
-/* Parents first: each chain up to what is in order already. */
+/* Orders spans, parents first: from each span a chain of ancestors, which is added from its top. */
 static void find_order(SpanTrace *t)
 {
         guint32 n = t->spans->len, filled = 0;
@@ -185,11 +186,12 @@ static void find_order(SpanTrace *t)
 
 /* --- stays ----------------------------------------------------------------------- */
 
-/* What is received within a stay of a node belongs to it, unless it was sent there. */
+/* Whether a span is a stay. A consumer's span within a stay of its own node is one only if a sender
+ * is in between, or nobody waits. */
 static gboolean is_stay(const SpanTrace *t, guint32 i)
 {
         const Span *s = span_at(t, i);
-        const SpanPlace *place = place_at(t, i);
+        const SpanPlace *place = span_place_at(t, i);
 
         if (place->parent == NO_SPAN)
                 return !span_is_sender(s);
@@ -198,15 +200,15 @@ static gboolean is_stay(const SpanTrace *t, guint32 i)
         return s->kind == SPAN_CONSUMER && (place->via != NO_SPAN || place->follows);
 }
 
-/* What its parent is tells what is above it. */
-static void find_place(SpanTrace *t, guint32 i)
+/* Finds the place of a span from that of its parent. */
+static void find_span_place(SpanTrace *t, guint32 i)
 {
-        SpanPlace *place = place_at(t, i);
+        SpanPlace *place = span_place_at(t, i);
         const Span *s = span_at(t, i);
 
         place->up = place->via = NO_SPAN;
         if (place->parent != NO_SPAN) {
-                const SpanPlace *above = place_at(t, place->parent);
+                const SpanPlace *above = span_place_at(t, place->parent);
                 gboolean sends = span_is_sender(span_at(t, place->parent));
 
                 place->up = above->stay ? place->parent : above->up;
@@ -217,18 +219,18 @@ static void find_place(SpanTrace *t, guint32 i)
         if (place->via == NO_SPAN)
                 return;
         if (place->stay) {
-                place_at(t, place->via)->served++;
-                place_at(t, place->via)->to_consumer |= s->kind == SPAN_CONSUMER;
-                place_at(t, place->via)->told |= (s->flags & SPAN_INFERRED) != 0;
+                span_place_at(t, place->via)->served++;
+                span_place_at(t, place->via)->to_consumer |= s->kind == SPAN_CONSUMER;
+                span_place_at(t, place->via)->told |= (s->flags & SPAN_INFERRED) != 0;
         } else if (span_is_sender(s)) {
-                place_at(t, place->via)->outer = TRUE;
+                span_place_at(t, place->via)->outer = TRUE;
         }
 }
 
-/* Who sent to a queue may not name it, but who got it from there. */
+/* Names the queue of a producer that does not name it, by its consumer. */
 static void name_queue(SpanTrace *t, guint32 i)
 {
-        const SpanPlace *place = place_at(t, i);
+        const SpanPlace *place = span_place_at(t, i);
 
         if (place->stay && place->via != NO_SPAN && span_at(t, i)->kind == SPAN_CONSUMER &&
             span_at(t, place->via)->peer == NO_NODE)
@@ -248,7 +250,7 @@ SpanTrace *span_trace_new(GArray *spans, SpanCounts *counts)
                 take_parent(t, i);
         find_order(t);
         for (guint32 i = 0; i < t->spans->len; i++)
-                find_place(t, t->order[i]);
+                find_span_place(t, t->order[i]);
         for (guint32 i = 0; i < t->spans->len; i++)
                 name_queue(t, i);
         return t;

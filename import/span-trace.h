@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  *
- * The spans of one trace, and how they belong together: what is above a span, and which of them
- * are stays.
+ * The spans of one trace and their tree: the parent of each span, and which spans are *stays*.
  *
- * A stay is the time that a request is at a node: a span of a server or consumer, one that has
- * nothing above it, or one whose parent is of another node. The spans inside a stay are passed
- * over, but for those of clients and producers, which say when the node called and had the return.
+ * A stay is the time that a request is at a node. It is a server's or consumer's span, a span
+ * without a parent, or a span whose parent is of another node. Spans inside a stay are ignored, but
+ * for *senders*: spans of clients and producers. They say when the node called and when it had the
+ * return.
  */
 #ifndef RAVEL_SPAN_TRACE_H
 #define RAVEL_SPAN_TRACE_H
@@ -15,32 +15,31 @@
 #define NO_SPAN ((guint32)-1)
 
 typedef struct {
-        guint32 parent;   /* NO_SPAN: none, or not among these */
+        guint32 parent;   /* the parent span; NO_SPAN: none, or not in the trace */
         guint32 up;       /* the nearest stay above; NO_SPAN: none */
-        guint32 via;      /* the nearest span of a client or producer in between, or up itself
-                           * where it is one; NO_SPAN: none */
-        guint32 served;   /* stays whose via this is */
-        gboolean follows; /* nobody waits for it, or for what sent it: the parent of the one or the
-                           * other is what it has in Span.other */
+        guint32 via;      /* the nearest sender up to the stay `up`, which may be a sender itself;
+                             NO_SPAN: none */
+        guint32 served;   /* the number of stays whose via is this span */
+        gboolean follows; /* nobody waits for the span, or for its sender: the parent of one of them
+                             is its Span.other */
         gboolean stay;
-        gboolean outer;       /* a client's, with another client's span of the same stay in it */
-        gboolean to_consumer; /* a client's or producer's, of which a consumer got something */
-        gboolean told;        /* a client's or producer's, whose stay ravel export tells of: who
-                               * called it, it knows */
+        gboolean outer;       /* a sender with another sender of the same stay below it */
+        gboolean to_consumer; /* a sender whose message a consumer received */
+        gboolean told; /* a sender whose stay was written by ravel export, which knows the caller */
 } SpanPlace;
 
 typedef struct {
-        GArray *spans;      /* of Span; those of the trace alone, each once */
+        GArray *spans;      /* of Span, each once */
         GArray *places;     /* of SpanPlace, by span */
         guint32 *order;     /* all spans, parents first */
-        guint lost_parents; /* spans whose parent is not here */
-        guint without;      /* spans that are not there for all they should say: no times */
-        guint circles;      /* spans that were above themselves */
-        gboolean rootless;  /* there is no span without a parent */
+        guint lost_parents; /* spans whose parent is missing */
+        guint without;      /* spans without times */
+        guint circles;      /* circles of parents that were cut */
+        gboolean rootless;  /* every span names a parent */
 } SpanTrace;
 
-/* Spans of one trace, in any order; spans is taken over, and their texts are borrowed. Counts and
- * leaves out those that are there twice. */
+/* Takes over spans, of one trace in any order; their texts are borrowed. Counts and drops
+ * duplicates. */
 SpanTrace *span_trace_new(GArray *spans, SpanCounts *counts);
 void span_trace_free(SpanTrace *trace);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(SpanTrace, span_trace_free)

@@ -12,7 +12,7 @@ enum {
         NO_RANK = N_RANKS,
 };
 
-/* The attributes that say with whom a span was at work: the one with the lowest rank counts. */
+/* Attributes that name the peer of a span. The one with the lowest rank counts. */
 static const struct {
         const char *key;
         guint rank;
@@ -68,7 +68,7 @@ gboolean span_context_names_node(const SpanContext *c, const char *key, gsize n)
                memcmp(c->node_attribute, key, n) == 0;
 }
 
-static gboolean is_hex(const char *text, gsize n)
+static gboolean is_hex_id(const char *text, gsize n)
 {
         for (gsize i = 0; i < n; i++)
                 if (!g_ascii_isxdigit(text[i]))
@@ -85,7 +85,7 @@ static guint64 parse_hex(const char *text, gsize n)
         return value;
 }
 
-/* Big endian. */
+/* The number of 8 bytes, big endian. */
 static guint64 join_bytes(const guint8 *bytes)
 {
         guint64 value = 0;
@@ -95,7 +95,8 @@ static guint64 join_bytes(const guint8 *bytes)
         return value;
 }
 
-/* 16 bytes in 24 characters, or 8 in 12. Returns how many; 0 where it is no base64. */
+/* Decodes 16 bytes from 24 characters, or 8 from 12. Returns the number of bytes; 0 if the text is
+ * no base64. */
 static gsize parse_base64(const char *text, gsize n, guint8 bytes[18])
 {
         char copy[25];
@@ -116,8 +117,8 @@ static gsize parse_base64(const char *text, gsize n, guint8 bytes[18])
         return length;
 }
 
-/* Of a text that is neither: the same in all runs. */
-static void hash_text(const char *text, gsize n, guint8 bytes[32])
+/* Hashes the text of an id that is neither; the same in all runs. */
+static void hash_id_text(const char *text, gsize n, guint8 bytes[32])
 {
         g_autoptr(GChecksum) checksum = g_checksum_new(G_CHECKSUM_SHA256);
         gsize length = 32;
@@ -133,7 +134,7 @@ TraceId span_parse_trace_id(const char *text, gsize n, SpanCounts *counts)
 
         if (n == 0)
                 return (TraceId){ 0, 0 };
-        if (n <= 32 && is_hex(text, n))
+        if (n <= 32 && is_hex_id(text, n))
                 return (TraceId){ parse_hex(text, high), parse_hex(text + high, n - high) };
         length = parse_base64(text, n, bytes);
         counts->base64 += length > 0;
@@ -141,7 +142,7 @@ TraceId span_parse_trace_id(const char *text, gsize n, SpanCounts *counts)
                 return (TraceId){ 0, join_bytes(bytes) };
         if (length == 0) {
                 counts->odd_ids++;
-                hash_text(text, n, bytes);
+                hash_id_text(text, n, bytes);
         }
         return (TraceId){ join_bytes(bytes), join_bytes(bytes + 8) };
 }
@@ -152,13 +153,13 @@ guint64 span_parse_id(const char *text, gsize n, SpanCounts *counts)
 
         if (n == 0)
                 return 0;
-        if (n <= 16 && is_hex(text, n))
+        if (n <= 16 && is_hex_id(text, n))
                 return parse_hex(text, n);
         if (parse_base64(text, n, bytes) == 8) {
                 counts->base64++;
         } else {
                 counts->odd_ids++;
-                hash_text(text, n, bytes);
+                hash_id_text(text, n, bytes);
         }
         return join_bytes(bytes);
 }
@@ -242,7 +243,7 @@ void span_draft_set_name(SpanDraft *d, const char *name, gsize n)
         set_text(d->name, name, n, LONGEST_NAME);
 }
 
-static gboolean is_one_of(const char *key, gsize n, const char *const *keys)
+static gboolean is_key_of(const char *key, gsize n, const char *const *keys)
 {
         for (guint i = 0; keys[i]; i++)
                 if (strlen(keys[i]) == n && memcmp(keys[i], key, n) == 0)
@@ -261,7 +262,7 @@ static void take_peer(SpanDraft *d, const char *key, gsize n, const char *value,
                 }
 }
 
-/* What ravel export writes. */
+/* Takes an attribute that ravel export writes. */
 static void take_inferred(SpanDraft *d, const char *key, gsize n, const char *value, gsize n_value)
 {
         d->span.flags |= SPAN_INFERRED;
@@ -279,7 +280,7 @@ void span_draft_attribute(SpanDraft *d, const char *key, gsize n, const char *va
                 d->span.kind = (guint8)span_parse_kind(value, n_value);
         else if (memcmp(key, "ravel.", 6) == 0)
                 take_inferred(d, key, n, value, n_value);
-        else if (is_one_of(key, n, CLIENTS))
+        else if (is_key_of(key, n, CLIENTS))
                 d->span.client = span_context_node(d->context, value, n_value);
         else
                 take_peer(d, key, n, value, n_value);
@@ -289,7 +290,7 @@ Span *span_draft_finish(SpanDraft *d)
 {
         Span *s = &d->span;
 
-        /* What a server says of addresses may be its own. */
+        /* The addresses in a server's span may be its own. */
         if (d->peer_rank < (s->kind == SPAN_SERVER ? 1 : NO_RANK))
                 s->peer = span_context_node(d->context, d->peer->str, d->peer->len);
         s->name = d->name->str;
@@ -299,8 +300,8 @@ Span *span_draft_finish(SpanDraft *d)
         return s;
 }
 
-/* A message is sent at once: one without an end has that of its start. Another span without times
- * is kept for its place among the others. */
+/* Checks the times of a span. A message without an end ends at its start. Other spans without times
+ * keep their place in the tree. */
 static void check_times(Span *s, SpanCounts *counts)
 {
         if (s->end == NO_TIME && (s->kind == SPAN_PRODUCER || s->kind == SPAN_CONSUMER))

@@ -10,7 +10,7 @@
 #include "import/span-messages.h"
 #include "tracefmt/sorted-runs.h"
 
-/* Of each of the two sorts: of spans by trace, and of messages by time. */
+/* Bytes for each of the two sorts: spans by trace, and messages by time. */
 enum { SORT_MEMORY = 32 << 20 };
 
 typedef struct {
@@ -18,13 +18,15 @@ typedef struct {
         SpanOptions options;
         SpanCounts counts;
         TraceCounts traces;
-        SortedRuns *spans; /* as messages whose time is the trace, and whose attributes the span */
+        SortedRuns *spans; /* spans by trace: as messages with the trace id for their time and the
+                              packed span for attributes */
         SpanMessages *messages;
-        GByteArray *packed;   /* the span that is added */
-        GByteArray *reported; /* by NodeId: not 0 where some span is its */
+        GByteArray *packed;   /* the span being added */
+        GByteArray *reported; /* by NodeId: 1 if the node has a span */
         NodeId client;
-        gint64 first, last, longest; /* of all spans, ns */
-        /* The trace in hand: spans whose texts begin in bytes. */
+        gint64 first, last,
+                longest; /* first start, last end and longest duration of all spans, ns */
+        /* The current trace: packed spans in bytes, and where each begins. */
         GByteArray *bytes;
         GArray *offsets; /* of gsize */
 } Spans;
@@ -98,9 +100,9 @@ static gboolean spans_is_format(const guint8 *data, gsize n)
         return n > 0 && (*data == '{' || *data == '[');
 }
 
-/* Which of the formats a value is, its keys say; one that is none of them is passed over. */
-static gboolean read_value(JsonReader *r, const SpanContext *context, gboolean *known,
-                           GError **error)
+/* Reads a value of any of the formats, which its keys tell. Other values are skipped. */
+static gboolean read_spans_value(JsonReader *r, const SpanContext *context, gboolean *known,
+                                 GError **error)
 {
         if (json_reader_peek(r) == '[') {
                 *known = TRUE;
@@ -127,7 +129,7 @@ static gboolean spans_read(gpointer import, const ImportInput *input, GError **e
         gboolean known = FALSE;
 
         while (json_reader_next_value(r))
-                if (!read_value(r, &s->context, &known, error))
+                if (!read_spans_value(r, &s->context, &known, error))
                         return FALSE;
         if (json_reader_error(r)) {
                 g_propagate_prefixed_error(error, g_error_copy(json_reader_error(r)),
@@ -150,7 +152,7 @@ static int compare_traces(gconstpointer a, gconstpointer b)
         return COMPARE(((const Span *)a)->trace.high, ((const Span *)b)->trace.high);
 }
 
-/* Those at the ends of the file may have begun before it, or ended after it. */
+/* Whether a trace is near an end of the file, where it may be cut off. */
 static gboolean is_at_edge(const Spans *s, const SpanTrace *trace)
 {
         gint64 first = G_MAXINT64, last = G_MININT64;
@@ -166,7 +168,7 @@ static gboolean is_at_edge(const Spans *s, const SpanTrace *trace)
         return first <= last && (first - s->first < s->longest || s->last - last < s->longest);
 }
 
-/* spans is taken over. */
+/* Adds a trace. Takes over spans. */
 static gboolean add_trace(Spans *s, GArray *spans, GError **error)
 {
         g_autoptr(SpanTrace) trace = span_trace_new(spans, &s->counts);
@@ -187,7 +189,7 @@ static gboolean add_trace(Spans *s, GArray *spans, GError **error)
         return span_messages_add(s->messages, trace, calls, error);
 }
 
-/* Spans from one on, up to the first of another trace. */
+/* Takes the spans from *from on, up to the first of another trace. */
 static GArray *take_trace(const GArray *all, guint *from)
 {
         GArray *spans = g_array_new(FALSE, FALSE, sizeof(Span));
@@ -203,7 +205,8 @@ static GArray *take_trace(const GArray *all, guint *from)
         return spans;
 }
 
-/* A program that knows 64 bits of ids only cuts those of 128 that it is given. */
+/* Joins traces with the same low half. A program that knows only ids of 64 bits cuts ids of 128
+ * bits. */
 static void join_halves(Spans *s, GArray *all)
 {
         const Span *last = &g_array_index(all, Span, all->len - 1);
@@ -219,7 +222,7 @@ static void join_halves(Spans *s, GArray *all)
                 g_array_index(all, Span, i).trace.high = last->trace.high;
 }
 
-/* The spans whose traces have the same low half of their ids. */
+/* Adds the traces whose ids have the same low half. */
 static gboolean add_traces(Spans *s, GError **error)
 {
         g_autoptr(GArray) all = g_array_new(FALSE, FALSE, sizeof(Span));
@@ -277,7 +280,7 @@ static gboolean spans_write(gpointer import, TraceWriter *writer, GError **error
 /* --- what there is to say -------------------------------------------------------- */
 
 static const struct {
-        gsize offset; /* in SpanCounts, or, of a trace, in TraceCounts */
+        gsize offset; /* in SpanCounts, or in TraceCounts if of_trace */
         gboolean of_trace;
         const char *what;
 } SAID[] = {

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  *
- * Spans of instrumented programs as a trace: Jaeger's JSON, OTLP's JSON and Zipkin's, any files of
- * these together. Of a span it does not matter which file it is in, nor where: all are sorted by
- * their traces first, by parts on disk, so that memory grows with the largest trace and not with
- * the files.
+ * Spans of instrumented programs as a trace, from any files of Jaeger's, OTLP's and Zipkin's JSON
+ * together. The place of a span in the files does not matter: an external sort brings the spans of
+ * a trace together. So memory grows with the largest trace, not with the files.
  */
 #ifndef RAVEL_SPANS_H
 #define RAVEL_SPANS_H
@@ -11,10 +10,11 @@
 #include "import/import.h"
 
 typedef struct {
-        const NodeTable *nodes;     /* borrowed, as long as the import: of all nodes named */
-        const char *node_attribute; /* that names a node instead of the service; NULL: none */
+        const NodeTable *nodes;     /* all nodes named; borrowed as long as the import */
+        const char *node_attribute; /* the attribute that names a node instead of the service; NULL:
+                                       none */
         gboolean whole;             /* leave out traces that lack a part */
-        gboolean one_clock;         /* of all spans, whatever they look like */
+        gboolean one_clock;         /* all spans count as stamped by one clock */
 } SpanOptions;
 
 /* After import_spans.begin(), before the first file. */

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  *
- * What tshark says of packets, in either of two forms: -T ek, a JSON object a packet, or -T fields
- * -E header=y, a line of names and a line of values a packet. So whatever Wireshark dissects that
- * has requests and responses becomes calls.
+ * Imports tshark's output in either of two forms. -T ek has a JSON object a packet. -T fields -E
+ * header=y has a line of names and then a line of values a packet. So any protocol with requests
+ * and responses that Wireshark dissects becomes calls.
  *
- * A response names the packet of its request: the field ends as one of REFERENCES, whatever the
- * protocol is. Of two protocols the requests are known by a number instead. The call is stamped as
- * the packet in which the request was complete, the return as the one in which the response was.
+ * A response names the packet of its request: the name of that field ends with one of REFERENCES,
+ * in any protocol. In two protocols a number joins request and response instead (NUMBERED). A call
+ * has the stamp of the packet that completes the request, a return that of the packet that
+ * completes the response.
  */
 #include "import/import.h"
 
@@ -21,32 +22,32 @@
 enum {
         MAX_LABEL = 40,
         NO_FRAME = -1,
-        MAX_VALUES = 256, /* of a field in one packet */
+        MAX_VALUES = 256, /* values of a field in one packet */
 };
 
-/* How fields end that name the request's packet, '-' and '.' standing as '_'. */
+/* Endings of fields that name the request's packet, with '_' for '-' and '.'. */
 static const char *const REFERENCES[] = { "_response_to", "_answer_to",        "_resp_to",
                                           "_request_in",  "_request_frame",    "_request_in_frame",
                                           "_reqframe",    "_response_request", "_response_for",
                                           "_resp_for",    "_command_in_frame", NULL };
 
-/* Others that end so. */
+/* Parts of names that end the same but name other packets. */
 static const char *const OTHERS[] = { "_next_", "_prev_", "_retransmit_", NULL };
 
-/* Where requests are known by a number: the field that has it, and the one in the response. Where
- * these are the same, a third says which it is: 1 a request, 2 and 3 responses. */
+/* Protocols with numbered requests: the field with the number in the request, and in the response.
+ * If they are the same, `kind` tells them apart: 1 is a request, 2 and 3 are responses. */
 static const struct {
         const char *protocol, *request, *response, *kind;
 } NUMBERED[] = { { "mongo", "mongo_request_id", "mongo_response_to", NULL },
                  { "thrift", "thrift_seq_id", "thrift_seq_id", "thrift_mtype" } };
 
-/* Responses that are not the last one, by their status (1xx), or were sent before. */
+/* Interim responses, by their status (1xx), and repeated ones. */
 static const struct {
         const char *protocol, *status, *again;
 } INTERIM[] = { { "sip_", "sip_Status_Code", "sip_resend" },
                 { "http_", "http_response_code", NULL } };
 
-/* The field that says what is asked: a word of the protocol, or its number. */
+/* Fields with the operation of a request: a word of the protocol, or its number. */
 static const char *const OPERATIONS[] = { "http_request_method",
                                           "kafka_api_key",
                                           "mongo_opcode",
@@ -72,17 +73,17 @@ typedef struct {
         NodeId from, to;
         guint16 from_port, to_port;
         guint32 first_label, n_labels; /* in Tshark.labels */
-        guint32 n_calls;               /* that were answered so far */
+        guint32 n_calls;               /* calls answered so far */
 } Frame;
 
-/* A call with its return: indices of frames. */
+/* A call with its return. */
 typedef struct {
-        guint32 request, response;
-        guint32 k;     /* which of the request's packet it is */
-        guint32 label; /* in Tshark.labels, plus one; 0: none */
+        guint32 request, response; /* indices of frames */
+        guint32 k;                 /* its number among the calls of the request's packet */
+        guint32 label;             /* index in Tshark.labels plus 1; 0: none */
 } Pair;
 
-/* A value of the packet in hand. */
+/* A field of the current packet. */
 typedef struct {
         char *name, *value;
 } Field;
@@ -95,9 +96,10 @@ typedef struct {
         GHashTable *waiting; /* "PROTOCOL NUMBER FROM TO" to the index of the request's frame + 1 */
         GArray *pairs;       /* of Pair */
         GPtrArray *labels;   /* "label=..." */
-        GPtrArray *columns;  /* of -T fields: names; NULL before the header, or of JSON */
+        GPtrArray *columns;  /* names of the columns of -T fields; NULL before the header, and for
+                                JSON */
         GArray *fields;      /* of Field */
-        gboolean index;      /* the line says where a packet is to be put, and nothing of it */
+        gboolean index;      /* the line is an "index" line of -T ek, which has no packet */
         ImportCounts counts;
 } Tshark;
 
@@ -142,14 +144,15 @@ static void tshark_end(gpointer import)
 
 /* --- the fields of a packet ------------------------------------------------------ */
 
-static void add_field(Tshark *t, const char *name, const char *value)
+static void tshark_add_field(Tshark *t, const char *name, const char *value)
 {
         Field f = { g_strdelimit(g_strdup(name), ".-", '_'), g_strdup(value) };
 
         g_array_append_val(t->fields, f);
 }
 
-/* JsonText: "layers", the protocol, and its field, which has the protocol before it once more. */
+/* JsonText. keys are "layers", the protocol, and the field, whose name begins with the protocol
+ * again. */
 static void take_json(gpointer user, const char *const *keys, guint n_keys, const char *value)
 {
         Tshark *t = user;
@@ -163,10 +166,10 @@ static void take_json(gpointer user, const char *const *keys, guint n_keys, cons
         layer = strlen(keys[1]);
         if (strncmp(field, keys[1], layer) == 0 && field[layer] == '_')
                 field += layer + 1;
-        add_field(t, field, value);
+        tshark_add_field(t, field, value);
 }
 
-/* Several values of a column stand behind each other, with commas. */
+/* Takes the cells of a line. Several values of a field are in one cell, with commas. */
 static void take_columns(Tshark *t, char **cells)
 {
         for (guint i = 0; cells[i] && i < t->columns->len; i++) {
@@ -174,11 +177,11 @@ static void take_columns(Tshark *t, char **cells)
 
                 for (guint k = 0; values[k]; k++)
                         if (*values[k])
-                                add_field(t, t->columns->pdata[i], values[k]);
+                                tshark_add_field(t, t->columns->pdata[i], values[k]);
         }
 }
 
-/* The last of this name: of tunnels, the innermost. NULL: none. */
+/* The last field of this name, which is the innermost if there are tunnels; NULL: none. */
 static const char *find_field(const Tshark *t, const char *name)
 {
         for (guint i = t->fields->len; i-- > 0;) {
@@ -190,7 +193,7 @@ static const char *find_field(const Tshark *t, const char *name)
         return NULL;
 }
 
-static gboolean read_number(const char *text, gint64 most, gint64 *number)
+static gboolean read_field_number(const char *text, gint64 most, gint64 *number)
 {
         char *end;
 
@@ -200,7 +203,7 @@ static gboolean read_number(const char *text, gint64 most, gint64 *number)
         return *end == 0 && *number >= 0 && *number <= most;
 }
 
-/* Digits after the point of a second. */
+/* Reads the digits after the point of a second. */
 static gboolean read_fraction(const char *text, gint64 *ns)
 {
         gint64 worth = 100000000;
@@ -210,8 +213,8 @@ static gboolean read_fraction(const char *text, gint64 *ns)
         return *text == 0 || strcmp(text, "Z") == 0;
 }
 
-/* Seconds since the epoch, or, of later versions of tshark, a date in UTC. */
-static gboolean read_time(const char *text, gint64 *time)
+/* Reads seconds since the epoch, or a date in UTC, which later versions of tshark write. */
+static gboolean read_packet_time(const char *text, gint64 *time)
 {
         const char *point = text ? strchr(text, '.') : NULL;
         gint64 seconds, fraction = 0;
@@ -228,7 +231,7 @@ static gboolean read_time(const char *text, gint64 *time)
                 seconds = g_date_time_to_unix(date);
                 if (seconds < 0 || seconds >= MAX_STAMP / 1000000000)
                         return FALSE;
-        } else if (!read_number(whole, MAX_STAMP / 1000000000 - 1, &seconds)) {
+        } else if (!read_field_number(whole, MAX_STAMP / 1000000000 - 1, &seconds)) {
                 return FALSE;
         }
         *time = seconds * 1000000000 + fraction;
@@ -243,7 +246,7 @@ static guint16 find_port(const Tshark *t, const char *which)
         for (guint i = 0; protocols[i]; i++) {
                 g_autofree char *name = g_strdup_printf("%s_%sport", protocols[i], which);
 
-                if (read_number(find_field(t, name), G_MAXUINT16, &port))
+                if (read_field_number(find_field(t, name), G_MAXUINT16, &port))
                         return (guint16)port;
         }
         return 0;
@@ -260,12 +263,12 @@ static const char *find_address(const Tshark *t, const char *which)
 
 /* --- requests and responses ------------------------------------------------------ */
 
-static Frame *frame_at(const Tshark *t, guint32 i)
+static Frame *tshark_frame(const Tshark *t, guint32 i)
 {
         return &g_array_index(t->frames, Frame, i);
 }
 
-/* What the packet asks, for each time that it does. */
+/* Adds a label for each operation in the packet. */
 static void add_labels(Tshark *t, Frame *frame)
 {
         for (guint i = 0; i < t->fields->len; i++) {
@@ -282,9 +285,9 @@ static void add_labels(Tshark *t, Frame *frame)
         }
 }
 
-static void add_pair(Tshark *t, guint32 request, guint32 response)
+static void tshark_add_pair(Tshark *t, guint32 request, guint32 response)
 {
-        Frame *asked = frame_at(t, request), *answers = frame_at(t, response);
+        Frame *asked = tshark_frame(t, request), *answers = tshark_frame(t, response);
         Pair pair = { request, response, asked->n_calls, 0 };
 
         if (asked->from != answers->to || asked->to != answers->from ||
@@ -308,7 +311,7 @@ static gboolean is_numbered(const char *name)
         return FALSE;
 }
 
-static gboolean is_reference(const char *name)
+static gboolean is_reference_field(const char *name)
 {
         for (guint i = 0; OTHERS[i]; i++)
                 if (strstr(name, OTHERS[i]))
@@ -319,8 +322,8 @@ static gboolean is_reference(const char *name)
         return FALSE;
 }
 
-/* Whether another response of this protocol is still to come, or came before. */
-static gboolean is_interim(const Tshark *t, const char *reference)
+/* Whether the response is interim or repeated: another one counts. */
+static gboolean is_interim_response(const Tshark *t, const char *reference)
 {
         for (guint i = 0; i < G_N_ELEMENTS(INTERIM); i++) {
                 const char *status, *again;
@@ -336,9 +339,9 @@ static gboolean is_interim(const Tshark *t, const char *reference)
         return FALSE;
 }
 
-/* A response within another, as DCE/RPC's in SMB's, is no call of its own: of one request's packet
- * the first protocol counts. */
-static gboolean is_of_other(const Tshark *t, guint at)
+/* Whether the response is inside another protocol's, as DCE/RPC in SMB, so that it is no call of
+ * its own. Of one request's packet the first protocol counts. */
+static gboolean is_inside_other(const Tshark *t, guint at)
 {
         const Field *f = &g_array_index(t->fields, Field, at);
 
@@ -346,32 +349,32 @@ static gboolean is_of_other(const Tshark *t, guint at)
                 const Field *before = &g_array_index(t->fields, Field, i);
 
                 if (strcmp(before->name, f->name) != 0 && strcmp(before->value, f->value) == 0 &&
-                    is_reference(before->name))
+                    is_reference_field(before->name))
                         return TRUE;
         }
         return FALSE;
 }
 
-static void find_requests(Tshark *t, guint32 response)
+static void find_frame_requests(Tshark *t, guint32 response)
 {
         for (guint i = 0; i < t->fields->len; i++) {
                 const Field *f = &g_array_index(t->fields, Field, i);
                 gint64 number;
                 gpointer request;
 
-                if (!is_reference(f->name) || !read_number(f->value, G_MAXUINT32, &number) ||
-                    is_of_other(t, i) || is_interim(t, f->name) ||
-                    number == frame_at(t, response)->number)
+                if (!is_reference_field(f->name) ||
+                    !read_field_number(f->value, G_MAXUINT32, &number) || is_inside_other(t, i) ||
+                    is_interim_response(t, f->name) || number == tshark_frame(t, response)->number)
                         continue;
                 request = g_hash_table_lookup(t->by_number, &number);
                 if (request)
-                        add_pair(t, GPOINTER_TO_UINT(request) - 1, response);
+                        tshark_add_pair(t, GPOINTER_TO_UINT(request) - 1, response);
                 else
                         t->counts.lost++;
         }
 }
 
-/* Requests of this protocol are known by a number on their connection. */
+/* The key of a numbered request: protocol, number and connection. */
 static char *numbered_key(const char *protocol, const char *number, const Frame *f,
                           gboolean is_request)
 {
@@ -380,14 +383,15 @@ static char *numbered_key(const char *protocol, const char *number, const Frame 
                                is_request ? f->to_port : f->from_port);
 }
 
-/* Where nothing is answered mongo's is 0, which may be a request's, too. */
+/* Pairs a response with the request of the same number. Mongo has 0 in messages that answer
+ * nothing. */
 static void answer_number(Tshark *t, const char *protocol, const char *number, guint32 frame)
 {
-        g_autofree char *key = numbered_key(protocol, number, frame_at(t, frame), FALSE);
+        g_autofree char *key = numbered_key(protocol, number, tshark_frame(t, frame), FALSE);
         gpointer request = g_hash_table_lookup(t->waiting, key);
 
         if (request)
-                add_pair(t, GPOINTER_TO_UINT(request) - 1, frame);
+                tshark_add_pair(t, GPOINTER_TO_UINT(request) - 1, frame);
         else
                 t->counts.lost += strspn(number, "0x") < strlen(number);
         g_hash_table_remove(t->waiting, key);
@@ -400,29 +404,29 @@ static void find_numbered(Tshark *t, guint32 frame)
                 gboolean says = NUMBERED[p].kind != NULL;
                 gint64 kind = 0;
 
-                if (says && !read_number(find_field(t, NUMBERED[p].kind), 3, &kind))
+                if (says && !read_field_number(find_field(t, NUMBERED[p].kind), 3, &kind))
                         continue;
                 for (guint i = 0; i < t->fields->len; i++) {
                         const Field *f = &g_array_index(t->fields, Field, i);
 
                         if (strcmp(f->name, NUMBERED[p].request) == 0 && (!says || kind == 1))
-                                g_hash_table_replace(
-                                        t->waiting,
-                                        numbered_key(protocol, f->value, frame_at(t, frame), TRUE),
-                                        GUINT_TO_POINTER(frame + 1));
+                                g_hash_table_replace(t->waiting,
+                                                     numbered_key(protocol, f->value,
+                                                                  tshark_frame(t, frame), TRUE),
+                                                     GUINT_TO_POINTER(frame + 1));
                         if (strcmp(f->name, NUMBERED[p].response) == 0 && (!says || kind > 1))
                                 answer_number(t, protocol, f->value, frame);
                 }
         }
 }
 
-static gboolean fail(GError **error, const char *expected)
+static gboolean fail_at_line(GError **error, const char *expected)
 {
         g_set_error(error, RAVEL_ERROR, RAVEL_ERROR_INPUT, "expected %s", expected);
         return FALSE;
 }
 
-/* The packet in hand; one without addresses, or of a protocol without ports, is no call. */
+/* Takes the current packet. Without addresses or ports it is no call. */
 static gboolean take_packet(Tshark *t, GError **error)
 {
         ImportEnd from = { find_address(t, "src"), find_port(t, "src") };
@@ -430,10 +434,10 @@ static gboolean take_packet(Tshark *t, GError **error)
         Frame f = { .from_port = from.port, .to_port = to.port, .first_label = t->labels->len };
         guint32 at = t->frames->len;
 
-        if (!read_number(find_field(t, "frame_number"), G_MAXUINT32, &f.number))
-                return fail(error, "frame.number, the packet's number");
-        if (!read_time(find_field(t, "frame_time_epoch"), &f.time))
-                return fail(error, "frame.time_epoch, seconds from 1970 to 2116");
+        if (!read_field_number(find_field(t, "frame_number"), G_MAXUINT32, &f.number))
+                return fail_at_line(error, "frame.number, the packet's number");
+        if (!read_packet_time(find_field(t, "frame_time_epoch"), &f.time))
+                return fail_at_line(error, "frame.time_epoch, seconds from 1970 to 2116");
         t->counts.packets++;
         if (!from.address || !to.address || at == G_MAXUINT32 - 1)
                 return TRUE;
@@ -443,7 +447,7 @@ static gboolean take_packet(Tshark *t, GError **error)
         g_array_append_val(t->frames, f);
         g_hash_table_replace(t->by_number, g_memdup2(&f.number, sizeof f.number),
                              GUINT_TO_POINTER(at + 1));
-        find_requests(t, at);
+        find_frame_requests(t, at);
         find_numbered(t, at);
         return TRUE;
 }
@@ -456,9 +460,9 @@ static gboolean read_header(Tshark *t, char **cells, GError **error)
         for (guint i = 0; i < t->columns->len; i++)
                 if (strcmp(t->columns->pdata[i], "frame.number") == 0)
                         return TRUE;
-        return fail(error,
-                    "what tshark -T ek writes, or -T fields -E header=y with -e frame.number, "
-                    "in columns with tabs between them");
+        return fail_at_line(
+                error, "what tshark -T ek writes, or -T fields -E header=y with -e frame.number, "
+                       "in columns with tabs between them");
 }
 
 static gboolean tshark_add(gpointer import, const guint8 *line, gsize n, GError **error)
@@ -472,13 +476,13 @@ static gboolean tshark_add(gpointer import, const guint8 *line, gsize n, GError 
         if (!t->columns && line[0] == '{') {
                 t->index = FALSE;
                 if (!json_texts(line, n, take_json, t))
-                        return fail(error, "a JSON object");
+                        return fail_at_line(error, "a JSON object");
                 return t->index || take_packet(t, error);
         }
         g_autofree char *text = g_utf8_make_valid((const char *)line, (gssize)n);
         g_auto(GStrv) cells = g_strsplit(text, "\t", -1);
         if (!t->columns)
-                return t->frames->len > 0 ? fail(error, "a JSON object")
+                return t->frames->len > 0 ? fail_at_line(error, "a JSON object")
                                           : read_header(t, cells, error);
         take_columns(t, cells);
         return take_packet(t, error);
@@ -486,14 +490,14 @@ static gboolean tshark_add(gpointer import, const guint8 *line, gsize n, GError 
 
 /* --- the trace ------------------------------------------------------------------ */
 
-/* One message of a pair; those of an equal time in the order of packets. */
+/* A message of a pair. Messages of equal time are in the order of packets. */
 typedef struct {
         gint64 time;
         guint32 frame, pair;
         gboolean is_return;
 } Event;
 
-static int compare_events(const void *a, const void *b)
+static int compare_pair_events(const void *a, const void *b)
 {
         const Event *x = a, *y = b;
 
@@ -505,7 +509,7 @@ static int compare_events(const void *a, const void *b)
 static gboolean write_event(const Tshark *t, const Event *e, TraceWriter *writer, GError **error)
 {
         const Pair *pair = &g_array_index(t->pairs, Pair, e->pair);
-        const Frame *asked = frame_at(t, pair->request), *f = frame_at(t, e->frame);
+        const Frame *asked = tshark_frame(t, pair->request), *f = tshark_frame(t, e->frame);
         const char *label = pair->label && !e->is_return ? t->labels->pdata[pair->label - 1] : NULL;
         g_autofree char *id = g_strdup_printf("%x.%" G_GINT64_MODIFIER "x%02x", asked->from_port,
                                               (guint64)asked->number, pair->k);
@@ -529,11 +533,12 @@ static gboolean tshark_write(gpointer import, TraceWriter *writer, GError **erro
         for (guint32 i = 0; i < n; i++) {
                 const Pair *p = &g_array_index(t->pairs, Pair, i);
 
-                events[2 * i] = (Event){ frame_at(t, p->request)->time, p->request, i, FALSE };
-                events[2 * i + 1] = (Event){ frame_at(t, p->response)->time, p->response, i, TRUE };
+                events[2 * i] = (Event){ tshark_frame(t, p->request)->time, p->request, i, FALSE };
+                events[2 * i + 1] =
+                        (Event){ tshark_frame(t, p->response)->time, p->response, i, TRUE };
         }
         if (n > 0)
-                qsort(events, 2 * (gsize)n, sizeof *events, compare_events);
+                qsort(events, 2 * (gsize)n, sizeof *events, compare_pair_events);
         for (gsize i = 0; i < 2 * (gsize)n; i++)
                 if (!write_event(t, &events[i], writer, error))
                         return FALSE;
@@ -545,8 +550,8 @@ static const ImportCounts *tshark_counts(gconstpointer import)
         return &((const Tshark *)import)->counts;
 }
 
-/* What -T ek writes begins with where a packet is to be put; the header of columns has one for the
- * packet's number. */
+/* -T ek begins with an "index" line. The header of -T fields has a column for the packet's
+ * number. */
 static gboolean tshark_is_format(const guint8 *data, gsize n)
 {
         const guint8 *end = memchr(data, '\n', n);

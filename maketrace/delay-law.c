@@ -14,7 +14,7 @@ static const struct {
 
 #define LONGEST_DELAY 1e17
 
-/* The law whose name stands at the cursor with "(" after it, else -1. */
+/* Skips the name of a law and "(": its index in named_laws, or -1 if there is none. */
 static int named_law_at(TextCursor *c)
 {
         gsize begin = c->at;
@@ -35,7 +35,7 @@ gboolean delay_law_at(const TextCursor *c)
         return text_cursor_duration(&ahead, &ns) || named_law_at(&ahead) >= 0;
 }
 
-static gboolean parse_duration(TextCursor *c, double *ns, GError **error)
+static gboolean parse_law_duration(TextCursor *c, double *ns, GError **error)
 {
         text_cursor_skip_blanks(c);
         if (text_cursor_duration(c, ns))
@@ -48,14 +48,14 @@ static gboolean parse_named(TextCursor *c, DelayLaw *law, GError **error)
 {
         gsize second;
 
-        if (!parse_duration(c, &law->a, error))
+        if (!parse_law_duration(c, &law->a, error))
                 return FALSE;
         if (law->kind != LAW_EXPONENTIAL && !text_cursor_expect(c, ",", error))
                 return FALSE;
         text_cursor_skip_blanks(c);
         second = c->at;
         if (law->kind == LAW_UNIFORM) {
-                if (!parse_duration(c, &law->b, error))
+                if (!parse_law_duration(c, &law->b, error))
                         return FALSE;
                 if (law->b < law->a)
                         return text_cursor_fail(c, second, c->at - second, error,
@@ -83,7 +83,7 @@ gboolean delay_law_parse(TextCursor *c, DelayLaw *law, GError **error)
         if (!text_cursor_accept(c, "~"))
                 return TRUE;
         law->kind = LAW_GAUSSIAN;
-        return parse_duration(c, &law->b, error);
+        return parse_law_duration(c, &law->b, error);
 }
 
 gint64 delay_law_draw(const DelayLaw *law, Random *random, const Ziggurat *ziggurat)

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  *
- * The law that a delay follows: how long a node works, the network takes, a
- * client thinks (paper, sections 7.1.1 and 7.5.4). docs/maketrace.md says what
- * each is for.
+ * The distribution of a delay: how long a node works, the network takes, a client thinks (paper,
+ * sections 7.1.1 and 7.5.4). docs/maketrace.md says what each is for.
  */
 #ifndef RAVEL_DELAY_LAW_H
 #define RAVEL_DELAY_LAW_H
@@ -12,7 +11,7 @@
 
 typedef enum {
         LAW_CONSTANT,    /* a */
-        LAW_GAUSSIAN,    /* mean a, standard deviation b; what is below 0 becomes 0 */
+        LAW_GAUSSIAN,    /* mean a, standard deviation b; delays below 0 become 0 */
         LAW_EXPONENTIAL, /* mean a */
         LAW_LOGNORMAL,   /* median a, standard deviation of the logarithm b */
         LAW_UNIFORM,     /* from a to b */
@@ -23,7 +22,7 @@ typedef struct {
         double a, b; /* ns, but for b of LAW_LOGNORMAL, which has no unit */
 } DelayLaw;
 
-/* What delay_law_parse() expects, for a message. */
+/* The text of an error message: the laws that delay_law_parse() expects. */
 #define DELAY_LAW_EXPECTED                                                                         \
         "a time such as 5ms, 5ms~1ms, exp(5ms), lognormal(5ms,0.5) or uniform(1ms,9ms)"
 
@@ -31,10 +30,10 @@ typedef struct {
  * unit, or the name of a law and "(". */
 gboolean delay_law_at(const TextCursor *c);
 
-/* FALSE and error set where there is no law. */
+/* Parses a law at the cursor. FALSE and error set if there is none. */
 gboolean delay_law_parse(TextCursor *c, DelayLaw *law, GError **error);
 
-/* A delay, 0 to 10^17 ns. */
+/* Draws a delay, 0 to 10^17 ns. */
 gint64 delay_law_draw(const DelayLaw *law, Random *random, const Ziggurat *ziggurat);
 
 #endif

@@ -1,4 +1,21 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
+/* SPDX-License-Identifier: BSD-2-Clause
+ *
+ * A discrete-event simulation. An *activity* is a node at work: for one call, for one message, or
+ * in one branch of a block. It goes through its steps, draws delays, and plans the event of its
+ * next message. The event loop takes the earliest event of the heap and lets its activity go on:
+ *
+ *     A > B( 5ms C( 2ms ) 1ms )
+ *
+ *     A  SEND                                       goes on
+ *     B        5 ms  SEND                1 ms  RETURN
+ *     C                    2 ms  RETURN
+ *
+ * A call makes an activity at the callee, and its return resumes the caller's. A block makes an
+ * activity for each branch, and the last branch to end resumes the block's. An activity at a node
+ * with few workers waits in the node's queue (server.h) before it goes on. A tracelet is over when
+ * no event of its sequence is planned. Before that, activities that wait for a mark (@NAME) which
+ * nobody can set any more are let go.
+ */
 #include "maketrace/generator.h"
 
 #include <string.h>
@@ -6,42 +23,43 @@
 #include "base/error.h"
 #include "base/grow.h"
 
-/* Times saturate here, where no stamp is. */
+/* Times saturate here, later than any stamp. */
 #define TIME_LIMIT (MAX_STAMP + 1)
 
 #define NOT_DRAWN G_MAXUINT
 
 typedef struct Activity Activity;
 
-/* One of the sequences that carry out tracelets, and what is under way in it. */
+/* A sequence, and the tracelet under way in it. */
 typedef struct {
         Random random;
-        const Tracelet *tracelet; /* always this one; NULL: one of the mix each time */
-        const Tracelet *current;
-        guint64 events;    /* planned ones of the tracelet under way */
-        guint64 marks;     /* that were said */
-        Activity *waiting; /* for a mark */
-        gint64 end;        /* of what has ended */
+        const Tracelet *tracelet; /* repeats this one; NULL: draws from the mix */
+        const Tracelet *current;  /* the one under way */
+        guint64 events;           /* planned events of the tracelet under way */
+        guint64 marks;            /* bit i: mark i was set */
+        Activity *waiting;        /* activities that wait for a mark */
+        gint64 end;               /* the latest end of an activity, ns */
 } Sequence;
 
-/* A node at work: for a call it got (or the root, for none), for a message, or
- * in one branch of a block. */
+/* A node at work: for a call or message that it received (a root for none), or in one branch of a
+ * block. */
 struct Activity {
-        Activity *next;    /* in the list of free ones, or of those that wait */
-        Activity *resumes; /* goes on at our end: the caller, or the whole of which we are a
-                            * branch; NULL: nobody waits for us */
-        Activity *call;    /* whose node and position are ours: itself, unless a branch */
+        Activity *next;    /* in the list of free or of waiting activities */
+        Activity *resumes; /* the activity that goes on when this one ends: the caller's, or the
+                              block's whose branch this is; NULL: none */
+        Activity *call;    /* the activity with the node and position: itself, or of a branch the
+                              call's */
         Sequence *sequence;
-        const Step *step; /* to do, or being done; NULL at the end */
-        guint left;       /* repetitions of it, or NOT_DRAWN */
-        guint branches;   /* under way */
-        guint uses;       /* by itself, and by events that will write its text */
-        gboolean works;   /* has a worker of its node, where that counts them */
-        gint64 sent;      /* its call */
-        gint64 served;    /* when its node began to do its first step; -1: not yet */
+        const Step *step; /* the current step; NULL at the end */
+        guint left;       /* repetitions of the step still to do, or NOT_DRAWN */
+        guint branches;   /* branches of the step under way */
+        guint uses;       /* references: its own, and of events that will write its text */
+        gboolean works;   /* has a worker of its node, if the node counts workers */
+        gint64 sent;      /* when its call was sent, ns */
+        gint64 served;    /* when its node began its first step, ns; -1: not yet */
         NodeId caller, node;
-        gint64 last; /* its last event, ns */
-        gint64 time; /* how far it has come: last, and delays since */
+        gint64 last; /* the time of its last event, ns */
+        gint64 time; /* its own time: last, and the delays since, ns */
         guint32 children;
         guint16 id_length, attrs_length;
         char text[]; /* the id, then the attributes */
@@ -49,11 +67,11 @@ struct Activity {
 
 typedef enum {
         EVENT_BEGIN,  /* a sequence begins a tracelet */
-        EVENT_SEND,   /* an activity does its step, a call or message */
-        EVENT_SIGN,   /* the same, a mark or wait */
+        EVENT_SEND,   /* an activity sends the call or message of its step */
+        EVENT_SIGN,   /* an activity does its step, a mark or wait */
         EVENT_RETURN, /* an activity replies */
         EVENT_READY,  /* an activity can go on as soon as it has a worker */
-        EVENT_START,  /* it has one that another gave back */
+        EVENT_START,  /* an activity that waited has a worker now */
         EVENT_FORK,   /* an activity of an event loop begins a block */
         EVENT_DONE,   /* an activity with a worker ends, and nobody gets a return */
         EVENT_CALL_ARRIVES,
@@ -65,7 +83,7 @@ enum { KIND_BITS = 4, WAYS = 4, POOL_STEP = 64 };
 
 typedef struct {
         gint64 time;
-        guint64 order; /* of planning, and the kind in the lowest bits */
+        guint64 order; /* the number of the event, and its kind in the lowest KIND_BITS */
         gpointer who;  /* Sequence or Activity */
 } Event;
 
@@ -73,56 +91,56 @@ struct Generator {
         const Scenario *scenario;
         Ziggurat ziggurat;
         GArray *sequences; /* of Sequence */
-        guint64 *begun;    /* by tracelet: how often, planned ones included */
-        guint **turns;     /* by tracelet and turn: whose it is */
-        Server **servers;  /* by node: what [node] says, or NULL */
+        guint64 *begun;    /* by tracelet: how often it was begun or planned */
+        guint **turns;     /* by tracelet and turn: the index of the node that is next */
+        Server **servers;  /* by node: its workers, or NULL without [node] */
         guint n_servers;
         gint64 now;         /* the time of the event being done */
         gint64 begin_limit; /* no tracelet begins at this time or later */
         guint64 order;      /* events planned */
         guint64 calls, requests, messages;
-        Event *heap; /* WAYS children each */
+        Event *heap; /* a heap with WAYS children a node */
         gsize n_events, heap_size;
-        GPtrArray *blocks; /* of memory for activities */
+        GPtrArray *blocks; /* memory of activities */
         gsize activity_size;
         Activity *free;
-        Activity *spent; /* freed before the next event: a message has its texts */
+        Activity *spent; /* to be freed before the next event: the last message borrows its text */
 };
 
 /* --- events ---------------------------------------------------------------- */
 
-static inline gint64 later(gint64 time, gint64 delay)
+static inline gint64 time_after_delay(gint64 time, gint64 delay)
 {
         return delay < TIME_LIMIT - time ? time + delay : TIME_LIMIT;
 }
 
-/* Without a branch: which way it goes cannot be predicted. */
-static inline gboolean before(const Event *a, const Event *b)
+/* Has no branch, since the processor could not predict it. */
+static inline gboolean event_before(const Event *a, const Event *b)
 {
         return (a->time < b->time) | ((a->time == b->time) & (a->order < b->order));
 }
 
-static void plan(Generator *g, gint64 time, EventKind kind, gpointer who)
+static void plan_event(Generator *g, gint64 time, EventKind kind, gpointer who)
 {
         Event e = { time, g->order++ << KIND_BITS | kind, who };
         gsize i = g->n_events++;
 
         if (g->n_events > g->heap_size)
                 GROW(g->heap, g->heap_size, 64);
-        for (; i > 0 && before(&e, &g->heap[(i - 1) / WAYS]); i = (i - 1) / WAYS)
+        for (; i > 0 && event_before(&e, &g->heap[(i - 1) / WAYS]); i = (i - 1) / WAYS)
                 g->heap[i] = g->heap[(i - 1) / WAYS];
         g->heap[i] = e;
 }
 
-/* The same for what must be over before the sequence's tracelet is. */
+/* Plans an event that belongs to the sequence's tracelet: the tracelet is not over before. */
 static void plan_step(Generator *g, gint64 time, EventKind kind, Activity *a)
 {
         a->sequence->events++;
-        plan(g, time, kind, a);
+        plan_event(g, time, kind, a);
 }
 
-/* There is an event. */
-static Event take_event(Generator *g)
+/* Takes the earliest event from the heap, which is not empty. */
+static Event heap_take_event(Generator *g)
 {
         Event first = g->heap[0], last = g->heap[--g->n_events];
         gsize i = 0;
@@ -133,8 +151,8 @@ static Event take_event(Generator *g)
                 if (child >= g->n_events)
                         break;
                 while (++child < end)
-                        least = before(&g->heap[child], &g->heap[least]) ? child : least;
-                if (!before(&g->heap[least], &last))
+                        least = event_before(&g->heap[child], &g->heap[least]) ? child : least;
+                if (!event_before(&g->heap[least], &last))
                         break;
                 g->heap[i] = g->heap[least];
                 i = least;
@@ -177,7 +195,7 @@ static void activity_free(Generator *g, Activity *a)
         g->free = a;
 }
 
-/* The last use of a may still be in the message that is being made. */
+/* Drops a reference. The message that is being made may still borrow the text. */
 static void activity_unuse(Generator *g, Activity *a)
 {
         if (--a->uses > 0)
@@ -196,7 +214,7 @@ static void free_spent(Generator *g)
         }
 }
 
-static char *put_number(char *p, guint64 value, guint base)
+static char *write_text_number(char *p, guint64 value, guint base)
 {
         char reversed[20];
         int n = 0;
@@ -209,34 +227,34 @@ static char *put_number(char *p, guint64 value, guint base)
         return p;
 }
 
-/* The id and the position of a, which caller calls. */
-static void put_text(Generator *g, Activity *a, Activity *caller)
+/* Sets the id and the position of a, which caller calls. */
+static void set_call_text(Generator *g, Activity *a, Activity *caller)
 {
         static const char key[] = "path=";
-        char *p = put_number(a->text, ++g->calls, 16);
+        char *p = write_text_number(a->text, ++g->calls, 16);
 
         a->id_length = p - a->text;
         if (caller->attrs_length) {
                 memcpy(p, caller->text + caller->id_length, caller->attrs_length);
                 p += caller->attrs_length;
                 *p++ = '.';
-                p = put_number(p, ++caller->children, 10);
+                p = write_text_number(p, ++caller->children, 10);
         } else {
                 memcpy(p, key, sizeof key - 1);
-                p = put_number(p + sizeof key - 1, ++g->requests, 10);
+                p = write_text_number(p + sizeof key - 1, ++g->requests, 10);
         }
         a->attrs_length = p - a->text - a->id_length;
 }
 
 static const char served_key[] = " served=";
 
-/* Adds to the text of a's return when its node began to serve it. */
-static void put_served(Activity *a)
+/* Adds " served=NS" to the text of a's return: when its node began to serve the call. */
+static void add_served_text(Activity *a)
 {
         char *p = a->text + a->id_length + a->attrs_length;
 
         memcpy(p, served_key, sizeof served_key - 1);
-        p = put_number(p + sizeof served_key - 1, a->served - a->sent, 10);
+        p = write_text_number(p + sizeof served_key - 1, a->served - a->sent, 10);
         a->attrs_length = p - a->text - a->id_length;
 }
 
@@ -261,23 +279,23 @@ static void make_message(Message *m, gint64 time, MessageOp op, const Activity *
 
 /* --- steps ----------------------------------------------------------------- */
 
-static gint64 draw(Generator *g, Sequence *sequence, const DelayLaw *law)
+static gint64 draw_delay(Generator *g, Sequence *sequence, const DelayLaw *law)
 {
         return delay_law_draw(law, &sequence->random, &g->ziggurat);
 }
 
-/* When a message that is sent at time arrives: later in any case. */
+/* When a message that is sent at time arrives: at least 1 ns later. */
 static gint64 draw_arrival(Generator *g, Sequence *sequence, gint64 time)
 {
-        gint64 delay = draw(g, sequence, &g->scenario->network);
+        gint64 delay = draw_delay(g, sequence, &g->scenario->network);
 
-        return later(time, MAX(delay, 1));
+        return time_after_delay(time, MAX(delay, 1));
 }
 
-/* When a's next event is: a cause and its effect are at least 1 ns apart. */
+/* The time of a's next event. A cause and its effect are at least 1 ns apart. */
 static gint64 next_time(const Activity *a)
 {
-        return MAX(a->time, later(a->last, 1));
+        return MAX(a->time, time_after_delay(a->last, 1));
 }
 
 static NodeId choose_node(Generator *g, Sequence *sequence, const Step *step)
@@ -303,7 +321,7 @@ static guint draw_repeat(Sequence *sequence, const Step *step)
 
 /* --- workers --------------------------------------------------------------- */
 
-/* What [node] says of the node that a is at, or NULL. Roots are not served. */
+/* The server of the node that a is at, or NULL. Roots have none. */
 static Server *server_of(const Generator *g, const Activity *a)
 {
         const Activity *call = a->call;
@@ -316,60 +334,60 @@ static gboolean at_loop(const Server *server)
         return server && server_law(server)->loop;
 }
 
-/* When a node is done with work of delay ns that begins at time. */
+/* When a's node is done with work of delay ns that begins at time. */
 static gint64 work_until(const Generator *g, const Activity *a, gint64 time, gint64 delay)
 {
         Server *server = server_of(g, a);
 
-        return server ? server_done(server, g->now, time, delay) : later(time, delay);
+        return server ? server_done(server, g->now, time, delay) : time_after_delay(time, delay);
 }
 
-static void advance(Generator *g, Activity *a);
+static void activity_advance(Generator *g, Activity *a);
 
-/* Goes on with a's steps from a->time, which may be later than now, as soon as it has a worker. */
-static void go_on(Generator *g, Activity *a)
+/* Goes on with a's steps from a->time, now or later, as soon as a has a worker. */
+static void activity_go_on(Generator *g, Activity *a)
 {
         const Server *server = server_of(g, a);
 
         if (server && !(at_loop(server) ? a : a->call)->works)
                 plan_step(g, a->time, EVENT_READY, a);
         else
-                advance(g, a);
+                activity_advance(g, a);
 }
 
-/* a has a worker from now on. */
-static void start(Generator *g, Activity *a)
+/* Gives a worker to a, which goes on. */
+static void activity_start(Generator *g, Activity *a)
 {
         a->works = TRUE;
         a->time = MAX(a->time, g->now);
         if (a->served < 0)
                 a->served = work_until(g, a, a->time, 0);
-        advance(g, a);
+        activity_advance(g, a);
 }
 
 static void do_ready(Generator *g, Activity *a)
 {
         if (server_take(server_of(g, a), a))
-                start(g, a);
+                activity_start(g, a);
         else
-                a->sequence->events++; /* it is not over */
+                a->sequence->events++; /* the tracelet goes on while a waits */
 }
 
-/* a has a worker, and gives it back. */
-static void give_back(Generator *g, Activity *a)
+/* Gives back a's worker, which the next waiting activity gets. */
+static void give_worker_back(Generator *g, Activity *a)
 {
         Activity *next = server_give_back(server_of(g, a));
 
         a->works = FALSE;
         if (next)
-                plan(g, g->now, EVENT_START, next); /* counted in do_ready() */
+                plan_event(g, g->now, EVENT_START, next); /* counted in do_ready() */
 }
 
-/* The same where a now waits for a call, a branch or a mark, and is of an event loop. */
+/* Gives back a's worker at an event loop, while a waits for a call, a branch or a mark. */
 static void pause_loop(Generator *g, Activity *a)
 {
         if (a->works && at_loop(server_of(g, a)))
-                give_back(g, a);
+                give_worker_back(g, a);
 }
 
 /* --- what an activity does -------------------------------------------------- */
@@ -389,11 +407,11 @@ static void end_branch(Generator *g, Activity *a)
         if (--whole->branches == 0) {
                 whole->works |= a->works; /* in an event loop, the last branch's worker goes on */
                 activity_free(g, a);
-                advance(g, whole);
+                activity_advance(g, whole);
                 return;
         }
         if (a->works)
-                give_back(g, a);
+                give_worker_back(g, a);
         activity_free(g, a);
 }
 
@@ -415,16 +433,16 @@ static void do_done(Generator *g, Activity *a)
                 end_branch(g, a);
                 return;
         }
-        give_back(g, a);
+        give_worker_back(g, a);
         end_message(g, a);
 }
 
-/* Begins all branches of a's step. TRUE: they have all ended already. */
+/* Begins all branches of a's step. TRUE if they have all ended already. */
 static gboolean begin_block(Generator *g, Activity *a)
 {
         gint64 last = a->last, time = a->time;
 
-        a->branches = 1; /* us, so that none of them goes on with a */
+        a->branches = 1; /* counts a itself, so that no branch resumes it meanwhile */
         for (const Step *s = a->step->first; s; s = s->next) {
                 Activity *branch = activity_new(g, a->sequence, time, s->first);
 
@@ -432,15 +450,15 @@ static gboolean begin_block(Generator *g, Activity *a)
                 branch->call = a->call;
                 branch->resumes = a;
                 a->branches++;
-                go_on(g, branch);
+                activity_go_on(g, branch);
         }
         return --a->branches == 0;
 }
 
 static void do_fork(Generator *g, Activity *a)
 {
-        begin_block(g, a); /* whose branches wait for a worker */
-        give_back(g, a);
+        begin_block(g, a); /* the branches wait for the worker given back next */
+        give_worker_back(g, a);
 }
 
 static void next_step(Activity *a)
@@ -449,15 +467,14 @@ static void next_step(Activity *a)
         a->left = NOT_DRAWN;
 }
 
-/* Goes on with a's steps as far as no time passes but delays, and plans the
- * event where that ends. */
-static void advance(Generator *g, Activity *a)
+/* Does a's steps, adding up delays, until one needs an event, which it plans. */
+static void activity_advance(Generator *g, Activity *a)
 {
         while (a->step) {
                 const Step *s = a->step;
 
                 if (s->kind == STEP_DELAY) {
-                        a->time = work_until(g, a, a->time, draw(g, a->sequence, &s->delay));
+                        a->time = work_until(g, a, a->time, draw_delay(g, a->sequence, &s->delay));
                         next_step(a);
                         continue;
                 }
@@ -498,16 +515,17 @@ static void do_send(Generator *g, Activity *a, gint64 now, Message *message)
         callee->resumes = one_way ? NULL : a;
         callee->sent = now;
         callee->served = -1;
-        put_text(g, callee, a->call);
+        set_call_text(g, callee, a->call);
         make_message(message, now, one_way ? MSG_SENT : CALL_SENT, callee);
         if (g->scenario->stamps == STAMPS_BOTH) {
                 callee->uses++;
-                plan(g, arrival, one_way ? EVENT_MESSAGE_ARRIVES : EVENT_CALL_ARRIVES, callee);
+                plan_event(g, arrival, one_way ? EVENT_MESSAGE_ARRIVES : EVENT_CALL_ARRIVES,
+                           callee);
         }
         a->last = a->time = now;
-        go_on(g, callee);
+        activity_go_on(g, callee);
         if (one_way)
-                advance(g, a);
+                activity_advance(g, a);
         else
                 pause_loop(g, a);
 }
@@ -518,16 +536,16 @@ static void do_return(Generator *g, Activity *a, gint64 now, Message *message)
         gint64 arrival = draw_arrival(g, a->sequence, now);
 
         if (a->works) {
-                put_served(a);
-                give_back(g, a);
+                add_served_text(a);
+                give_worker_back(g, a);
         }
         make_message(message, now, RET_SENT, a);
         if (g->scenario->stamps == STAMPS_BOTH)
-                plan(g, arrival, EVENT_RETURN_ARRIVES, a);
+                plan_event(g, arrival, EVENT_RETURN_ARRIVES, a);
         else
                 activity_unuse(g, a);
         caller->last = caller->time = arrival;
-        go_on(g, caller);
+        activity_go_on(g, caller);
 }
 
 static void do_arrival(Generator *g, Activity *a, gint64 now, MessageOp op, Message *message)
@@ -536,8 +554,8 @@ static void do_arrival(Generator *g, Activity *a, gint64 now, MessageOp op, Mess
         activity_unuse(g, a);
 }
 
-/* Lets those go on that wait for one of the marks, at now or later. */
-static void release(Generator *g, Sequence *sequence, guint64 marks, gint64 now)
+/* Lets the activities go on that wait for one of the marks, at now or later. */
+static void release_waiting(Generator *g, Sequence *sequence, guint64 marks, gint64 now)
 {
         Activity *waiting = NULL, **link = &sequence->waiting;
 
@@ -552,14 +570,14 @@ static void release(Generator *g, Sequence *sequence, guint64 marks, gint64 now)
                 a->next = waiting;
                 waiting = a;
         }
-        /* The list had the latest first, and this one has the first first. */
+        /* sequence->waiting had the latest first. This list has the earliest first. */
         while (waiting) {
                 Activity *a = waiting;
 
                 waiting = a->next;
                 a->last = a->time = MAX(a->time, now);
                 next_step(a);
-                go_on(g, a);
+                activity_go_on(g, a);
         }
 }
 
@@ -576,10 +594,10 @@ static void do_sign(Generator *g, Activity *a, gint64 now)
         }
         if (a->step->kind == STEP_MARK) {
                 sequence->marks |= 1ull << mark;
-                release(g, sequence, 1ull << mark, now);
+                release_waiting(g, sequence, 1ull << mark, now);
         }
         next_step(a);
-        advance(g, a);
+        activity_advance(g, a);
 }
 
 /* --- sequences ------------------------------------------------------------- */
@@ -613,17 +631,17 @@ static const Tracelet *choose_tracelet(const Generator *g, Random *random)
         return chosen;
 }
 
-/* Plans the sequence's next tracelet, unless there is none. */
+/* Plans the sequence's next tracelet, if one may still begin. */
 static void plan_begin(Generator *g, Sequence *s, gint64 now)
 {
         s->current = s->tracelet ? s->tracelet : choose_tracelet(g, &s->random);
         if (!s->current || !may_begin(g, s->current))
                 return;
         g->begun[s->current->number]++;
-        plan(g, later(now, draw(g, s, &s->current->think)), EVENT_BEGIN, s);
+        plan_event(g, time_after_delay(now, draw_delay(g, s, &s->current->think)), EVENT_BEGIN, s);
 }
 
-/* Whether there is time and room for another tracelet. */
+/* Whether duration= and messages= allow another tracelet. */
 static gboolean goes_on(const Generator *g, gint64 now)
 {
         return now < g->begin_limit &&
@@ -640,16 +658,16 @@ static void do_begin(Generator *g, Sequence *s, gint64 now)
 
                 root->node = choose_node(g, s, path);
                 root->last = now - 1; /* its first call may be at once */
-                advance(g, root);
+                activity_advance(g, root);
         }
 }
 
-/* After each event of a sequence: what still waits when nothing else is under
- * way goes on, and where nothing waits either, the tracelet is over. */
+/* Called after each event of a sequence. If no event is planned, waiting activities go on. If none
+ * waits either, the tracelet is over. */
 static void look_for_end(Generator *g, Sequence *s, gint64 now)
 {
         while (s->events == 0 && s->waiting)
-                release(g, s, G_MAXUINT64, MAX(now, s->end));
+                release_waiting(g, s, G_MAXUINT64, MAX(now, s->end));
         if (s->events == 0)
                 plan_begin(g, s, s->end);
 }
@@ -690,8 +708,8 @@ Generator *generator_new(const Scenario *scenario)
         g->begun = g_new0(guint64, n);
         g->turns = g_new0(guint *, n);
         g->blocks = g_ptr_array_new_with_free_func(g_free);
-        g->begin_limit =
-                scenario->duration ? later(scenario->start, scenario->duration) : TIME_LIMIT;
+        g->begin_limit = scenario->duration ? time_after_delay(scenario->start, scenario->duration)
+                                            : TIME_LIMIT;
         for (guint i = 0; i < n; i++) {
                 const Tracelet *t = scenario->tracelets->pdata[i];
 
@@ -729,7 +747,7 @@ static gboolean do_event(Generator *g, const Event *e, Message *message)
                 s = e->who;
                 if (!goes_on(g, e->time))
                         return FALSE;
-                s->events++; /* this one, so that it does not end while it begins */
+                s->events++; /* this event, so that the tracelet does not end while it begins */
                 do_begin(g, s, e->time);
                 break;
         case EVENT_SEND:
@@ -750,7 +768,7 @@ static gboolean do_event(Generator *g, const Event *e, Message *message)
                 break;
         case EVENT_START:
                 s = a->sequence;
-                start(g, a);
+                activity_start(g, a);
                 break;
         case EVENT_FORK:
                 s = a->sequence;
@@ -768,7 +786,7 @@ static gboolean do_event(Generator *g, const Event *e, Message *message)
         return kind == EVENT_SEND || kind == EVENT_RETURN;
 }
 
-/* When nothing happens any more nobody may wait for a worker. */
+/* Fails if a call still waits for a worker when no event is left: a deadlock. */
 static gboolean check_workers(const Generator *g, GError **error)
 {
         const GArray *laws = g->scenario->nodes;
@@ -791,7 +809,7 @@ static gboolean check_workers(const Generator *g, GError **error)
 int generator_next(Generator *g, Message *message, GError **error)
 {
         while (g->n_events > 0) {
-                Event e = take_event(g);
+                Event e = heap_take_event(g);
 
                 free_spent(g);
                 g->now = e.time;

@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  *
- * Makes the messages of a scenario, one at a time and in time order (paper,
- * section 7.1.1): each sequence carries out a tracelet, thinks, and begins again.
+ * Makes the messages of a scenario, one at a time and in time order (paper, section 7.1.1). A
+ * scenario has *sequences*. Each carries out a tracelet, thinks, and begins again.
  *
- * What will happen next stands in a heap of events, ordered by time and then by
- * when they were planned. Memory depends on how much is under way at once, not
- * on the length of the trace. Each sequence draws from a random stream of its
- * own, named by the tracelet and the sequence's number, so another tracelet in
- * the configuration does not change the times and nodes of the others.
+ * It is a discrete-event simulation: planned events are in a heap, by time and then by when they
+ * were planned. Memory grows with the calls under way at once, not with the length of the trace.
+ * Each sequence draws from a random stream of its own, named by its tracelet and its number. So
+ * another tracelet in the configuration does not change the times and nodes of the others.
  *
- * A message's id is the number of its call in hex. Its one attribute is path=,
- * the true position of the call (docs/trace-format.md). Both are unique, and a
- * return has those of its call.
+ * A message's id is the number of its call in hex. Its one attribute is path=, the true position of
+ * the call (docs/trace-format.md). Each call has its own id and position, and its return has the
+ * same.
  */
 #ifndef RAVEL_GENERATOR_H
 #define RAVEL_GENERATOR_H
@@ -28,7 +27,7 @@ Generator *generator_new(const Scenario *scenario);
  * past what a stamp can hold. Its texts are valid until the next call. */
 int generator_next(Generator *g, Message *message, GError **error);
 
-/* So far. A request is a call or message of a root. */
+/* The requests and messages so far. A request is a call or message of a root. */
 guint64 generator_requests(const Generator *g);
 guint64 generator_messages(const Generator *g);
 

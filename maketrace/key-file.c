@@ -47,7 +47,7 @@ static char *copy_text(const TextCursor *c)
         return g_strndup((const char *)c->data, c->n);
 }
 
-static gboolean add_group(KeyFile *k, const TextCursor *text, GError **error)
+static gboolean key_file_add_group(KeyFile *k, const TextCursor *text, GError **error)
 {
         KeyFileGroup group = { .first = k->keys->len, .end = k->keys->len };
         guint same;
@@ -68,7 +68,7 @@ static gboolean add_group(KeyFile *k, const TextCursor *text, GError **error)
         return TRUE;
 }
 
-static gboolean add_key(KeyFile *k, const TextCursor *text, GError **error)
+static gboolean key_file_add_key(KeyFile *k, const TextCursor *text, GError **error)
 {
         const guint8 *equals = memchr(text->data, '=', text->n);
         KeyFileGroup *group;
@@ -99,7 +99,7 @@ static gboolean add_key(KeyFile *k, const TextCursor *text, GError **error)
         return TRUE;
 }
 
-static gboolean add_line(KeyFile *k, const TextCursor *line, GError **error)
+static gboolean key_file_add_line(KeyFile *k, const TextCursor *line, GError **error)
 {
         TextCursor text = part(line, 0, line->n);
         const char *end;
@@ -115,7 +115,8 @@ static gboolean add_line(KeyFile *k, const TextCursor *line, GError **error)
         }
         if (text.n == 0 || text.data[0] == '#')
                 return TRUE;
-        return text.data[0] == '[' ? add_group(k, &text, error) : add_key(k, &text, error);
+        return text.data[0] == '[' ? key_file_add_group(k, &text, error)
+                                   : key_file_add_key(k, &text, error);
 }
 
 KeyFile *key_file_parse(const guint8 *data, gsize n, const char *file, GError **error)
@@ -136,7 +137,7 @@ KeyFile *key_file_parse(const guint8 *data, gsize n, const char *file, GError **
 
                 line.data = k->data + begin;
                 line.n = (newline ? newline : k->data + n) - line.data;
-                if (!add_line(k, &line, error))
+                if (!key_file_add_line(k, &line, error))
                         return NULL;
         }
         return g_steal_pointer(&k);

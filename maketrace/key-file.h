@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  *
- * The text of a configuration, cut into groups, keys and values: the syntax of
- * GLib's key files, but each key keeps its line and column, a key or group that
- * comes twice is an error, and values are taken as they stand (no escapes).
+ * The text of a configuration, split into groups, keys and values, in the syntax of GLib's key
+ * files. Unlike there, each key keeps its line and column, a repeated key or group is an error, and
+ * values have no escapes.
  */
 #ifndef RAVEL_KEY_FILE_H
 #define RAVEL_KEY_FILE_H
@@ -22,15 +22,14 @@ typedef struct {
 } KeyFileKey;
 
 typedef struct {
-        char *file;          /* what to call it in a message */
-        guint8 *data;        /* of which the cursors speak */
+        char *file;          /* its name in error messages */
+        guint8 *data;        /* the text, which the cursors point into */
         GArray *groups;      /* of KeyFileGroup */
         GArray *keys;        /* of KeyFileKey, in the order of the file */
         GHashTable *by_name; /* groups: name to number + 1 */
 } KeyFile;
 
-/* Takes a copy of the n bytes at data. NULL and error set where they are not a
- * key file. */
+/* Takes a copy of the n bytes at data. NULL and error set if they are no key file. */
 KeyFile *key_file_parse(const guint8 *data, gsize n, const char *file, GError **error);
 
 void key_file_free(KeyFile *k);

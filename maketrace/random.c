@@ -4,7 +4,7 @@
 #include <float.h>
 #include <math.h>
 
-/* Intermediate results in more than 64 bits would be rounded otherwise. */
+/* Intermediate results in more than 64 bits would round differently. */
 G_STATIC_ASSERT(FLT_EVAL_METHOD == 0);
 
 /* The end of the ziggurat's lowest strip, and the area of each strip. */
@@ -33,7 +33,7 @@ void random_init(Random *r, guint64 seed, const char *name, guint64 sequence)
                 state = mixed ^ (guchar)*name;
                 mixed = split_mix(&state);
         }
-        /* Apart from the names, none of whose bytes reaches so far. */
+        /* 256 is no byte of a name, so names and numbers do not mix. */
         state = mixed ^ 256;
         state = split_mix(&state) ^ sequence;
         state = split_mix(&state);
@@ -100,7 +100,7 @@ static double uniform_above_0(Random *r)
         return ((random_next(r) >> 11) + 1) * 0x1p-53;
 }
 
-/* Beyond the end of the lowest strip (Marsaglia, 1964). */
+/* Draws from the tail beyond the end of the lowest strip (Marsaglia, 1964). */
 static double gaussian_tail(Random *r)
 {
         double x, y;

@@ -2,12 +2,11 @@
  *
  * Random numbers that are the same everywhere.
  *
- * The generator is xoshiro256++ (Blackman and Vigna, "Scrambled linear
- * pseudorandom number generators", 2021). Everything that is made from its bits
- * uses the four operations, sqrt() and scaling by powers of two, which IEEE 754
- * defines to the last bit; the logarithm and the exponential are our own, since
- * those of C libraries differ in theirs. So a seed gives the same trace with
- * every compiler and every libm.
+ * The generator is xoshiro256++ (Blackman and Vigna, "Scrambled linear pseudorandom number
+ * generators", 2021). All distributions use the four operations, sqrt() and scaling by powers of
+ * two, which IEEE 754 defines to the last bit. The logarithm and the exponential are our own, since
+ * C libraries differ in their last bits. So a seed gives the same trace with every compiler and
+ * every libm.
  */
 #ifndef RAVEL_RANDOM_H
 #define RAVEL_RANDOM_H
@@ -18,8 +17,8 @@ typedef struct {
         guint64 s[4]; /* never all zero */
 } Random;
 
-/* The stream of random numbers number sequence of what is called name: streams
- * with another seed, name or sequence have nothing to do with each other. */
+/* Starts the random stream of a name and a sequence number. Streams with another seed, name or
+ * number are independent. */
 void random_init(Random *r, guint64 seed, const char *name, guint64 sequence);
 
 static inline guint64 random_next(Random *r)

@@ -123,7 +123,7 @@ static gboolean read_rate(TextCursor value, gint64 *capture_time, GError **error
                                 "messages a second, from 0.001/s to 1000000000/s, such as 605/s");
 }
 
-/* A law of delays that is not always 0. */
+/* Reads a law of delays that is not always 0. */
 static gboolean read_law_above_0(TextCursor *c, DelayLaw *law, GError **error)
 {
         gsize at;
@@ -166,7 +166,8 @@ static gboolean unknown_key(const KeyFileKey *key, const char *known, GError **e
         return text_cursor_fail(&key->text, 0, key->text.n, error, "one of the keys %s", known);
 }
 
-static gboolean read_general(Scenario *s, const KeyFileKey *key, DelayLaw *think, GError **error)
+static gboolean read_general_key(Scenario *s, const KeyFileKey *key, DelayLaw *think,
+                                 GError **error)
 {
         if (!strcmp(key->name, "seed"))
                 return read_integer(key->value, 0, G_MAXUINT64, &s->seed, error);
@@ -188,7 +189,7 @@ static gboolean read_general(Scenario *s, const KeyFileKey *key, DelayLaw *think
                 key, "seed, start, duration, messages, network, stamps, parallel and think", error);
 }
 
-static gboolean read_sniffer(Sniffer *sniffer, const KeyFileKey *key, GError **error)
+static gboolean read_sniffer_key(Sniffer *sniffer, const KeyFileKey *key, GError **error)
 {
         if (!strcmp(key->name, "rate"))
                 return read_rate(key->value, &sniffer->capture_time, error);
@@ -197,7 +198,8 @@ static gboolean read_sniffer(Sniffer *sniffer, const KeyFileKey *key, GError **e
         return unknown_key(key, "rate and queue", error);
 }
 
-static gboolean read_tracelet(Tracelet *t, const KeyFileKey *key, NodeTable *nodes, GError **error)
+static gboolean read_tracelet_key(Tracelet *t, const KeyFileKey *key, NodeTable *nodes,
+                                  GError **error)
 {
         TextCursor value = key->value;
 
@@ -235,7 +237,7 @@ static gboolean check_tracelet(Tracelet *t, const KeyFileGroup *group, GError **
         return TRUE;
 }
 
-static gboolean read_node(ServerLaw *law, const KeyFileKey *key, GError **error)
+static gboolean read_node_key(ServerLaw *law, const KeyFileKey *key, GError **error)
 {
         if (!strcmp(key->name, "servers"))
                 return read_guint(key->value, MOST_SERVERS, &law->workers, error);
@@ -248,9 +250,9 @@ static gboolean read_node(ServerLaw *law, const KeyFileKey *key, GError **error)
         return unknown_key(key, "servers, order, holds and stall", error);
 }
 
-/* The node is one of a path, and of no other group. */
-static gboolean find_node(const Scenario *s, ServerLaw *law, const KeyFileGroup *group,
-                          NodeTable *nodes, GError **error)
+/* Finds the node of a group. It must be in a path, and in no other group. */
+static gboolean find_group_node(const Scenario *s, ServerLaw *law, const KeyFileGroup *group,
+                                NodeTable *nodes, GError **error)
 {
         guint known = node_table_size(nodes);
 
@@ -294,7 +296,7 @@ static gboolean read_general_group(Scenario *s, const KeyFileGroup *group, Delay
                                    GError **error)
 {
         for (guint i = group->first; i < group->end; i++)
-                if (!read_general(s, key_at(s, i), think, error))
+                if (!read_general_key(s, key_at(s, i), think, error))
                         return FALSE;
         return TRUE;
 }
@@ -302,7 +304,7 @@ static gboolean read_general_group(Scenario *s, const KeyFileGroup *group, Delay
 static gboolean read_sniffer_group(Scenario *s, const KeyFileGroup *group, GError **error)
 {
         for (guint i = group->first; i < group->end; i++)
-                if (!read_sniffer(&s->sniffer, key_at(s, i), error))
+                if (!read_sniffer_key(&s->sniffer, key_at(s, i), error))
                         return FALSE;
         return s->sniffer.capture_time > 0 ||
                text_cursor_fail(&group->text, 0, group->text.n, error, "a rate= in this group");
@@ -317,7 +319,7 @@ static gboolean read_tracelet_group(Scenario *s, const KeyFileGroup *group, cons
         t->think = *think;
         g_ptr_array_add(s->tracelets, t);
         for (guint i = group->first; i < group->end; i++)
-                if (!read_tracelet(t, key_at(s, i), nodes, error))
+                if (!read_tracelet_key(t, key_at(s, i), nodes, error))
                         return FALSE;
         return check_tracelet(t, group, error);
 }
@@ -327,10 +329,10 @@ static gboolean read_node_group(Scenario *s, const KeyFileGroup *group, const ch
 {
         ServerLaw law = { .name = name };
 
-        if (!find_node(s, &law, group, nodes, error))
+        if (!find_group_node(s, &law, group, nodes, error))
                 return FALSE;
         for (guint i = group->first; i < group->end; i++)
-                if (!read_node(&law, key_at(s, i), error))
+                if (!read_node_key(&law, key_at(s, i), error))
                         return FALSE;
         g_array_append_val(s->nodes, law);
         return check_node(&law, group, error);

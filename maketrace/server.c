@@ -5,7 +5,7 @@
 
 #include "tracefmt/message.h"
 
-/* A node's stream of random numbers; those of sequences have lower numbers. */
+/* The number of a node's random stream. The streams of sequences have lower numbers. */
 #define NODE_STREAM G_MAXUINT64
 
 typedef struct {
@@ -16,10 +16,10 @@ struct Server {
         const ServerLaw *law;
         const Ziggurat *ziggurat;
         Random random, stalls_random;
-        guint busy;     /* workers */
-        GQueue waiting; /* for a worker, the first to come at the head */
-        GArray *stalls; /* of Stall, in order: all that are not over and have been looked at */
-        gint64 last;    /* the end of the last one drawn */
+        guint busy;     /* workers with a call */
+        GQueue waiting; /* who waits for a worker, the first to come at the head */
+        GArray *stalls; /* of Stall, in order: stalls drawn and not over */
+        gint64 last;    /* the end of the last stall drawn, ns */
 };
 
 static const char *const order_names[] = { "fifo", "lifo", "random" };
@@ -92,7 +92,7 @@ guint server_waiting(const Server *s)
 
 /* --- stalls ---------------------------------------------------------------- */
 
-static gint64 later(gint64 time, gint64 delay)
+static gint64 stall_later(gint64 time, gint64 delay)
 {
         return MIN(time + delay, MAX_STAMP + 1);
 }
@@ -101,10 +101,10 @@ static void draw_stall(Server *s)
 {
         Stall stall;
 
-        stall.begin = later(s->last,
-                            MAX(delay_law_draw(&s->law->every, &s->stalls_random, s->ziggurat), 1));
-        stall.end =
-                later(stall.begin, delay_law_draw(&s->law->stall, &s->stalls_random, s->ziggurat));
+        stall.begin = stall_later(
+                s->last, MAX(delay_law_draw(&s->law->every, &s->stalls_random, s->ziggurat), 1));
+        stall.end = stall_later(stall.begin,
+                                delay_law_draw(&s->law->stall, &s->stalls_random, s->ziggurat));
         s->last = stall.end;
         g_array_append_val(s->stalls, stall);
 }
@@ -122,7 +122,7 @@ static void forget_stalls(Server *s, gint64 now)
 gint64 server_done(Server *s, gint64 now, gint64 time, gint64 delay)
 {
         if (!s->law->stalls)
-                return later(time, delay);
+                return stall_later(time, delay);
         forget_stalls(s, now);
         for (guint i = 0;; i++) {
                 Stall stall;
@@ -130,8 +130,8 @@ gint64 server_done(Server *s, gint64 now, gint64 time, gint64 delay)
                 if (i == s->stalls->len)
                         draw_stall(s);
                 stall = g_array_index(s->stalls, Stall, i);
-                if (later(time, delay) <= stall.begin)
-                        return later(time, delay);
+                if (stall_later(time, delay) <= stall.begin)
+                        return stall_later(time, delay);
                 if (stall.end <= time)
                         continue;
                 delay -= MAX(stall.begin - time, 0);

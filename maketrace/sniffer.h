@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  *
- * The sniffer (paper, section 7.5.5): it captures messages at a peak rate from a
- * finite queue, and what finds the queue full is lost.
+ * The sniffer (paper, section 7.5.5): it captures messages at a peak rate from a finite queue. A
+ * message that finds the queue full is lost.
  */
 #ifndef RAVEL_SNIFFER_H
 #define RAVEL_SNIFFER_H
@@ -18,7 +18,7 @@ typedef struct {
 /* Whether it captures a message at time, ns. Times never go back. */
 static inline gboolean sniffer_take(Sniffer *s, gint64 time)
 {
-        /* It holds the work left over the time for one, rounded up. */
+        /* The messages in the queue are the time left until idle over capture_time, rounded up. */
         if (s->idle_at - time > (s->queue - 1) * s->capture_time) {
                 s->lost++;
                 return FALSE;

@@ -5,7 +5,7 @@
 
 #include "base/error.h"
 
-enum { LONGEST_FOUND = 40 }; /* bytes of what was found that a message shows */
+enum { LONGEST_FOUND = 40 }; /* bytes of the found text that a message shows */
 
 gboolean text_is_name_byte(guint8 byte)
 {
@@ -29,7 +29,7 @@ gboolean text_cursor_accept(TextCursor *c, const char *text)
         return TRUE;
 }
 
-/* Bytes that go on with a character begin with the bits 10. */
+/* In UTF-8 the later bytes of a character begin with the bits 10. */
 static gboolean begins_character(guint8 byte)
 {
         return (byte & 0xc0) != 0x80;

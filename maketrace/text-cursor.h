@@ -15,8 +15,8 @@ typedef struct {
         guint line, column; /* of data[0], from 1; a column is a character */
 } TextCursor;
 
-/* Whether a name or a unit may go on with this byte: all but blanks, control
- * characters and what has a meaning of its own. */
+/* Whether a name or a unit may go on with this byte: all but blanks, control characters and
+ * ()[]{},>~*"|?. */
 gboolean text_is_name_byte(guint8 byte);
 
 void text_cursor_skip_blanks(TextCursor *c);
@@ -30,18 +30,18 @@ static inline guint8 text_cursor_peek(const TextCursor *c)
 /* Skips blanks, and text if it follows. */
 gboolean text_cursor_accept(TextCursor *c, const char *text);
 
-/* "FILE:LINE:COLUMN: found "...", expected ...". What was found are the n bytes
- * from at, or the end of the line. Always FALSE, with error set. */
+/* Sets error to "FILE:LINE:COLUMN: found "...", expected ...". It shows the n bytes from at, or the
+ * end of the line. Always returns FALSE. */
 gboolean text_cursor_fail(const TextCursor *c, gsize at, gsize n, GError **error,
                           const char *expected, ...) G_GNUC_PRINTF(5, 6);
 
-/* The same for the word, or else the character, that comes next; skips blanks. */
+/* The same for the next word, or else the next character; skips blanks. */
 gboolean text_cursor_fail_here(TextCursor *c, GError **error, const char *expected);
 
-/* Skips blanks and text, which must follow; FALSE and error set where it does not. */
+/* Skips blanks and text, which must follow; else FALSE and error set. */
 gboolean text_cursor_expect(TextCursor *c, const char *text, GError **error);
 
-/* How many name bytes follow the cursor. */
+/* The number of name bytes that follow the cursor. */
 gsize text_cursor_word(const TextCursor *c);
 
 /* A number in decimal: digits, and a fraction if it has one.

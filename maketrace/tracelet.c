@@ -11,12 +11,12 @@ enum { MOST_REPEATS = 1000000 };
         "a time such as 5ms, a call such as DB( 3ms ), a message such as >>log, \"{\", !mark or "  \
         "@mark"
 
-/* What the functions below pass on to each other. */
+/* The state of the parser. */
 typedef struct {
         Tracelet *tracelet;
         TextCursor *c;
         NodeTable *nodes;
-        guint calls, blocks; /* that we are in */
+        guint calls, blocks; /* calls and blocks around the cursor */
         gboolean sends;      /* something was sent in this path */
 } Parser;
 
@@ -52,7 +52,7 @@ void tracelet_free(Tracelet *t)
         g_free(t);
 }
 
-static Step *add_step(Parser *p, StepKind kind)
+static Step *tracelet_add_step(Parser *p, StepKind kind)
 {
         Step *step = g_new0(Step, 1);
 
@@ -86,7 +86,7 @@ static gboolean parse_name(Parser *p, Step *step, GError **error)
         return TRUE;
 }
 
-static gboolean parse_node(Parser *p, Step *step, GError **error)
+static gboolean parse_callee(Parser *p, Step *step, GError **error)
 {
         gboolean commas = FALSE;
 
@@ -129,7 +129,7 @@ static gboolean parse_probability(Parser *p, Step *step, GError **error)
         return text_cursor_fail_here(p->c, error, "a probability above 0 and at most 1");
 }
 
-static gboolean parse_count(Parser *p, Step *step, GError **error)
+static gboolean parse_repeat(Parser *p, Step *step, GError **error)
 {
         guint64 count;
         gsize at;
@@ -161,16 +161,16 @@ static gboolean parse_count(Parser *p, Step *step, GError **error)
 static gboolean parse_how_often(Parser *p, Step *step, GError **error)
 {
         return (!text_cursor_accept(p->c, "?") || parse_probability(p, step, error)) &&
-               (!text_cursor_accept(p->c, "*") || parse_count(p, step, error));
+               (!text_cursor_accept(p->c, "*") || parse_repeat(p, step, error));
 }
 
 /* --- steps ----------------------------------------------------------------- */
 
-/* The cursor is before the callee. */
+/* Parses a call or message, from its callee on. */
 static gboolean parse_call(Parser *p, Step *step, GError **error)
 {
         p->sends = TRUE;
-        if (!parse_node(p, step, error) || !parse_how_often(p, step, error))
+        if (!parse_callee(p, step, error) || !parse_how_often(p, step, error))
                 return FALSE;
         p->tracelet->depth = MAX(p->tracelet->depth, p->calls + 1);
         if (!text_cursor_accept(p->c, "("))
@@ -187,7 +187,7 @@ static gboolean parse_call(Parser *p, Step *step, GError **error)
                text_cursor_fail_here(p->c, error, STEP_EXPECTED ", or \")\"");
 }
 
-/* The cursor is behind the brace. */
+/* Parses a block, after its opening brace. */
 static gboolean parse_block(Parser *p, Step *step, GError **error)
 {
         Step **last = &step->first;
@@ -197,7 +197,7 @@ static gboolean parse_block(Parser *p, Step *step, GError **error)
                 return text_cursor_fail_here(p->c, error, "at most 64 blocks within each other");
         }
         do {
-                *last = add_step(p, STEP_BRANCH);
+                *last = tracelet_add_step(p, STEP_BRANCH);
                 if (!parse_steps(p, &(*last)->first, error))
                         return FALSE;
                 if (!(*last)->first)
@@ -232,7 +232,7 @@ static gboolean parse_mark(Parser *p, Step *step, GError **error)
         return TRUE;
 }
 
-/* Something like "5 ms" would else be two nodes. */
+/* Rejects a word such as the 5 of "5 ms", which would be two nodes. */
 static gboolean check_name(Parser *p, GError **error)
 {
         TextCursor ahead = *p->c;
@@ -247,26 +247,27 @@ static gboolean check_name(Parser *p, GError **error)
                        "a time with its unit, such as 5ms (or \"(\" after the name of a node)");
 }
 
-/* One step, appended at *last; NULL there where none begins at the cursor. */
+/* Parses one step into *last; NULL if none begins at the cursor. */
 static gboolean parse_step(Parser *p, Step **last, GError **error)
 {
         *last = NULL;
         text_cursor_skip_blanks(p->c);
         if (delay_law_at(p->c)) {
-                *last = add_step(p, STEP_DELAY);
+                *last = tracelet_add_step(p, STEP_DELAY);
                 return delay_law_parse(p->c, &(*last)->delay, error);
         }
         if (text_cursor_accept(p->c, "{"))
-                return parse_block(p, *last = add_step(p, STEP_BLOCK), error);
+                return parse_block(p, *last = tracelet_add_step(p, STEP_BLOCK), error);
         if (text_cursor_accept(p->c, "!"))
-                return parse_mark(p, *last = add_step(p, STEP_MARK), error);
+                return parse_mark(p, *last = tracelet_add_step(p, STEP_MARK), error);
         if (text_cursor_accept(p->c, "@"))
-                return parse_mark(p, *last = add_step(p, STEP_WAIT), error);
+                return parse_mark(p, *last = tracelet_add_step(p, STEP_WAIT), error);
         if (text_cursor_accept(p->c, ">>"))
-                return parse_call(p, *last = add_step(p, STEP_MESSAGE), error);
+                return parse_call(p, *last = tracelet_add_step(p, STEP_MESSAGE), error);
         if (text_cursor_word(p->c) == 0 && text_cursor_peek(p->c) != '[')
                 return TRUE;
-        return check_name(p, error) && parse_call(p, *last = add_step(p, STEP_CALL), error);
+        return check_name(p, error) &&
+               parse_call(p, *last = tracelet_add_step(p, STEP_CALL), error);
 }
 
 static gboolean parse_steps(Parser *p, Step **first, GError **error)
@@ -286,9 +287,9 @@ static gboolean parse_steps(Parser *p, Step **first, GError **error)
 gboolean tracelet_add_path(Tracelet *t, TextCursor *c, NodeTable *nodes, GError **error)
 {
         Parser p = { .tracelet = t, .c = c, .nodes = nodes };
-        Step *root = add_step(&p, STEP_CALL);
+        Step *root = tracelet_add_step(&p, STEP_CALL);
 
-        if (!parse_node(&p, root, error))
+        if (!parse_callee(&p, root, error))
                 return FALSE;
         text_cursor_skip_blanks(c);
         if (!(c->n - c->at >= 2 && !memcmp(c->data + c->at, ">>", 2)) &&

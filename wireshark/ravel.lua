@@ -1,21 +1,21 @@
 -- SPDX-License-Identifier: BSD-2-Clause
 --
--- What ravel found, on the packets that it found it in, for Wireshark and tshark:
+-- Shows the calls and paths that ravel found on their packets in Wireshark and tshark:
 --
 --     ravel export shop.sqlite --as wireshark -w shop.tsv
 --     wireshark -X lua_script:ravel.lua -X lua_script1:shop.tsv shop.pcap
 --
--- ravel-export(1) says what the fields are. The file can also be named in Wireshark's preferences
+-- ravel-export(1) explains the fields. The file can also be named in Wireshark's preferences
 -- (Protocols, RAVEL) or by RAVEL_TSV in the environment.
 --
--- A call begins in the packet that has its client's port and its very time; a return ends in the one
--- that goes back there at the time of the return. Where the times of the store are not those of the
--- capture, since clocks were put right, a call is known by the sequence number that its id has. Each
--- call is shown once as a beginning and once as an end, so sums over packets are sums over calls.
+-- A call begins in the packet from its client's port with exactly its time. A return ends in the
+-- packet back to that port with the time of the return. If the store has corrected clocks, its times
+-- are not those of the capture; then a call is found by the sequence number in its id. Each call has
+-- one beginning and one end, so sums over packets are sums over calls.
 
 local ravel = Proto("ravel", "Causal path (ravel)")
 
-local NEAR = 5 -- seconds: sequence numbers and ports come again
+local NEAR = 5 -- seconds; later, sequence numbers and ports repeat
 
 local fields = {
     request = ProtoField.uint64("ravel.request", "Request", base.DEC, nil, nil, "In the packet that a call begins in"),
@@ -74,7 +74,7 @@ local function split(line)
     return cells
 end
 
--- ns as text: more digits than Lua's numbers may have
+-- ns as text, since Lua's numbers may have fewer digits
 local function seconds(ns)
     if not ns or ns:sub(1, 1) == "-" then
         return nil
@@ -108,7 +108,7 @@ local function read_head(line)
     return columns
 end
 
--- Cells are looked at when they are shown: a file may have a million lines.
+-- Cells are parsed only when shown: a file may have a million lines.
 local function add_call(cells, columns)
     local port, number = (cells[columns.id] or ""):match("^(%x+)%.(%x+)")
     local call = { cells = cells }
@@ -181,7 +181,7 @@ end
 -- ---------------------------------------------------------------------------------------------
 -- The packets
 
--- The first of a list with a number of at least from.
+-- The index of the first entry of a sorted list whose number is at least `from`.
 local function first_from(list, from)
     local low, high = 1, #list + 1
     while low < high do
@@ -200,7 +200,7 @@ local function is_near(call, time)
     return stamp and math.abs(tonumber(stamp) - time) < NEAR
 end
 
--- Calls whose first byte is in this segment, where their times are no packet's.
+-- Calls whose first byte is in this segment, for a store with corrected clocks.
 local function find_numbered(port, time)
     local list, from, length = by_port[port], get_number(), get_length()
     local found = {}
@@ -216,7 +216,7 @@ local function find_numbered(port, time)
     return found
 end
 
--- Those that no packet before was taken for: copies of a packet may be in the capture.
+-- The calls that no earlier packet was taken for: the capture may have a packet twice.
 local function take(list, frame, key)
     local taken = {}
     for _, call in ipairs(list) do
@@ -237,7 +237,7 @@ local function connection()
     end
 end
 
--- The requests of the calls under way, without those that have returned in packets before.
+-- The requests of the calls under way, without calls that returned in earlier packets.
 local function requests_under_way(list, frame)
     local requests, known, left = {}, {}, {}
     for _, call in ipairs(list) do
@@ -274,7 +274,7 @@ local function look(pinfo, has_payload)
 end
 
 -- ---------------------------------------------------------------------------------------------
--- What is shown
+-- The fields
 
 local function duration(ns)
     local n = tonumber(ns)
@@ -282,7 +282,7 @@ local function duration(ns)
     return NSTime.new(whole, n - whole * 1e9)
 end
 
--- The difference of two times in ns, as text.
+-- The difference of two times, both ns as text.
 local function latency(cells)
     local from = cells[columns.call_sent] or cells[columns.call_recv]
     local to = cells[columns.ret_recv] or cells[columns.ret_sent]
@@ -342,7 +342,7 @@ function ravel.dissector(buffer, pinfo, tree)
     if not calls or #calls == 0 then
         return
     end
-    -- A packet is looked at again whenever it is shown, and not in the order of time.
+    -- Wireshark dissects a packet again whenever it shows it, in any order.
     local seen = shown[pinfo.number]
     if seen == nil then
         local length = get_length()

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  *
- * The path patterns of --method auto, from the causes of messages: a vertex of the path graph for
- * each common prefix of nodes that is a path, and a pattern where messages end.
+ * The path patterns of --method auto, from the causes of messages. Each common prefix of nodes that
+ * is a path becomes a vertex of the path graph. If messages end there, it becomes a pattern.
  */
 #include <stdlib.h>
 
@@ -14,10 +14,11 @@ enum {
         LEAST_PEAK = 8, /* messages that a peak of delays needs */
 };
 
-static const double BIN_SHARE = 0.02, /* of the fullest bin: less lies between two peaks */
-        PEAK_SHARE = 0.05,            /* of a vertex's delays: less is no peak */
-        ANSWER_SHARE = 0.9,           /* of an edge's messages: with more answers it has answers */
-        END_SHARE = 0.15;             /* of a vertex's messages: if fewer end there, no path does */
+static const double
+        BIN_SHARE = 0.02,   /* share of the fullest bin below which a bin separates two peaks */
+        PEAK_SHARE = 0.05,  /* least share of a vertex's delays in a peak */
+        ANSWER_SHARE = 0.9, /* an edge with a larger share of answers answers */
+        END_SHARE = 0.15; /* least share of a vertex's messages that must end there for a pattern */
 
 static gboolean *find_caused(const MessageCauses *m)
 {
@@ -52,7 +53,7 @@ static void sort_by_prefix(const MessageCauses *m, ByPrefix *by)
 
 /* The number of messages that one message of the sample stands for. It is found from the edge that
  * leaves the root of the prefix. */
-static double weight_of(const JointSearch *s, guint32 prefix)
+static double weight_of_prefix(const JointSearch *s, guint32 prefix)
 {
         const PrefixTree *tree = s->messages->tree;
         const EdgeTrace *all;
@@ -78,10 +79,10 @@ static guint32 cube_root(guint32 n)
         return root;
 }
 
-/* Finds a peak among n sorted delays: a bin with at least `least` delays, and the bins beside it as
- * long as they have as many. Sets from and to; FALSE if there is no such bin. */
-static gboolean find_peak(const gint64 *delays, guint32 n, gint64 width, guint32 least,
-                          guint32 *from, guint32 *to)
+/* Finds the first peak of n sorted delays: a run of neighbouring bins with at least `least` delays
+ * each. Sets from and to; FALSE if there is none. */
+static gboolean find_delay_peak(const gint64 *delays, guint32 n, gint64 width, guint32 least,
+                                guint32 *from, guint32 *to)
 {
         gint64 before = 0; /* where the last bin of the peak ends */
         gboolean peak = FALSE;
@@ -107,8 +108,8 @@ static gboolean find_peak(const gint64 *delays, guint32 n, gint64 width, guint32
 
 /* Adds the delays of a vertex: the median of each peak with enough messages. The width of bins is
  * that of Freedman and Diaconis (1981), but at least the user's quantum. */
-static void add_delays(const JointSearch *s, PathGraph *graph, guint32 vertex,
-                       const guint32 *messages, guint32 n, double weight)
+static void add_vertex_delays(const JointSearch *s, PathGraph *graph, guint32 vertex,
+                              const guint32 *messages, guint32 n, double weight)
 {
         g_autofree gint64 *delays = g_new(gint64, n);
         guint32 highest = 0, at = 0, from, to, peaks = 0;
@@ -125,8 +126,8 @@ static void add_delays(const JointSearch *s, PathGraph *graph, guint32 vertex,
                         first++;
                 highest = MAX(highest, i - first + 1);
         }
-        while (find_peak(&delays[at], n - at, width, (guint32)(BIN_SHARE * highest) + 2, &from,
-                         &to)) {
+        while (find_delay_peak(&delays[at], n - at, width, (guint32)(BIN_SHARE * highest) + 2,
+                               &from, &to)) {
                 if (to - from >= MAX(PEAK_SHARE * n, LEAST_PEAK)) {
                         path_graph_add_delay(graph, vertex, delays[at + from + (to - from) / 2],
                                              weighted(to - from, weight));
@@ -169,8 +170,9 @@ static void add_hops(const MessageCauses *m, guint32 message, PathHop *hops, gui
         }
 }
 
-static void add_pattern(const JointSearch *s, PathSet *set, guint32 prefix, const guint32 *messages,
-                        guint32 n_messages, guint64 count, double probability)
+static void add_prefix_pattern(const JointSearch *s, PathSet *set, guint32 prefix,
+                               const guint32 *messages, guint32 n_messages, guint64 count,
+                               double probability)
 {
         const PrefixTree *tree = s->messages->tree;
         guint32 n = PREFIX(tree, prefix)->depth, root = prefix;
@@ -210,9 +212,9 @@ static void count_passed(const MessageCauses *m, Passed *passed)
                 }
 }
 
-/* Whether wrong causes alone explain the n messages of a vertex. The vertex before it has `before`
- * messages, of which the share `wrong` belongs to other paths and goes on as the messages of its
- * edge do on average. */
+/* Whether wrong causes alone explain the n messages of a vertex. The vertex before has `before`
+ * messages. Of these the share `wrong` belongs to other paths, and goes on like the average message
+ * of its edge. */
 static gboolean is_accident(const JointSearch *s, const Passed *passed, const guint32 *messages,
                             guint32 n, guint32 before, double wrong)
 {
@@ -225,8 +227,8 @@ static gboolean is_accident(const JointSearch *s, const Passed *passed, const gu
         return n < expected;
 }
 
-/* Whether the last message of a prefix is an answer: it goes to a node that sent a message to its
- * sender on the way, which is not answered yet. */
+/* Whether the last message of a prefix is an answer: it goes to a node that sent its sender a
+ * message before, not answered yet. */
 static gboolean is_answer(const PrefixTree *tree, guint32 prefix)
 {
         NodeId to = PREFIX(tree, prefix)->node, from;
@@ -244,7 +246,7 @@ static gboolean is_answer(const PrefixTree *tree, guint32 prefix)
 }
 
 /* The last edge of a prefix, which has a parent. */
-static guint edge_of(const JointSearch *s, guint32 prefix)
+static guint edge_of_prefix(const JointSearch *s, guint32 prefix)
 {
         const PrefixTree *tree = s->messages->tree;
         NodeId from = PREFIX(tree, PREFIX(tree, prefix)->parent)->node;
@@ -267,7 +269,7 @@ static gboolean *find_answering(const JointSearch *s)
 
                 if (p->parent == NO_PREFIX || p->depth < 2)
                         continue;
-                edge = edge_of(s, i);
+                edge = edge_of_prefix(s, i);
                 all[edge] += p->count;
                 answers[edge] += is_answer(tree, i) ? p->count : 0;
         }
@@ -295,8 +297,8 @@ static double mean_probability(const MessageCauses *m, const Prefix *p, const gu
         return probability / p->count;
 }
 
-/* Whether a path comes this way: not by accident, with the delays of a path, and with an answer
- * where the edge has answers. */
+/* Whether a prefix is a path: no accident, with the delays of a path, and with an answer if the
+ * edge answers. */
 static gboolean is_path(const JointSearch *s, const Vertices *v, const Passed *passed,
                         const gboolean *answering, guint32 i)
 {
@@ -315,7 +317,7 @@ static gboolean is_path(const JointSearch *s, const Vertices *v, const Passed *p
                is_answer(m->tree, i);
 }
 
-static void add_root(const JointSearch *s, Vertices *v, guint32 i)
+static void add_root_prefix(const JointSearch *s, Vertices *v, guint32 i)
 {
         const Prefix *p = PREFIX(s->messages->tree, i);
         guint32 count = p->count;
@@ -341,7 +343,7 @@ static void add_vertices(const JointSearch *s, Vertices *v)
 
                 v->vertex[i] = NO_VERTEX;
                 if (p->parent == NO_PREFIX) {
-                        add_root(s, v, i);
+                        add_root_prefix(s, v, i);
                         continue;
                 }
                 if (v->vertex[p->parent] == NO_VERTEX || p->count < s->windows.least)
@@ -351,15 +353,17 @@ static void add_vertices(const JointSearch *s, Vertices *v)
                 if (!is_path(s, v, &passed, answering, i))
                         continue;
                 v->goes_on[p->parent] = TRUE;
-                v->vertex[i] = path_graph_add(v->graph, v->vertex[p->parent], p->node,
-                                              weighted(p->count, weight_of(s, i)), probability);
+                v->vertex[i] =
+                        path_graph_add(v->graph, v->vertex[p->parent], p->node,
+                                       weighted(p->count, weight_of_prefix(s, i)), probability);
                 if (p->depth > 1)
-                        add_delays(s, v->graph, v->vertex[i], messages, p->count, weight_of(s, i));
+                        add_vertex_delays(s, v->graph, v->vertex[i], messages, p->count,
+                                          weight_of_prefix(s, i));
         }
         g_hash_table_unref(passed.messages);
 }
 
-/* Moves the messages that cause nothing to the front; their number. */
+/* Moves the messages that cause nothing to the front. Returns their number. */
 static guint32 ending_to_front(const gboolean *caused, guint32 *messages, guint32 n)
 {
         guint32 ends = 0;
@@ -387,7 +391,7 @@ static void end_paths(const JointSearch *s, Vertices *v, const gboolean *caused,
                 PathEnd end = why_it_ends(s, p->node, ends < p->count);
 
                 path_graph_end(v->graph, v->vertex[i], end);
-                s->run->ends[end] += weighted(p->count, weight_of(s, i));
+                s->run->ends[end] += weighted(p->count, weight_of_prefix(s, i));
                 ends = p->count;
         } else if (ends < MAX(END_SHARE * p->count, s->windows.least)) {
                 return;
@@ -395,7 +399,8 @@ static void end_paths(const JointSearch *s, Vertices *v, const gboolean *caused,
         for (guint32 at = v->vertex[i]; at != NO_VERTEX;
              at = path_graph_vertex(v->graph, at)->parent)
                 probability *= path_graph_vertex(v->graph, at)->probability;
-        add_pattern(s, set, i, messages, ends, weighted(ends, weight_of(s, i)), probability);
+        add_prefix_pattern(s, set, i, messages, ends, weighted(ends, weight_of_prefix(s, i)),
+                           probability);
 }
 
 PathSet *collect_joint_paths(JointSearch *s)

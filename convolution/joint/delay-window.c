@@ -18,7 +18,7 @@ enum {
 static const double GROW_SHARE = 0.05, GROW_DEVIATIONS = 2;
 
 /* The median of values, which it sorts. */
-static double median(double *values, gsize n)
+static double median_of_doubles(double *values, gsize n)
 {
         qsort(values, n, sizeof *values, compare_doubles);
         return (values[(n - 1) / 2] + values[n / 2]) / 2;
@@ -58,24 +58,24 @@ static void level_blocks(Blocks *b, const float *c, gsize n)
 
                 for (gsize i = first; i <= last; i++)
                         sorted[i - first] = b->level[i];
-                b->smooth[k] = MAX(median(sorted, last - first + 1), sum / 2);
+                b->smooth[k] = MAX(median_of_doubles(sorted, last - first + 1), sum / 2);
         }
 }
 
 /* The dispersion: how much more the number of accidental pairs varies than a Poisson number. Found
  * from the blocks below lag index end, most of whose pairs are accidents. At least 1. */
-static double dispersion(const Blocks *b, gsize end)
+static double block_dispersion(const Blocks *b, gsize end)
 {
         double off[BLOCKS], spread;
         gsize n = 0;
 
         for (gsize k = 0; k < b->n && b->at[k + 1] <= end; k++)
-                /* in standard deviations of a Poisson number */
+                /* standard deviations of a Poisson number */
                 off[n++] = fabs(b->level[k] - b->smooth[k]) *
                            sqrt((double)(b->at[k + 1] - b->at[k]) / b->smooth[k]);
         if (n < 8)
                 return 1;
-        spread = 1.4826 * median(off, n); /* of a normal law, from the median */
+        spread = 1.4826 * median_of_doubles(off, n); /* for a normal distribution */
         return MAX(spread * spread, 1);
 }
 
@@ -93,13 +93,13 @@ typedef struct {
         const DelayWindowOptions *options;
 } Search;
 
-static double excess(const Search *s, gsize from, gsize to)
+static double range_excess(const Search *s, gsize from, gsize to)
 {
         return s->pairs[to] - s->pairs[from] - (s->accidents[to] - s->accidents[from]);
 }
 
 /* The deviation of a range; 0 if it has too few pairs for a window. */
-static double deviation(const Search *s, gsize from, gsize to)
+static double range_deviation(const Search *s, gsize from, gsize to)
 {
         double number = s->pairs[to] - s->pairs[from];
         double mean = s->accidents[to] - s->accidents[from];
@@ -117,7 +117,7 @@ static DelayWindow best_window(const Search *s)
 
         for (gsize width = 1; width <= MAX((s->end - s->begin) / 8, 1); width *= 2)
                 for (gsize from = s->begin; from + width <= s->end; from += MAX(width / 4, 1)) {
-                        double d = deviation(s, from, from + width);
+                        double d = range_deviation(s, from, from + width);
 
                         if (d > best.deviation)
                                 best = (DelayWindow){ from, from + width, 0, d };
@@ -126,29 +126,29 @@ static DelayWindow best_window(const Search *s)
 }
 
 /* Whether lags from..to beside a window of this height belong to it. */
-static gboolean belongs(const Search *s, gsize from, gsize to, double height)
+static gboolean belongs_to_window(const Search *s, gsize from, gsize to, double height)
 {
-        double mean = s->accidents[to] - s->accidents[from], more = excess(s, from, to);
+        double mean = s->accidents[to] - s->accidents[from], more = range_excess(s, from, to);
 
         return more > GROW_DEVIATIONS * sqrt(s->dispersion * MAX(mean, 1e-3)) &&
                more > GROW_SHARE * height * (double)(to - from) && more >= 1;
 }
 
-static void grow(const Search *s, DelayWindow *w)
+static void grow_window(const Search *s, DelayWindow *w)
 {
         gsize step = MAX((w->to - w->from) / 4, 1);
         double height;
 
-        height = excess(s, w->from, w->to) / (double)(w->to - w->from);
-        while (w->from >= s->begin + step && belongs(s, w->from - step, w->from, height))
+        height = range_excess(s, w->from, w->to) / (double)(w->to - w->from);
+        while (w->from >= s->begin + step && belongs_to_window(s, w->from - step, w->from, height))
                 w->from -= step;
-        while (w->to + step <= s->end && belongs(s, w->to, w->to + step, height))
+        while (w->to + step <= s->end && belongs_to_window(s, w->to, w->to + step, height))
                 w->to += step;
-        w->excess = excess(s, w->from, w->to);
+        w->excess = range_excess(s, w->from, w->to);
 }
 
 /* Levels a window: leaves only accidents in it. */
-static void level(Search *s, const DelayWindow *w)
+static void level_window(Search *s, const DelayWindow *w)
 {
         double base = s->pairs[w->from] - s->accidents[w->from];
         double removed = s->pairs[w->to] - s->accidents[w->to] - base;
@@ -176,7 +176,7 @@ GArray *delay_windows_find(const float *c, const Lags *lags, gsize search,
         s.begin = lags->first < 0 ? MIN((gsize)-lags->first, lags->n) : 0;
         s.end = MIN(s.begin + search, lags->n);
         level_blocks(&blocks, c, lags->n);
-        s.dispersion = dispersion(&blocks, s.begin);
+        s.dispersion = block_dispersion(&blocks, s.begin);
         s.pairs = g_new(double, lags->n + 1);
         s.accidents = g_new(double, lags->n + 1);
         s.pairs[0] = s.accidents[0] = 0;
@@ -191,8 +191,8 @@ GArray *delay_windows_find(const float *c, const Lags *lags, gsize search,
 
                 if (w.deviation < options->deviations)
                         break;
-                grow(&s, &w);
-                level(&s, &w);
+                grow_window(&s, &w);
+                level_window(&s, &w);
                 g_array_append_val(windows, w);
         }
         g_array_sort(windows, compare_windows);

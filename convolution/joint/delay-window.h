@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  *
- * Windows of delay: the ranges of lags in which a correlation has more event pairs than
- * accident explains. This takes the place of Figure 6's spikes in the joint method.
+ * Windows of delay: the ranges of lags in which a correlation has more event pairs than accident
+ * explains. They replace Figure 6's spikes in the joint method.
  *
- * The paper's test, N standard deviations above the mean, fails where a spike is as wide as
- * a part of the lags, where messages are few, and where accidents are more frequent at some
- * lags than at others. Here the number of pairs in a range of lags is compared with what its
- * surroundings lead to expect, the *background*, as a Poisson number, over ranges from one
- * quantum wide up. A range found is widened as long as what is beside it stands out too,
- * then levelled, and the search goes on.
+ * The paper's test is N standard deviations above the mean. It fails if a spike is wide, if
+ * messages are few, and if accidents are more frequent at some lags than at others. Here the number
+ * of pairs in a range of lags, from one quantum wide up, is tested as a Poisson number. Its mean is
+ * the *background*, estimated from the lags around. The best range is widened while the lags beside
+ * it stand out too. Then it is levelled to the background, and the search goes on.
  */
 #ifndef RAVEL_DELAY_WINDOW_H
 #define RAVEL_DELAY_WINDOW_H
@@ -26,10 +25,10 @@ typedef struct {
         double least;      /* the least excess of a window */
 } DelayWindowOptions;
 
-/* GArray of DelayWindow, in order of from; none overlap. c[lags->n] are counts of event
- * pairs (SIGNAL_COUNT). Windows lie at lags from 0 to below search; the others serve the
- * background, and those below 0 tell how bursty accidents are. Fills in background, as long
- * as c. O(n log n). The caller's to free. */
+/* An array of DelayWindow, in order and without overlap, the caller's to free. c[lags->n] are
+ * counts of event pairs (SIGNAL_COUNT). Windows lie at lags from 0 to search - 1. The other lags
+ * serve the background, and lags below 0 measure how bursty accidents are. Sets background, as long
+ * as c. O(n log n). */
 GArray *delay_windows_find(const float *c, const Lags *lags, gsize search,
                            const DelayWindowOptions *options, float *background);
 

@@ -6,14 +6,14 @@
 
 #include "base/compare.h"
 
-enum { SIDES = 8 }; /* ranges before, and as many after, that show how frequent accidents are */
+enum { SIDES = 8 }; /* ranges before, and again after, that measure accident */
 
-static const double
-        CERTAIN = 4, /* deviations of accident that the messages must amount to, to be missed */
-        SEEN = 0.25; /* share of the messages that must be seen */
+static const double CERTAIN = 4, /* deviations of accident that messages must exceed to be tested */
+        SEEN = 0.25;             /* share of the messages that must be seen */
 
 /* Counts pairs of a cause and an effect with a delay from `from` to to - 1. */
-static double count_pairs(const EdgeTrace *in, const EdgeTrace *out, gint64 from, gint64 to)
+static double count_pairs_in_delay(const EdgeTrace *in, const EdgeTrace *out, gint64 from,
+                                   gint64 to)
 {
         guint32 low = 0, high = 0;
         guint64 n = 0;
@@ -69,10 +69,10 @@ gboolean derived_correlation_fits(const MessageCauses *c, const guint32 *message
         from = delay[n / 10];
         width = delay[n - 1 - n / 10] - from + 1;
         for (gint64 i = 0; i < SIDES; i++) {
-                around[2 * i] =
-                        count_pairs(in, out, from - (i + 2) * width, from - (i + 1) * width);
-                around[2 * i + 1] =
-                        count_pairs(in, out, from + (i + 2) * width, from + (i + 3) * width);
+                around[2 * i] = count_pairs_in_delay(in, out, from - (i + 2) * width,
+                                                     from - (i + 1) * width);
+                around[2 * i + 1] = count_pairs_in_delay(in, out, from + (i + 2) * width,
+                                                         from + (i + 3) * width);
         }
         qsort(around, 2 * SIDES, sizeof *around, compare_doubles);
         usual = (around[SIDES - 1] + around[SIDES]) / 2;
@@ -80,6 +80,6 @@ gboolean derived_correlation_fits(const MessageCauses *c, const guint32 *message
                 off[i] = fabs(around[i] - usual);
         qsort(off, 2 * SIDES, sizeof *off, compare_doubles);
         spread = MAX(1.4826 * (off[SIDES - 1] + off[SIDES]) / 2, sqrt(MAX(usual, 1)));
-        pairs = count_pairs(in, out, from, from + width);
+        pairs = count_pairs_in_delay(in, out, from, from + width);
         return 0.8 * n < CERTAIN * spread || pairs - usual >= SEEN * 0.8 * n;
 }

@@ -3,16 +3,16 @@
  * --method auto: finds the causes of all messages jointly, node by node, and then the paths.
  *
  * For each node it finds windows of delay in the correlations of in-edges with out-edges, and
- * learns what they explain together (node-causes.h). Then it looks for windows in the correlations
- * of unexplained messages, to find passages that others hid; and last for causes with effects
- * beside others.
+ * learns what they explain together (node-causes.h). Then it searches the correlations of
+ * unexplained messages for passages that others hid. Last it searches for causes with several
+ * effects.
  *
  * Then each message has a past, the path that it ends, and a future. The causes at each node are
- * found again with these, a few times. A node that answers where the question came from then gets
- * its causes right, and pasts and futures that do not fit together fall apart.
+ * found again with these, a few times. So a node that answers the sender of a request gets its
+ * causes right, and pasts and futures that do not fit are separated.
  *
- * In the end a message that leaves a node is put behind the last message that came in on its path,
- * whichever of them its delay counts from.
+ * In the end the cause of a message becomes the last message into the node on its path
+ * (work-order.h).
  */
 #include <stdlib.h>
 #include <string.h>
@@ -31,18 +31,18 @@ enum {
         FUTURE_STEPS = 5,       /* hops that a future goes on for */
         LEAST_MESSAGES = 5,     /* messages in the sample that an edge of the graph needs */
         MOST_MESSAGES = 200000, /* messages in the sample, about */
-        MOST_LAGS = 8192,       /* lags below the greatest delay; with more, a lag gets wider */
+        MOST_LAGS = 8192,       /* lags up to the greatest delay; if more, each gets wider */
         LEAST_STRETCH = 50,     /* length of a stretch of the sample, in greatest delays */
 };
 
 /* A passage beside others needs BESIDE_SHARE of its causes. Fewer are enough, down to BESIDE_LEAST,
- * if it explains BESIDE_EFFECTS of the effects that have no cause. Without that exception a passage
- * that a fifth of the requests take was found or missed depending on the rest of the run. Chosen on
- * captures cut in halves and on random systems 3001 to 3016; with 0.05 in place of 0.1, a loss of 5
- * % of the messages makes some derived paths. */
+ * if it explains BESIDE_EFFECTS of the effects without a cause. Without that exception a passage of
+ * a fifth of the requests was found or missed depending on the rest of the run. Chosen on captures
+ * cut in halves and on random systems 3001 to 3016. With 0.05 for BESIDE_LEAST, a loss of 5 % of
+ * the messages makes some derived paths. */
 static const double BESIDE_SHARE = 0.25, BESIDE_LEAST = 0.1, BESIDE_EFFECTS = 0.5;
 
-static const double ROOT_SHARE = 0.5; /* of a node's messages explained: with less it is a root */
+static const double ROOT_SHARE = 0.5; /* least share of explained messages of no root */
 
 /* --- passages ----------------------------------------------------------------- */
 
@@ -125,8 +125,8 @@ static double least_beside(guint32 causes, guint effects)
         return MIN(BESIDE_SHARE * causes, MAX(BESIDE_LEAST * causes, BESIDE_EFFECTS * effects));
 }
 
-/* Finds passages to effects without a cause: from causes without an effect, or, beside, from causes
- * with other effects. */
+/* Finds passages to effects without a cause. They come from causes without an effect, or, if
+ * beside, from all causes. */
 static gboolean find_more_passages(NodeSearch *s, gboolean beside)
 {
         const JointSearch *search = s->search;
@@ -310,8 +310,8 @@ static gboolean may_be_no_root(const Convolution *run, NodeId node)
         return run->options.roots_guessed && !t->called[node] && !t->calls[node];
 }
 
-/* Whether most messages of a node are unexplained: no cause was found for them, and they are not on
- * edges with too few messages to find any. */
+/* Whether most messages out of a node are unexplained, not counting what edges with too few
+ * messages may explain. */
 static gboolean is_unexplained(const JointSearch *s, NodeId node)
 {
         const EdgeTraces *t = s->traces;
@@ -326,8 +326,9 @@ static gboolean is_unexplained(const JointSearch *s, NodeId node)
                             node_causes_explained(s->nodes[node]) * sent + few < ROOT_SHARE * sent);
 }
 
-/* Finds the roots again: nodes most of whose messages are unexplained. If there is none, as with
- * one client that asks again soon after each answer, the nodes that were not spoken to first. */
+/* Finds the roots again: nodes most of whose messages are unexplained. There may be none, as with
+ * one client that asks again soon after each answer. Then the roots are the nodes that were not
+ * spoken to first. */
 static void find_roots_again(JointSearch *s)
 {
         const EdgeTraces *t = s->traces;

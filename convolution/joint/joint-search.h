@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  *
- * One run of --method auto: what its steps share.
+ * The state of a run of --method auto, shared by its steps.
  */
 #ifndef RAVEL_JOINT_SEARCH_H
 #define RAVEL_JOINT_SEARCH_H
@@ -11,7 +11,7 @@
 
 typedef struct {
         Convolution *run;
-        const EdgeTraces *traces; /* or a sample of them */
+        const EdgeTraces *traces; /* of the run, or a sample of them */
         Quanta quanta;
         Lags lags;
         gsize search; /* windows lie at lags from 0 to below this */

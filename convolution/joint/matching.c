@@ -56,9 +56,12 @@ void matching_sum_claims(const Matching *m, double *sum)
                 sum[m->slot[i]] += (double)m->weight[i] * m->claim[i];
 }
 
-/* The message from a slot to an effect is the weight of the pair, divided by the sum of the
- * messages of other effects and the weight of none. The message from an effect to a slot is 1,
- * divided by the sum of the messages of other slots and the 1 for no cause. */
+/* The messages of belief propagation between slot s and effect z are
+ *
+ *     offer(s, z) = weight(s, z) / (w(s) + sum over other effects y of weight(s, y) * claim(s, y))
+ *     claim(s, z) = 1 / (1 + sum over other slots t of offer(t, z))
+ *
+ * w(s) is the weight that s has no effect. If slots have any number of effects, offer = weight. */
 double matching_sweep(Matching *m, guint32 from, guint32 to, const double *sum, MatchBy by)
 {
         double without = 0;

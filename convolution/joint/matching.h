@@ -4,10 +4,10 @@
  * or none. A cause has one *slot* or several, and a slot has one effect or none.
  *
  * The weight of a pair says how many times as probable it is as that the effect has no cause. A
- * matching is a set of pairs that share no effect and no slot. It is as likely as the product of
- * its weights and of the probabilities that each other slot has no effect. The sum-product
- * algorithm (Kschischang, Frey and Loeliger, 2001) finds the probability of each pair from that:
- * exactly where pairs form no circles, nearly elsewhere.
+ * matching is a set of pairs that share no effect and no slot. Its probability is proportional to
+ * the product of its weights and of the probabilities that each other slot has no effect. From this
+ * the sum-product algorithm (Kschischang, Frey and Loeliger, 2001) finds the probability of each
+ * pair: exactly if the pairs form no cycles, approximately else.
  */
 #ifndef RAVEL_MATCHING_H
 #define RAVEL_MATCHING_H
@@ -42,7 +42,7 @@ void matching_clear(Matching *matching); /* frees the arrays */
 void matching_sum_claims(const Matching *matching, double *sum);
 
 /* One round of messages for the effects from `from` to to - 1. Updates beliefs and claims. sum is,
- * by slot, the sum of all messages to it and of the weight of no effect. Returns the expected
+ * by slot, the sum of all messages to the slot and of the weight of no effect. Returns the expected
  * number of effects without a cause. Ten rounds are about enough. */
 double matching_sweep(Matching *matching, guint32 from, guint32 to, const double *sum, MatchBy by);
 

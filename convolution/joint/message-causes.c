@@ -183,7 +183,7 @@ static guint32 step_on(MessageCauses *c, guint32 common, guint32 n_futures, guin
         grow_futures(&futures);
         fill(next, 0, c->n * sizeof *next);
         for (guint32 m = 0; m < c->n; m++)
-                if (c->cause[m] != NO_MESSAGE) /* a sum, as their order is of no matter */
+                if (c->cause[m] != NO_MESSAGE) /* a sum, which does not depend on order */
                         next[c->cause[m]] += hash_word(HASH_SEED, c->future[m]);
         for (guint32 m = 0; m < c->n; m++) {
                 next[m] = hash_word(next[m], c->edge[m]);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  *
- * The cause of each message of a trace, and what follows from causes: the *past* of a message,
- * which is the path that it ends, and its *future*, which is what it leads to.
+ * The cause of each message of a trace, and two consequences. The *past* of a message is the path
+ * that it ends. Its *future* is the messages that it leads to.
  *
  * A past is a path prefix: the nodes from a root to the message's receiver. A future consists of
  * the messages that it causes, the messages that these cause, and so on, for some steps. Only

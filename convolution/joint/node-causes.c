@@ -1,4 +1,34 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
+/* SPDX-License-Identifier: BSD-2-Clause
+ *
+ * The model, for causes a on in-edges and effects z on out-edges (time goes to the right):
+ *
+ *     in-edge      a1          a2              a3     a3 has no effect: 1 - sum of shares
+ *                    \ delay      \ delay
+ *     out-edge         z1            z2   z3          z3 has no cause: rate
+ *
+ * A candidate pair (a, z) of a passage p has a delay within the supports of p. Its weight says how
+ * much more probable it is than that z has no cause:
+ *
+ *     weight(a, z) = share(p) * density(p, sent(z) - received(a)) / rate(out-edge of z)
+ *
+ * Expectation: the sum-product algorithm (matching.h) turns weights into the probability, or
+ * *belief*, of each pair. Each cause has a slot for each group of passages, and a slot has one
+ * effect at most. Maximisation, from these beliefs:
+ *
+ *     explained(p) = sum of the beliefs of its pairs
+ *     share(p)     = (explained(p) - PRICE * groups of cells in its density) / causes
+ *     density(p)   = histogram of the delays of its pairs, weighted by belief
+ *     rate(k)      = expected effects on out-edge k without a cause / duration
+ *
+ * With pasts and futures, the share depends on the past x of a and the future y of z. The counts of
+ * past x back off to those of all causes of the in-edge, which are worth PRIOR causes:
+ *
+ *     share(x, y) = (sum of beliefs of (x, y) + PRIOR * share(in-edge, y)) / (causes of x + PRIOR)
+ *
+ * The weight then has share(x, y) / (share of y among the effects of its out-edge) for share(p).
+ *
+ * In the end pairs are attributed greedily, the most probable first.
+ */
 #include "convolution/joint/node-causes.h"
 
 #include <math.h>
@@ -8,46 +38,47 @@
 #include "convolution/joint/matching.h"
 
 enum {
-        LEAST_CELLS = 128, /* cells of a support, at least */
-        MOST_CELLS = 4096, /* and at most; between these, a quantum each */
+        LEAST_CELLS = 128, /* cells of a support, at least; else a quantum each */
+        MOST_CELLS = 4096, /* cells of a support, at most */
         STILL_ROUNDS = 4,  /* rounds without learning, when causes first get one effect at most */
         FREE_ROUNDS = 4,   /* rounds before that, in which a cause has any number of effects */
         SIDES = 3,         /* a support reaches this many widths of its window to either side */
         LEVELS = 1024,     /* levels of probability that attributions are sorted by */
 };
 
-static const double SMALLEST_GROUP = 0.02, /* of a density's mass: cells with less are merged, */
-        START_GROUP = 30, GROUP = 6,       /* or with fewer messages, at first and later */
+static const double SMALLEST_GROUP = 0.02, /* share of a density's mass in a group, at least */
+        START_GROUP = 30, GROUP = 6,       /* messages of a group, at least, at first and later */
         PRIOR = 5,                         /* messages by which a past backs off to all pasts */
         PRICE = 0.5,              /* messages that each group of a density costs a passage */
-        LEAST_CHILDLESS = 0.01,   /* the least probability that a cause has no effect */
-        LEAST_PROBABILITY = 0.02, /* of a pair: with less it is not attributed */
-        WELL_EXPLAINED = 0.7,     /* of an effect: with less it is searched for more causes */
-        EXPLAINED = 0.25;         /* of an effect: with less it has no cause */
+        LEAST_CHILDLESS = 0.01,   /* least probability that a cause has no effect */
+        LEAST_PROBABILITY = 0.02, /* least probability of an attributed pair */
+        WELL_EXPLAINED = 0.7,     /* effects with a smaller sum of beliefs are searched again */
+        EXPLAINED = 0.25;         /* least sum of beliefs of an effect that gets a cause */
 
-/* A range of delays, in ns, and its cells. */
+/* A range of delays that a passage may have, and its cells. */
 typedef struct {
-        gint64 from, to; /* both included */
+        gint64 from, to; /* ns, both included */
         guint first_cell, n_cells;
         double cells_per_ns;
 } Support;
 
 typedef struct {
         guint in, out; /* indices among the node's in-edges and out-edges */
-        guint group;
+        guint group;   /* whose slots its causes use */
         guint first_support, n_supports;
         guint first_cell, n_cells;
-        double excess;    /* event pairs beyond accident */
-        double share;     /* the share of causes with an effect this way */
-        double explained; /* the expected number of effects */
-        guint n_groups;
-        double kept;         /* the share of explained that PRICE leaves */
-        double share_of_way; /* of the shares of all passages of the same two edges */
+        double excess;       /* event pairs beyond accident */
+        double share;        /* the share of causes with an effect this way */
+        double explained;    /* the expected number of effects */
+        guint n_groups;      /* groups of merged cells of its density */
+        double kept;         /* share of `explained` that PRICE leaves */
+        double share_of_way; /* its part of the shares of all passages of the same two edges */
         gboolean dropped;
 } Passage;
 
-/* The causes of an in-edge, as slots. A slot has at most one effect among the passages of its
- * group. */
+/* A group of passages from one in-edge. Each cause has one slot in the group, and the slot has at
+ * most one effect. Group i < n_in is of in-edge i; each passage beside others has a group of its
+ * own. */
 typedef struct {
         guint in;
         guint32 first_slot;
@@ -64,21 +95,21 @@ struct NodeCauses {
         guint32 n_causes, n_effects;
         GArray *supports, *passages, *groups;
         guint n_cells;
-        double *density, *mass; /* by cell: 1/ns, and expected effects */
-        guint16 *passage_of;    /* by cell */
+        double *density, *mass; /* by cell: density, 1/ns; expected effects */
+        guint16 *passage_of;    /* by cell: its passage */
         double *rate;           /* by out-edge: unexplained messages, 1/ns */
         double *unexplained;    /* by out-edge: the expected number of unexplained messages */
         double duration;        /* ns */
         /* Pasts and futures; NULL before node_causes_set_history(). */
         const guint32 *past, *future; /* by cause, by effect */
         guint n_pasts, n_futures;
-        guint *past_in;        /* by past: in-edge */
-        double *past_n;        /* by past: causes */
-        double *past_share;    /* by past and passage: of the causes */
-        double *future_share;  /* by past and future: of the causes */
-        double *future_base;   /* by in-edge and future: of all causes */
-        double *future_weight; /* by future: 1 / its share of the out-edge's messages */
-        double *past_mass, *future_mass;
+        guint *past_in;                  /* by past: its in-edge */
+        double *past_n;                  /* by past: its number of causes */
+        double *past_share;              /* by past and passage: share of the causes */
+        double *future_share;            /* by past and future: share of the causes */
+        double *future_base;             /* by in-edge and future: share of all causes */
+        double *future_weight;           /* by future: 1 / its share of the out-edge's effects */
+        double *past_mass, *future_mass; /* expected effects, as past_share and future_share */
         gboolean learned;
         double *slot_sum; /* by slot: the sum of its messages from effects and of the weight of no
                              effect */
@@ -91,7 +122,7 @@ struct NodeCauses {
 #define SUPPORT(c, i)  (&g_array_index((c)->supports, Support, i))
 #define GROUP_OF(c, i) (&g_array_index((c)->groups, Group, i))
 
-static void add_group(NodeCauses *c, guint in)
+static void add_slot_group(NodeCauses *c, guint in)
 {
         Group g = { in, c->n_slots };
 
@@ -131,7 +162,7 @@ NodeCauses *node_causes_new(const EdgeTraces *traces, NodeId node, double least,
         c->unexplained = g_new0(double, c->n_out);
         c->duration = (double)MAX(traces->last - traces->first, 1);
         for (guint i = 0; i < c->n_in; i++)
-                add_group(c, i);
+                add_slot_group(c, i);
         return c;
 }
 
@@ -180,7 +211,7 @@ static void add_cells(NodeCauses *c, guint passage, guint n)
         c->n_cells = all;
 }
 
-static guint cell_of(const Support *s, gint64 delay)
+static guint cell_of_delay(const Support *s, gint64 delay)
 {
         guint cell = (guint)((double)(delay - s->from) * s->cells_per_ns);
 
@@ -241,21 +272,21 @@ static void add_supports(NodeCauses *c, guint passage, const Passage *old, const
         add_cells(c, passage, p->n_cells);
 }
 
-/* The density of a delay, 1/ns; 0 outside of the supports. */
+/* The density of a delay, 1/ns; 0 outside the supports. */
 static double density_at(const NodeCauses *c, const Passage *p, gint64 delay)
 {
         for (guint i = 0; i < p->n_supports; i++) {
                 const Support *s = SUPPORT(c, p->first_support + i);
 
                 if (delay >= s->from && delay <= s->to)
-                        return c->density[cell_of(s, delay)];
+                        return c->density[cell_of_delay(s, delay)];
         }
         return 0;
 }
 
 /* Learns the density of a passage from the mass of its cells. Neighbouring cells are merged until
- * they have `group` messages, so the density is fine where there is much and smooth where there is
- * little. */
+ * they have `group` messages. So the density is fine where messages are many and smooth where they
+ * are few. */
 static void learn_density(NodeCauses *c, Passage *p, double group)
 {
         double all = 0, width, floor_;
@@ -280,7 +311,7 @@ static void learn_density(NodeCauses *c, Passage *p, double group)
                                 sum += c->mass[s->first_cell + to++];
                         for (guint i = to; i < s->n_cells && rest < group; i++)
                                 rest += c->mass[s->first_cell + i];
-                        if (rest < group / 2) /* too little for a group of its own */
+                        if (rest < group / 2) /* too few for a group of their own */
                                 for (; to < s->n_cells; to++)
                                         sum += c->mass[s->first_cell + to];
                         p->n_groups += sum >= group / 2;
@@ -314,7 +345,7 @@ void node_causes_add_passage(NodeCauses *c, guint in, guint out, const GArray *w
 
         if (beside) {
                 passage.group = c->groups->len;
-                add_group(c, in);
+                add_slot_group(c, in);
         } else if ((old = find_old_passage(c, in, out))) {
                 old->dropped = TRUE;
                 before = *old;
@@ -347,7 +378,7 @@ void node_causes_add_passage(NodeCauses *c, guint in, guint out, const GArray *w
 
 /* --- candidate pairs ------------------------------------------------------------ */
 
-static void find_pairs(NodeCauses *c)
+static void find_candidate_pairs(NodeCauses *c)
 {
         Matching *pairs = &c->pairs;
         guint32 *cursor = g_new(guint32, c->supports->len);
@@ -379,8 +410,9 @@ static void find_pairs(NodeCauses *c)
                                              a < in->n && in->received[a] <= latest; a++)
                                                 matching_add(
                                                         pairs, slot + a,
-                                                        cell_of(support,
-                                                                out->sent[z] - in->received[a]));
+                                                        cell_of_delay(support,
+                                                                      out->sent[z] -
+                                                                              in->received[a]));
                                 }
                         }
                 }
@@ -434,8 +466,8 @@ static void start_slots(NodeCauses *c, double *sum)
         }
 }
 
-/* The weight of a pair: the rate at which its cause has such an effect after such a delay. */
-static double weight_of(const NodeCauses *c, gsize pair, guint32 effect)
+/* The rate, per ns, at which the cause of a pair has this effect after this delay. */
+static double weight_of_pair(const NodeCauses *c, gsize pair, guint32 effect)
 {
         guint passage = c->passage_of[c->pairs.kind[pair]];
         const Passage *p = PASSAGE(c, passage);
@@ -452,14 +484,14 @@ static double weight_of(const NodeCauses *c, gsize pair, guint32 effect)
         return share * c->density[c->pairs.kind[pair]];
 }
 
-/* Divides the weights of pairs by the rate of messages without a cause, and sums up the messages to
- * each slot and its weight of no effect. */
+/* Sets the weights of pairs, and the sum of each slot: its messages from effects, and its weight of
+ * no effect. */
 static void weigh_pairs(NodeCauses *c)
 {
         for (guint k = 0; k < c->n_out; k++)
                 for (guint32 z = c->first_effect[k]; z < c->first_effect[k + 1]; z++)
                         for (gsize i = c->pairs.first[z]; i < c->pairs.first[z + 1]; i++)
-                                c->pairs.weight[i] = (float)(weight_of(c, i, z) / c->rate[k]);
+                                c->pairs.weight[i] = (float)(weight_of_pair(c, i, z) / c->rate[k]);
         start_slots(c, c->slot_sum);
         matching_sum_claims(&c->pairs, c->slot_sum);
 }
@@ -552,7 +584,7 @@ static void drop_rare(NodeCauses *c)
                         PASSAGE(c, i)->dropped = TRUE;
 }
 
-static void start_rates(NodeCauses *c)
+static void start_effect_rates(NodeCauses *c)
 {
         for (guint k = 0; k < c->n_out; k++)
                 c->unexplained[k] = c->out[k]->n;
@@ -568,9 +600,9 @@ void node_causes_learn(NodeCauses *c, guint rounds)
         gboolean limited = c->learned;
 
         if (!c->learned)
-                start_rates(c);
+                start_effect_rates(c);
         c->learned = TRUE;
-        find_pairs(c);
+        find_candidate_pairs(c);
         for (guint round = 0; round < rounds; round++) {
                 weigh_pairs(c);
                 limited |= round == FREE_ROUNDS;
@@ -604,7 +636,7 @@ static void count_futures(NodeCauses *c)
                 c->future_weight[c->future[z]]++;
         for (guint k = 0; k < c->n_out; k++)
                 for (guint32 z = c->first_effect[k]; z < c->first_effect[k + 1]; z++)
-                        if (c->future_weight[c->future[z]] >= 1) /* not turned over yet */
+                        if (c->future_weight[c->future[z]] >= 1) /* not replaced yet */
                                 c->future_weight[c->future[z]] =
                                         -c->future_weight[c->future[z]] / c->out[k]->n;
         for (guint i = 0; i < c->n_futures; i++)
@@ -621,7 +653,7 @@ static double explained_share(const NodeCauses *c, guint32 effect)
         return sum;
 }
 
-/* --- what is left ----------------------------------------------------------------- */
+/* --- unexplained ------------------------------------------------------------------ */
 
 void node_causes_unexplained(const NodeCauses *c, guint out, GArray *times)
 {

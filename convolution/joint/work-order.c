@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  *
- * A node that asks several others at once goes on after the last of their answers, whichever the
- * delays point to. What leaves it is put behind the last message of the same work, so that a path
- * is all that happened to a request in turn.
+ * A node that asks several others at once goes on after the last answer, whichever answer the
+ * delays point to. So each message out of the node is put behind the last message into it of the
+ * same work. Then a path has all that happened to a request, in turn.
  */
 #include "convolution/joint/work-order.h"
 
@@ -107,9 +107,8 @@ static gint64 arrival_time(const MessageCauses *m, guint32 message)
         return e->received[edge_trace_arrival(e, message - m->first[edge])];
 }
 
-/* The last message into the node before `time` that belongs to the same work as `message`. Of
- * messages at the same moment only `message` is taken, since the others may follow from what left
- * then. */
+/* The last message into the node before `time` that belongs to the same work as `message`. At the
+ * same moment only `message` is taken, since others may be caused by what left then. */
 static guint32 last_of_work(const MessageCauses *m, NodeId node, const GArray *returns,
                             guint32 message, gint64 time)
 {

@@ -7,7 +7,7 @@
 
 #include "convolution/joint/message-causes.h"
 
-/* Moves causes: what leaves a node follows the last message of the same work that came in before.
+/* Moves causes: a message out of a node follows the last earlier message into it of the same work.
  * O(n log n) in the messages of a node, times MOST_VISITS. */
 void put_work_in_order(MessageCauses *causes);
 

@@ -12,15 +12,15 @@ cd "$dir" || exit 99
 
 # name, 90th percentile of the words of a sentence, longest sentence, phrases or lines
 cat >bounds <<'EOF'
-base	22	41	13
+base	17	25	0
 calls	24	57	51
 capture	19	39	0
 clocks	27	59	21
-convolution	23	47	15
-draw	22	25	0
-import	21	39	7
+convolution	19	26	0
+draw	17	25	0
+import	17	24	0
 inference	23	61	161
-maketrace	20	44	5
+maketrace	17	25	0
 nesting	21	53	30
 paths	22	57	91
 tests	24	77	64
