@@ -280,8 +280,8 @@ GByteArray *draw_steps(Draw *draw, DrawKind what, const guint8 *steps, gsize n, 
         io.flush = flush_nothing;
         if (!replay_steps(&r, (DrawBytes){ steps, n }, what == DRAW_DOT ? &disc : NULL)) {
                 g_set_error_literal(error, RAVEL_ERROR, RAVEL_ERROR_INPUT,
-                                    "ravel-draw was told nonsense: expected that of this version "
-                                    "of ravel");
+                                    "ravel-draw: found an invalid drawing, expected one from ravel "
+                                    "of this version");
                 return NULL;
         }
         if (what == DRAW_DOT ? agwrite(r.graph, out) >= 0 : lay_out_graph(draw, &r, what, out))

@@ -71,8 +71,9 @@ static gboolean serve(Draw *draw)
                 return FALSE;
         if (frame.magic != DRAW_MAGIC || frame.what >= N_DRAW_KINDS || frame.n > G_MAXINT32) {
                 fprintf(stderr,
-                        "ravel-draw: it was told nonsense (%08x, %u): ravel runs it, of the same "
-                        "version\n",
+                        "ravel-draw: found an invalid request (%08x, %u), expected one from ravel "
+                        "of "
+                        "this version\n",
                         frame.magic, frame.what);
                 return FALSE;
         }

@@ -33,7 +33,7 @@ typedef struct {
         gpointer user;
 } ImportInput;
 
-/* Reports a fact about the input: "spans left out: there twice", and their number or a text. FALSE
+/* Reports a fact about the input: "spans left out: duplicates", and their number or a text. FALSE
  * with error set if it could not be written. */
 typedef gboolean (*ImportSay)(gpointer user, const char *what, const char *value, GError **error);
 

@@ -160,7 +160,7 @@ TMPDIR=$dir/tmp "$ravel" score --import spans/shop.jaeger.json spans/shop.otlp.j
 	grep -q '^1,600 calls of 200 requests of 1 patterns are known$' out &&
 	grep -q '^joint  *100.0 %  *100.0 %  *100.0 %  *1 of 1  *0  *100.0 %  *100.0 %$' out &&
 	grep -q '^0.99 to 1  *1,400  *100.0 %' out && grep -q '^frontend  *800  *100.0 %' out &&
-	grep -q '^ravel import: spans left out: there twice: 2000$' err
+	grep -q '^ravel import: spans left out: duplicates: 2000$' err
 result $? 'score --import' out
 [ -z "$(ls tmp)" ]
 result $? 'which leaves nothing behind'

@@ -200,7 +200,7 @@ def good():
 
 
 USUAL = {'spans': 10, 'traces of spans': 1, 'calls': 7, 'calls seen at both ends': 1,
-         'calls to what has no spans': 3, 'messages that nobody answers': 1, 'spans inside a node, passed over': 1}
+         'calls to nodes without spans': 3, 'messages that nobody answers': 1, 'spans inside a node, not used': 1}
 
 
 def lacks(n, of):
@@ -222,7 +222,7 @@ def case_good():
 
 def case_duplicate():
     spans = good()
-    return jaeger([spans + [find(spans, service='cart')]]), {'spans': 11, 'spans left out: there twice': 1}
+    return jaeger([spans + [find(spans, service='cart')]]), {'spans': 11, 'spans left out: duplicates': 1}
 
 
 def case_clash():
@@ -243,15 +243,15 @@ def case_sampled():
     traces[1] = without(traces[1], name='GET /cart')
     return jaeger(traces), {
         'spans': 39, 'traces of spans': 4, 'calls': 28, 'calls seen at both ends': 4,
-        'calls to what has no spans': 12, 'messages that nobody answers': 4, 'spans inside a node, passed over': 3,
-        'spans whose parent is not there': 2, 'traces without a root': '1 of 4 (25.0 %)',
+        'calls to nodes without spans': 12, 'messages that nobody answers': 4, 'spans inside a node, not used': 3,
+        'spans whose parent is missing': 2, 'traces without a root': '1 of 4 (25.0 %)',
         'traces that lack a part': lacks(1, 4), 'of these at the ends of the files': '1 of 1 (100.0 %)'}
 
 
 def case_no_times():
     spans = good()
     find(spans, service='cart').update(timestamp=None, duration=None)
-    return zipkin(spans), {'calls': 6, 'spans without their times': 1, 'traces that lack a part': lacks(1, 1),
+    return zipkin(spans), {'calls': 6, 'spans without times': 1, 'traces that lack a part': lacks(1, 1),
                            'of these at the ends of the files': '1 of 1 (100.0 %)'}
 
 
@@ -325,8 +325,8 @@ def case_circle():
     spans = good()
     a, b = find(spans, name='render'), find(spans, service='cart')
     a['parent'], b['parent'] = b['id'], a['id']
-    return jaeger([spans]), {'spans above themselves': 1, 'traces that lack a part': lacks(1, 1),
-                             'of these at the ends of the files': '1 of 1 (100.0 %)', 'spans inside a node, passed over': None,
+    return jaeger([spans]), {'spans that are their own ancestors': 1, 'traces that lack a part': lacks(1, 1),
+                             'of these at the ends of the files': '1 of 1 (100.0 %)', 'spans inside a node, not used': None,
                              'calls': 8}
 
 
@@ -334,14 +334,14 @@ def case_lost_server():
     spans = good()
     more = dict(find(spans, peer='redis'), id='77', peer='cart')
     return otlp(spans + [more]), {
-        'spans': 11, 'calls': 8, 'calls to what has no spans': 4, "clients' spans whose server's is not there": 1,
+        'spans': 11, 'calls': 8, 'calls to nodes without spans': 4, "clients' spans whose server's span is missing": 1,
         'traces that lack a part': lacks(1, 1), 'of these at the ends of the files': '1 of 1 (100.0 %)'}
 
 
 def case_unnamed():
     spans = good()
     del find(spans, peer='redis')['peer']
-    return otlp(spans), {'calls': 6, 'calls to what has no spans': 2,
+    return otlp(spans), {'calls': 6, 'calls to nodes without spans': 2,
                          "clients' spans left out: they do not say whom they called": 1}
 
 
@@ -359,7 +359,7 @@ def case_between():
     server, client = find(spans, service='catalog', kind='server'), find(spans, name='catalog.List')
     spans.append(dict(client, id='77', kind='internal', name='HTTP', parent=client['id']))
     server['parent'] = '77'
-    return otlp(spans), {'spans': 11, 'spans inside a node, passed over': 2}
+    return otlp(spans), {'spans': 11, 'spans inside a node, not used': 2}
 
 
 def case_nested_clients():
@@ -374,19 +374,19 @@ def case_nested_clients():
 def case_async():
     spans = good()
     find(spans, service='cart')['end'] += 40000
-    return zipkin(spans), {'calls that outlast what makes them': 1}
+    return zipkin(spans), {'calls that end after their parent': 1}
 
 
 def case_tie():
     spans = good()
     find(spans, service='cart')['start'] = find(spans, name='GET /cart')['start']
-    return jaeger([spans]), {'calls that begin with what makes them': 1}
+    return jaeger([spans]), {'calls that begin with their parent': 1}
 
 
 def case_early():
     spans = good()
     find(spans, service='cart')['start'] = find(spans, name='GET /cart')['start'] - 5
-    return jaeger([spans]), {'calls that begin before what makes them': 1, 'clocks': 'several'}
+    return jaeger([spans]), {'calls that begin before their parent': 1, 'clocks': 'several'}
 
 
 def case_follows():
@@ -421,7 +421,7 @@ def case_deep():
     spans = [dict(trace='ab' * 16, id=f'{i + 1:x}', parent=f'{i:x}' if i else None, service='ab'[i % 2],
                   kind='server', name='f', start=START + i, end=START + 1000 - i) for i in range(300)]
     return zipkin(spans), dict(dict.fromkeys(USUAL), **{
-        'spans': 300, 'traces of spans': 1, 'calls': 300, 'calls with too many above them': 1,
+        'spans': 300, 'traces of spans': 1, 'calls': 300, 'calls nested too deeply': 1,
         'traces that lack a part': lacks(1, 1), 'of these at the ends of the files': '1 of 1 (100.0 %)'})
 
 
@@ -430,7 +430,7 @@ def case_late_message():
     spans = good()
     s = find(spans, kind='consumer')
     s['start'] = find(spans, kind='producer')['start'] - 100
-    return otlp(spans), {'calls that begin before what makes them': 1, 'clocks': 'several'}
+    return otlp(spans), {'calls that begin before their parent': 1, 'clocks': 'several'}
 
 
 def case_internal_root():

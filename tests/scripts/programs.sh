@@ -109,7 +109,7 @@ broken 'cannot start'
 # --- ravel-draw, asked by others -------------------------------------------------------
 
 printf 'nonsense, and more of it' | "$build/ravel-draw" >out 2>err
-[ ! -s out ] && grep -q 'told nonsense' err
+[ ! -s out ] && grep -q 'invalid request' err
 result $? 'ravel-draw takes no nonsense' err
 "$build/ravel-draw" </dev/null && "$build/ravel-draw" --version | grep -q '^ravel '
 result $? 'ravel-draw without anything to draw'
