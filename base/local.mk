@@ -1,6 +1,7 @@
 # base: what GLib lacks
 libravel_a_SOURCES += \
 	%D%/big-memory.c \
+	%D%/binomial.c \
 	%D%/bytes.c \
 	%D%/compare.c \
 	%D%/contingency.c \

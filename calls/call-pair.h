@@ -14,7 +14,7 @@
 #ifndef RAVEL_CALL_PAIR_H
 #define RAVEL_CALL_PAIR_H
 
-#include "paths/path-set.h"
+#include "tracefmt/parent.h"
 #include "tracefmt/span.h"
 
 /* One call pair. */

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "paths/fold-clients.h"
+#include "tracefmt/fold-clients.h"
 
 void edge_roles_init(EdgeRoles *r, gboolean fold, gint64 window)
 {

@@ -25,6 +25,7 @@
 #ifndef RAVEL_FIND_CALL_PAIRS_H
 #define RAVEL_FIND_CALL_PAIRS_H
 
+#include "base/int128.h"
 #include "calls/call-pair.h"
 
 typedef struct CallMatcher CallMatcher;

@@ -5,8 +5,7 @@
 #include <string.h>
 
 #include "base/printable.h"
-#include "paths/write/path-text.h"
-#include "paths/write/path-write.h"
+#include "paths/path-text.h"
 
 struct CorrelationSeries {
         const Convolution *run;

@@ -7,7 +7,7 @@
 #include "base/compare.h"
 #include "base/error.h"
 #include "base/hash.h"
-#include "paths/fold-clients.h"
+#include "tracefmt/fold-clients.h"
 
 #define NO_EDGE ((guint32)-1)
 

@@ -9,7 +9,7 @@
  * joined to one message by operation and id, equal ones in order. Without ids they are joined in
  * order if both ends have equally many. Else the end with more messages stands for both.
  *
- * Clients are folded into one node first (paths/fold-clients.h). Of two nodes with one-way
+ * Clients are folded into one node first (tracefmt/fold-clients.h). Of two nodes with one-way
  * messages, the sender of the first counts as the caller.
  */
 #ifndef RAVEL_EDGE_TRACE_H

@@ -8,8 +8,8 @@
 
 #include "base/crew.h"
 #include "base/work.h"
-#include "paths/path-set.h"
 #include "tracefmt/node-table.h"
+#include "tracefmt/parent.h"
 
 /* What is known of a call out of the node before: a set of flags. */
 enum {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "inference/parts.h"
+#include "base/int128.h"
 #include "inference/pass-calls.h"
 #include "inference/tuning.h"
 

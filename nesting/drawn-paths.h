@@ -9,6 +9,7 @@
 
 #include "calls/known-calls.h"
 #include "inference/inference.h"
+#include "paths/path-set.h"
 
 /* By drawing and call: its parent; NO_PARENT: as found. All NULL where no node was in doubt. */
 typedef struct {

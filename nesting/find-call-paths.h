@@ -10,6 +10,7 @@
 #include "calls/call-tree.h"
 #include "calls/known-calls.h"
 #include "nesting/cuts.h"
+#include "paths/path-set.h"
 
 /* An instance is about to go to the set: n calls, its root first. FALSE with error set stops. */
 typedef gboolean (*InstanceBegins)(gpointer data, const PathCall *path, guint32 n, GError **error);

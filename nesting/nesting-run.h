@@ -10,6 +10,7 @@
 #include "nesting/find-call-paths.h"
 #include "nesting/find-nested-pairs.h"
 #include "nesting/find-true-parents.h"
+#include "paths/path-set.h"
 #include "tracefmt/trace-clocks.h"
 
 typedef struct Nesting {

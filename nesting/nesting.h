@@ -19,6 +19,7 @@
 #include "nesting/explanation.h"
 #include "nesting/find-true-parents.h"
 #include "nesting/nesting-options.h"
+#include "paths/path-set.h"
 #include "tracefmt/clock-offset.h"
 #include "tracefmt/trace-clocks.h"
 

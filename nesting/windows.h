@@ -22,6 +22,7 @@
 #include "calls/known-calls.h"
 #include "nesting/find-true-parents.h"
 #include "nesting/nesting-options.h"
+#include "paths/path-set.h"
 
 typedef struct Windows Windows;
 

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "paths/binomial.h"
+#include "base/binomial.h"
 
 enum {
         MAX_VERTICES = 150, /* of a tree */

@@ -1,6 +1,5 @@
 # paths: the answer
 libravel_a_SOURCES += \
-	%D%/binomial.c \
 	%D%/collapsed-tree.c \
 	%D%/diff.c \
 	%D%/export/conventions.c \
@@ -12,9 +11,7 @@ libravel_a_SOURCES += \
 	%D%/export/export-wireshark.c \
 	%D%/export/export.c \
 	%D%/export/otlp-attribute.c \
-	%D%/fold-clients.c \
 	%D%/histogram.c \
-	%D%/json.c \
 	%D%/misassigned.c \
 	%D%/node-hours.c \
 	%D%/path-clocks.c \
@@ -22,6 +19,8 @@ libravel_a_SOURCES += \
 	%D%/path-own-time.c \
 	%D%/path-set.c \
 	%D%/path-shape.c \
+	%D%/path-text.c \
+	%D%/pattern-text.c \
 	%D%/place-slots.c \
 	%D%/report/report-calls.c \
 	%D%/report/report.c \
@@ -50,12 +49,11 @@ libravel_a_SOURCES += \
 	%D%/write/drawer.c \
 	%D%/write/drawing.c \
 	%D%/write/graph-parts.c \
+	%D%/write/json.c \
 	%D%/write/page-data.c \
 	%D%/write/page.c \
-	%D%/write/path-text.c \
 	%D%/write/path-write.c \
 	%D%/write/pattern-order.c \
-	%D%/write/pattern-text.c \
 	%D%/write/text-table.c \
 	%D%/write/trust-text.c \
 	%D%/write/write-diff.c \

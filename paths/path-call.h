@@ -6,19 +6,11 @@
 #define RAVEL_PATH_CALL_H
 
 #include "tracefmt/message.h"
-
-#define NO_PARENT ((guint32)-1)
+#include "tracefmt/parent.h"
 
 /* Times lie within this many ns of 1970, the years 1823 to 2116, so that
  * differences never overflow. path_set_add() brings others to the limit. */
 #define PATH_TIME_LIMIT (((gint64)1 << 62) - 1)
-
-/* What a call is to its caller's work (docs/paths.md). */
-typedef enum {
-        WORK_NESTED,  /* its caller waits for it */
-        WORK_GOES_ON, /* its caller goes on without it: a message, or a call after the reply */
-        WORK_QUEUED,  /* and what its caller had got lay there until then */
-} WorkContinues;
 
 /* One call of a path instance, or a message, which ends as it comes. Times are ns since the epoch.
  * The four moments are always set; stamps says which of them were observed and which were taken

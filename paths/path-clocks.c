@@ -3,8 +3,7 @@
 
 #include <string.h>
 
-#include "paths/write/path-text.h"
-#include "paths/write/path-write.h"
+#include "paths/path-text.h"
 
 /* Nodes by name in one line. */
 enum { SHOWN = 6 };

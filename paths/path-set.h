@@ -86,7 +86,7 @@ PathSet *path_set_new(const NodeTable *nodes, SiblingOrder order);
 void path_set_free(PathSet *set);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(PathSet, path_set_free)
 
-/* Clients that are folded into one (paths/fold-clients.h): the node that stands
+/* Clients that are folded into one (tracefmt/fold-clients.h): the node that stands
  * for each as the caller of a root. Borrowed, by NodeId; NULL folds nothing. */
 void path_set_set_fold(PathSet *set, const NodeId *fold);
 

@@ -10,7 +10,7 @@
 #include "convolution/convolution.h"
 #include "convolution/correlation-series.h"
 #include "paths/path-clocks.h"
-#include "paths/write/path-text.h"
+#include "paths/path-text.h"
 #include "tools/result.h"
 #include "tools/tool.h"
 #include "tracefmt/trace-clocks.h"

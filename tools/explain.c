@@ -6,7 +6,7 @@
 
 #include "base/compare.h"
 #include "base/error.h"
-#include "paths/write/path-text.h"
+#include "paths/path-text.h"
 #include "paths/write/path-write.h"
 #include "paths/write/text-table.h"
 #include "tools/tool.h"

@@ -6,8 +6,8 @@
 
 #include "base/error.h"
 #include "base/printable.h"
-#include "paths/json.h"
 #include "paths/store/store-query.h"
+#include "paths/write/json.h"
 #include "paths/write/path-write.h"
 #include "paths/write/text-table.h"
 #include "tools/run-files.h"

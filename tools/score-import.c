@@ -6,8 +6,8 @@
 
 #include "base/error.h"
 #include "base/printable.h"
+#include "paths/path-text.h"
 #include "paths/score.h"
-#include "paths/write/path-text.h"
 #include "paths/write/text-table.h"
 #include "tools/run-verb.h"
 #include "tools/tool.h"

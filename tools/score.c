@@ -6,9 +6,9 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "paths/json.h"
+#include "paths/path-text.h"
 #include "paths/score.h"
-#include "paths/write/path-text.h"
+#include "paths/write/json.h"
 #include "paths/write/path-write.h"
 #include "paths/write/text-table.h"
 #include "tools/run-files.h"

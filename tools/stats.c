@@ -11,7 +11,7 @@
 #include "base/printable.h"
 #include "calls/find-call-pairs.h"
 #include "paths/histogram.h"
-#include "paths/write/path-text.h"
+#include "paths/path-text.h"
 #include "paths/write/path-write.h"
 #include "paths/write/text-table.h"
 #include "tools/run-files.h"

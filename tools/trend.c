@@ -7,10 +7,10 @@
 
 #include "base/error.h"
 #include "base/printable.h"
-#include "paths/json.h"
+#include "paths/path-text.h"
+#include "paths/pattern-text.h"
 #include "paths/trend/trend-condition.h"
-#include "paths/write/path-text.h"
-#include "paths/write/pattern-text.h"
+#include "paths/write/json.h"
 #include "paths/write/text-table.h"
 #include "tools/run-files.h"
 #include "tools/tool.h"

@@ -4,6 +4,7 @@ libravel_a_SOURCES += \
 	%D%/doubt.c \
 	%D%/file-kind.c \
 	%D%/fitness.c \
+	%D%/fold-clients.c \
 	%D%/merge.c \
 	%D%/message.c \
 	%D%/node-table.c \

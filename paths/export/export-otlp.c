@@ -17,7 +17,7 @@
 #include "paths/export/export-requests.h"
 #include "paths/export/export.h"
 #include "paths/export/otlp-attribute.h"
-#include "paths/write/path-text.h"
+#include "paths/path-text.h"
 
 #include "base/error.h"
 #include "paths/write/path-write.h"

@@ -2,7 +2,7 @@
 #include "paths/export/export-requests.h"
 
 #include "base/printable.h"
-#include "paths/write/path-text.h"
+#include "paths/path-text.h"
 
 typedef struct {
         guint64 id;

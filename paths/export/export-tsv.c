@@ -6,8 +6,8 @@
  */
 #include "paths/export/export-requests.h"
 #include "paths/export/export.h"
-#include "paths/write/path-text.h"
-#include "paths/write/pattern-text.h"
+#include "paths/path-text.h"
+#include "paths/pattern-text.h"
 
 static void append_goes_on(GString *text, const PathCall *c)
 {

@@ -6,8 +6,8 @@
  */
 #include "paths/export/export-requests.h"
 #include "paths/export/export.h"
-#include "paths/write/path-text.h"
-#include "paths/write/pattern-text.h"
+#include "paths/path-text.h"
+#include "paths/pattern-text.h"
 
 static void append_place(GString *text, const ExportRequest *request, guint32 i)
 {

@@ -5,11 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/binomial.h"
 #include "base/error.h"
 #include "base/printable.h"
-#include "paths/binomial.h"
+#include "paths/pattern-text.h"
 #include "paths/trend/trend-stores.h"
-#include "paths/write/pattern-text.h"
 
 enum {
         MOST_PATTERNS = 20,  /* by time, whose latency and share are compared */

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "paths/binomial.h"
+#include "base/binomial.h"
 
 enum {
         N_KINDS = 3,        /* that a p is the least of */

@@ -5,7 +5,7 @@
 #ifndef RAVEL_PAGE_DATA_H
 #define RAVEL_PAGE_DATA_H
 
-#include "paths/json.h"
+#include "paths/write/json.h"
 
 /* Whole numbers, one after the other. */
 #define page_numbers(json, ...)                                                                    \

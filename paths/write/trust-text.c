@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "paths/write/trust-text.h"
 
-#include "paths/write/path-text.h"
+#include "paths/path-text.h"
 
 /* Runs of systems of known truth with a mean parallelism of at least low and below high. */
 typedef struct {

@@ -4,9 +4,9 @@
  * alone, as paths/write/write-report.c's is.
  */
 #include "paths/diff.h"
+#include "paths/path-text.h"
 #include "paths/write/page-data.h"
 #include "paths/write/page.h"
-#include "paths/write/path-text.h"
 #include "paths/write/path-write.h"
 #include "paths/write/trust-text.h"
 #include "paths/write/write-tree.h"

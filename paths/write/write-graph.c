@@ -5,11 +5,11 @@
 
 #include "base/printable.h"
 #include "paths/collapsed-tree.h"
+#include "paths/path-text.h"
+#include "paths/pattern-text.h"
 #include "paths/verdict.h"
 #include "paths/write/graph-parts.h"
-#include "paths/write/path-text.h"
 #include "paths/write/pattern-order.h"
-#include "paths/write/pattern-text.h"
 #include "paths/write/text-table.h"
 #include "paths/write/write-vertices.h"
 

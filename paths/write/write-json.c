@@ -2,10 +2,10 @@
  *
  * The patterns with all their nodes as JSON (docs/paths.md has the schema).
  */
-#include "paths/json.h"
 #include "paths/misassigned.h"
 #include "paths/path-clocks.h"
 #include "paths/verdict.h"
+#include "paths/write/json.h"
 #include "paths/write/path-write.h"
 
 enum { FLUSH_SIZE = 1 << 16 };

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "paths/write/write-report-calls.h"
 
+#include "paths/path-text.h"
 #include "paths/write/page-data.h"
-#include "paths/write/path-text.h"
 
 enum {
         MAX_ENTRIES = 24, /* of variance */

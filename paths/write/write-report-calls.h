@@ -7,8 +7,8 @@
 #define RAVEL_WRITE_REPORT_CALLS_H
 
 #include "paths/collapsed-tree.h"
-#include "paths/json.h"
 #include "paths/report/report.h"
+#include "paths/write/json.h"
 
 /* Keys and values into the object that j is in. */
 void write_report_calls(Json *j, const Report *report, const StoreReader *reader);

@@ -8,10 +8,10 @@
 
 #include "base/error.h"
 #include "base/printable.h"
+#include "paths/path-text.h"
+#include "paths/pattern-text.h"
 #include "paths/write/drawer.h"
-#include "paths/write/path-text.h"
 #include "paths/write/pattern-order.h"
-#include "paths/write/pattern-text.h"
 #include "paths/write/text-table.h"
 #include "paths/write/write-graph.h"
 

@@ -5,7 +5,7 @@
  * first few the tree with each node's share of the time.
  */
 #include "base/compare.h"
-#include "paths/write/path-text.h"
+#include "paths/path-text.h"
 #include "paths/write/path-write.h"
 #include "paths/write/pattern-order.h"
 
@@ -17,8 +17,8 @@
 #include "paths/collapsed-tree.h"
 #include "paths/misassigned.h"
 #include "paths/path-clocks.h"
+#include "paths/pattern-text.h"
 #include "paths/verdict.h"
-#include "paths/write/pattern-text.h"
 #include "paths/write/text-table.h"
 #include "paths/write/trust-text.h"
 

@@ -5,11 +5,11 @@
  * written as in traces, so that no field holds a tab or a newline.
  */
 #include "paths/misassigned.h"
+#include "paths/path-text.h"
+#include "paths/pattern-text.h"
 #include "paths/verdict.h"
-#include "paths/write/path-text.h"
 #include "paths/write/path-write.h"
 #include "paths/write/pattern-order.h"
-#include "paths/write/pattern-text.h"
 
 static const char HEADER[] = "rank\tid\tcount\ttotal\tmean\tdeviation\tp50\tp90\tp99\tmin\tmax\t"
                              "probability\tcalls\tslowest\tslowest_own\tnetwork\tsignature\tlabel";

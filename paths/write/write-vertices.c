@@ -3,9 +3,9 @@
 
 #include <string.h>
 
+#include "paths/path-text.h"
 #include "paths/verdict.h"
 #include "paths/write/graph-parts.h"
-#include "paths/write/path-text.h"
 #include "paths/write/text-table.h"
 
 enum { DELAYS = 3 }; /* that an edge is labelled with */

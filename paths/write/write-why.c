@@ -5,9 +5,9 @@
 #include <string.h>
 
 #include "base/printable.h"
-#include "paths/json.h"
-#include "paths/write/path-text.h"
-#include "paths/write/pattern-text.h"
+#include "paths/path-text.h"
+#include "paths/pattern-text.h"
+#include "paths/write/json.h"
 #include "paths/write/text-table.h"
 
 /* Rows of text are those with so much of what a request, or a kind, takes longer. */

@@ -6,7 +6,7 @@
 #include <glib.h>
 #include <math.h>
 
-#include "paths/binomial.h"
+#include "base/binomial.h"
 
 static double tail_by_sum(int n, int k, double p)
 {

@@ -4,7 +4,7 @@
 
 #include "base/error.h"
 #include "paths/path-set.h"
-#include "paths/write/pattern-text.h"
+#include "paths/pattern-text.h"
 
 typedef struct {
         NodeTable *nodes;

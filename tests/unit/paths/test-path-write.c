@@ -5,8 +5,8 @@
  */
 #include <string.h>
 
-#include "paths/json.h"
-#include "paths/write/path-text.h"
+#include "paths/path-text.h"
+#include "paths/write/json.h"
 #include "paths/write/path-write.h"
 #include "paths/write/pattern-order.h"
 #include "paths/write/text-table.h"

@@ -6,7 +6,7 @@
 #include <glib.h>
 #include <math.h>
 
-#include "paths/binomial.h"
+#include "base/binomial.h"
 #include "paths/trend/trend-series.h"
 
 /* Normal, of variance 1. */

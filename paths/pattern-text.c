@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "paths/write/pattern-text.h"
+#include "paths/pattern-text.h"
 
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "paths/write/path-text.h"
+#include "paths/path-text.h"
 
 #include <math.h>
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "paths/json.h"
+#include "paths/write/json.h"
 
 #include <string.h>
 
 #include "base/printable.h"
-#include "paths/write/path-text.h"
+#include "paths/path-text.h"
 
 static void begin_line(Json *j)
 {

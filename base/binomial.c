@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "paths/binomial.h"
+#include "base/binomial.h"
 
 #include <math.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "paths/fold-clients.h"
+#include "tracefmt/fold-clients.h"
 
 #include <string.h>
 
