@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/binomial.h"
+#include "paths/store/stored-patterns.h"
 
 enum {
         MAX_VERTICES = 150, /* of a tree */
@@ -59,53 +60,53 @@ static DiffPattern *pattern_at(const Diff *d, guint32 i)
 
 /* --- reading --------------------------------------------------------------- */
 
-static gboolean read_patterns(Diff *d, Run *run, int side, GHashTable *by_key, GError **error)
+static gboolean diff_add_patterns(Diff *d, Run *run, int side, GHashTable *by_key, GError **error)
 {
         gboolean labels = d->has_labels[DIFF_A] && d->has_labels[DIFF_B];
-        StoredPattern stored;
-        int status;
+        g_autoptr(GArray) patterns = stored_patterns_load(run->reader, error);
 
-        while ((status = store_reader_next_pattern(run->reader, &stored, error)) > 0) {
-                Medians medians = { { stored.completion.p50, stored.completion.p99 },
-                                    stored.count };
-                g_autofree char *key = stored_pattern_key(&stored, labels);
+        for (guint32 k = 0; patterns && k < patterns->len; k++) {
+                const StoredPattern *stored = stored_pattern_at(patterns, k);
+                Medians medians = { { stored->completion.p50, stored->completion.p99 },
+                                    stored->count };
+                g_autofree char *key = stored_pattern_key(stored, labels);
                 gpointer known;
                 guint32 i = d->by_pattern->len;
 
                 if (g_hash_table_lookup_extended(by_key, key, NULL, &known)) {
                         i = GPOINTER_TO_UINT(known);
                 } else {
-                        const char *label = labels ? stored.label : NULL;
+                        const char *label = labels ? stored->label : NULL;
                         DiffPattern p = { .key = g_steal_pointer(&key),
-                                          .signature = g_strdup(stored.signature),
+                                          .signature = g_strdup(stored->signature),
                                           .label = g_strdup(label),
-                                          .id = path_pattern_id(label, stored.signature),
-                                          .client = stored.client };
+                                          .id = path_pattern_id(label, stored->signature),
+                                          .client = stored->client };
 
                         g_array_append_val(d->by_pattern, p);
                         g_hash_table_insert(by_key, p.key, GUINT_TO_POINTER(i));
                 }
                 DiffPattern *p = pattern_at(d, i);
-                p->count[side] += stored.count;
-                p->number[side] += stored.is_drawn ? stored.drawn : (double)stored.count;
-                p->error[side] += stored.drawn_error; /* all of one thing learned */
-                run->drawn_error += stored.drawn_error;
-                d->is_drawn[side] |= stored.is_drawn;
-                d->probability[side] += stored.probability * (double)stored.count;
-                if (__builtin_add_overflow(p->total[side], stored.completion.total,
+                p->count[side] += stored->count;
+                p->number[side] += stored->is_drawn ? stored->drawn : (double)stored->count;
+                p->error[side] += stored->drawn_error; /* all of one thing learned */
+                run->drawn_error += stored->drawn_error;
+                d->is_drawn[side] |= stored->is_drawn;
+                d->probability[side] += stored->probability * (double)stored->count;
+                if (__builtin_add_overflow(p->total[side], stored->completion.total,
                                            &p->total[side]))
                         p->total[side] = G_MAXINT64;
-                p->mean[side] = p->count[side] == stored.count
-                                        ? stored.completion.mean
+                p->mean[side] = p->count[side] == stored->count
+                                        ? stored->completion.mean
                                         : p->total[side] / (gint64)p->count[side];
-                d->paths[side] += stored.count;
+                d->paths[side] += stored->count;
                 d->patterns[side]++;
                 g_array_append_val(run->pattern_of, i);
                 g_array_append_val(run->medians, medians);
         }
         run->drawn_error /= (double)MAX(d->paths[side], 1);
         d->probability[side] /= (double)MAX(d->paths[side], 1);
-        return status == 0;
+        return patterns != NULL;
 }
 
 static int compare_patterns(const void *va, const void *vb)
@@ -597,7 +598,7 @@ static gboolean read_runs(Diff *d, Run *runs, GError **error)
         for (int side = 0; side < N_SIDES; side++)
                 d->has_labels[side] = store_reader_has_labels(runs[side].reader);
         for (int side = 0; side < N_SIDES; side++)
-                if (!read_patterns(d, &runs[side], side, by_key, error))
+                if (!diff_add_patterns(d, &runs[side], side, by_key, error))
                         return FALSE;
         rank_patterns(d, runs);
         for (int side = 0; side < N_SIDES; side++)

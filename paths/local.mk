@@ -32,6 +32,7 @@ libravel_a_SOURCES += \
 	%D%/store/store-reader.c \
 	%D%/store/store-views.c \
 	%D%/store/store.c \
+	%D%/store/stored-patterns.c \
 	%D%/stored-set.c \
 	%D%/times-log.c \
 	%D%/trend/find-trend.c \

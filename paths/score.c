@@ -7,6 +7,7 @@
 #include "base/compare.h"
 #include "base/grow.h"
 #include "base/hash.h"
+#include "paths/store/stored-patterns.h"
 
 const guint score_tolerances[SCORE_TOLERANCES] = { 0, 2, 6 };
 const double score_classes[SCORE_CLASSES] = { 0.99, 0.9, 0.5, 0 };
@@ -116,15 +117,17 @@ static gboolean add_node(const Score *s, GArray *nodes, StoreReader *reader,
         return TRUE;
 }
 
-static gboolean read_patterns(Score *s, GHashTable *by_key, Side side, StoreReader *reader,
-                              Paths *paths, GError **error)
+static gboolean score_add_patterns(Score *s, GHashTable *by_key, Side side, StoreReader *reader,
+                                   Paths *paths, GError **error)
 {
         g_autoptr(GArray) pattern_of = g_array_new(FALSE, FALSE, sizeof(guint32));
-        StoredPattern stored;
+        g_autoptr(GArray) patterns = stored_patterns_load(reader, error);
+        StoredPatternNode node;
         int status;
 
-        while ((status = store_reader_next_pattern(reader, &stored, error)) > 0) {
-                g_autofree char *key = stored_pattern_key(&stored, s->labels);
+        for (guint32 n = 0; patterns && n < patterns->len; n++) {
+                const StoredPattern *stored = stored_pattern_at(patterns, n);
+                g_autofree char *key = stored_pattern_key(stored, s->labels);
                 gpointer known;
                 guint32 i = s->patterns->len;
 
@@ -141,15 +144,14 @@ static gboolean read_patterns(Score *s, GHashTable *by_key, Side side, StoreRead
                         g_hash_table_insert(by_key, p.key, GUINT_TO_POINTER(i));
                 }
                 g_array_append_val(pattern_of, i);
-                if (side == FOUND_ONE && stored.is_drawn) {
-                        pattern_at(s, i)->drawn += stored.drawn;
+                if (side == FOUND_ONE && stored->is_drawn) {
+                        pattern_at(s, i)->drawn += stored->drawn;
                         s->is_drawn = TRUE;
                 }
         }
         paths->pattern_of = (guint32 *)g_array_free(g_steal_pointer(&pattern_of), FALSE);
-        if (status < 0)
+        if (!patterns)
                 return FALSE;
-        StoredPatternNode node;
         while ((status = store_reader_next_pattern_node(reader, &node, error)) > 0)
                 if (!add_node(s, pattern_at(s, paths->pattern_of[node.pattern])->nodes[side],
                               reader, &node, error))
@@ -397,7 +399,7 @@ Score *score_new(StoreReader *truth, StoreReader *found, GError **error)
         s->nodes = g_array_new(FALSE, TRUE, sizeof(ScoreNode));
         s->labels = store_reader_has_labels(truth) && store_reader_has_labels(found);
         for (Side k = 0; ok && k < N_SIDES; k++)
-                ok = read_patterns(s, by_key, k, readers[k], &paths[k], error) &&
+                ok = score_add_patterns(s, by_key, k, readers[k], &paths[k], error) &&
                      read_paths(s, k, readers[k], &paths[k], error) &&
                      read_calls(s, k, readers[k], &paths[k], error);
         if (ok) {

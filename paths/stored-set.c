@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "paths/path-clocks.h"
+#include "paths/store/stored-patterns.h"
 
 typedef struct {
         StoredSet *stored;
@@ -35,28 +36,28 @@ static gboolean fail(const Loading *l, GError **error, const char *what)
 
 /* --- patterns --------------------------------------------------------------- */
 
-static gboolean read_patterns(Loading *l, GError **error)
+static gboolean loading_take_patterns(Loading *l, GError **error)
 {
-        StoredPattern stored;
-        int status;
+        g_autoptr(GArray) patterns = stored_patterns_load(l->reader, error);
 
-        while ((status = store_reader_next_pattern(l->reader, &stored, error)) > 0) {
+        for (guint32 i = 0; patterns && i < patterns->len; i++) {
+                StoredPattern *stored = &g_array_index(patterns, StoredPattern, i);
                 PathPattern p = {
-                        .signature = g_strdup(stored.signature),
-                        .label = g_intern_string(stored.label),
-                        .id = path_pattern_id(stored.label, stored.signature),
-                        .client = stored.client,
-                        .count = stored.count,
-                        .probability = stored.probability,
-                        .drawn = stored.drawn,
-                        .drawn_error = stored.drawn_error,
-                        .goes_on = stored.goes_on,
+                        .signature = (char *)g_steal_pointer(&stored->signature),
+                        .label = stored->label,
+                        .id = stored->id,
+                        .client = stored->client,
+                        .count = stored->count,
+                        .probability = stored->probability,
+                        .drawn = stored->drawn,
+                        .drawn_error = stored->drawn_error,
+                        .goes_on = stored->goes_on,
                 };
                 g_array_append_val(l->patterns, p);
-                g_array_append_val(l->doubts, stored.doubt);
-                l->is_drawn |= stored.is_drawn;
+                g_array_append_val(l->doubts, stored->doubt);
+                l->is_drawn |= stored->is_drawn;
         }
-        return status == 0;
+        return patterns != NULL;
 }
 
 static gboolean read_node(Loading *l, const StoredPatternNode *n, GError **error)
@@ -224,8 +225,8 @@ StoredSet *stored_set_new(StoreReader *reader, NodeTable *nodes, GError **error)
 
         g_array_set_clear_func(l.patterns, pattern_clear);
         stored->clocks = path_clocks_from_parameters(store_reader_run(reader)->parameters, nodes);
-        if (!read_verdict(&l, error) || !read_patterns(&l, error) || !read_nodes(&l, error) ||
-            !read_graph(&l, &graph, error))
+        if (!read_verdict(&l, error) || !loading_take_patterns(&l, error) ||
+            !read_nodes(&l, error) || !read_graph(&l, &graph, error))
                 return NULL;
         stored->set = graph ? path_set_new_linear(nodes, g_steal_pointer(&graph))
                             : path_set_new(nodes, SIBLINGS_MULTISET);

@@ -13,6 +13,7 @@
 
 #include "base/error.h"
 #include "base/hash.h"
+#include "paths/store/stored-patterns.h"
 
 /* A stack this high is no picture, and a line of all below it for each of its frames
  * would take its square of bytes. */
@@ -121,20 +122,17 @@ static gboolean add_node(Stacks *s, const StoredPatternNode *node, NodeId client
 
 static gboolean read_stacks(Stacks *s, GError **error)
 {
-        g_autoptr(GArray) clients = g_array_new(FALSE, FALSE, sizeof(NodeId));
+        g_autoptr(GArray) patterns = stored_patterns_load(s->reader, error);
         g_autoptr(GArray) places = g_array_new(FALSE, FALSE, sizeof(guint32));
-        StoredPattern pattern;
         StoredPatternNode node;
         int status;
 
-        while ((status = store_reader_next_pattern(s->reader, &pattern, error)) > 0)
-                g_array_append_val(clients, pattern.client);
-        if (status < 0)
+        if (!patterns)
                 return FALSE;
         while ((status = store_reader_next_pattern_node(s->reader, &node, error)) > 0) {
                 if (node.place == 0)
                         g_array_set_size(places, 0);
-                if (!add_node(s, &node, g_array_index(clients, NodeId, node.pattern), places,
+                if (!add_node(s, &node, stored_pattern_at(patterns, node.pattern)->client, places,
                               error))
                         return FALSE;
         }

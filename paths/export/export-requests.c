@@ -3,62 +3,37 @@
 
 #include "base/printable.h"
 #include "paths/path-text.h"
-
-typedef struct {
-        guint64 id;
-        char *signature;
-        NodeId client;
-} Pattern;
+#include "paths/store/stored-patterns.h"
 
 struct ExportRequests {
         StoreReader *reader; /* borrowed */
-        GArray *patterns;    /* of Pattern */
+        GArray *patterns;    /* of StoredPattern */
         GArray *calls;       /* of PathCall */
         GArray *places;
         guint64 n; /* requests so far */
 };
 
-static void pattern_clear(gpointer data)
-{
-        Pattern *p = data;
-
-        g_free(p->signature);
-}
-
-static gboolean read_patterns(ExportRequests *r, GError **error)
-{
-        StoredPattern pattern;
-        int status;
-
-        while ((status = store_reader_next_pattern(r->reader, &pattern, error)) > 0) {
-                Pattern p = { path_pattern_id(pattern.label, pattern.signature),
-                              g_strdup(pattern.signature), pattern.client };
-
-                g_array_append_val(r->patterns, p);
-        }
-        return status == 0;
-}
-
 ExportRequests *export_requests_new(StoreReader *reader, GError **error)
 {
-        g_autoptr(ExportRequests) r = NULL;
+        ExportRequests *r;
+        GArray *patterns;
 
-        if (!store_reader_expect_requests(reader, error))
+        if (!store_reader_expect_requests(reader, error) ||
+            !(patterns = stored_patterns_load(reader, error)))
                 return NULL;
         r = g_new0(ExportRequests, 1);
         r->reader = reader;
-        r->patterns = g_array_new(FALSE, FALSE, sizeof(Pattern));
-        g_array_set_clear_func(r->patterns, pattern_clear);
+        r->patterns = patterns;
         r->calls = g_array_new(FALSE, FALSE, sizeof(PathCall));
         r->places = g_array_new(FALSE, FALSE, sizeof(guint32));
-        return read_patterns(r, error) ? g_steal_pointer(&r) : NULL;
+        return r;
 }
 
 void export_requests_free(ExportRequests *r)
 {
         if (!r)
                 return;
-        g_array_free(r->patterns, TRUE);
+        g_array_unref(r->patterns);
         g_array_free(r->calls, TRUE);
         g_array_free(r->places, TRUE);
         g_free(r);
@@ -67,14 +42,14 @@ void export_requests_free(ExportRequests *r)
 int export_requests_next(ExportRequests *r, ExportRequest *request, GError **error)
 {
         StoredPath path;
-        const Pattern *pattern;
+        const StoredPattern *pattern;
         int status = store_reader_next_path(r->reader, &path, error);
 
         if (status <= 0)
                 return status;
         if (!store_reader_path_calls(r->reader, &path, r->calls, r->places, error))
                 return -1;
-        pattern = &g_array_index(r->patterns, Pattern, path.pattern);
+        pattern = stored_pattern_at(r->patterns, path.pattern);
         *request = (ExportRequest){
                 .number = ++r->n,
                 .pattern = pattern->id,

@@ -60,11 +60,10 @@ typedef struct {
 
 typedef struct {
         StoredPattern stored; /* but for its signature, NULL */
-        guint64 id;
-        NodeId slowest;     /* the node with the most own time: the one to blame */
-        gint64 slowest_own; /* its mean, ns */
-        GString *shape;     /* "client>root(child,~child)", by NodeId in base 36; ~: goes on */
-        GString *latency;   /* the distribution (report_append_distribution()) */
+        NodeId slowest;       /* the node with the most own time: the one to blame */
+        gint64 slowest_own;   /* its mean, ns */
+        GString *shape;       /* "client>root(child,~child)", by NodeId in base 36; ~: goes on */
+        GString *latency;     /* the distribution (report_append_distribution()) */
 } ReportRow;
 
 /* A request as the list of the slowest has it. */

@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/hash.h"
 #include "paths/report/report-calls.h"
+#include "paths/store/stored-patterns.h"
 
 enum {
         ROW_BINS = 24,           /* of the small distribution of a row */
@@ -25,7 +26,7 @@ typedef struct {
 typedef struct {
         Report *report;
         StoreReader *reader;
-        GArray *patterns; /* of StoredPattern, by number; the signature is owned, then NULL */
+        GArray *patterns; /* of StoredPattern, by number */
         guint32 *row_of;  /* by pattern: its row, or NO_ROW */
         GArray *nodes;    /* of NodeId, by place: of the pattern in hand */
         GArray *stack;    /* of guint32: the places that are open in its shape */
@@ -143,37 +144,36 @@ static int compare_patterns(gconstpointer va, gconstpointer vb, gpointer data)
         return strcmp(a->signature, b->signature);
 }
 
-static gboolean read_patterns(Loading *l, GError **error)
+static gboolean report_sum_patterns(Loading *l, GError **error)
 {
         Report *r = l->report;
-        StoredPattern p;
         double probability = 0;
-        int status;
 
-        while ((status = store_reader_next_pattern(l->reader, &p, error)) > 0) {
-                p.signature = g_strdup(p.signature);
-                p.label = g_intern_string(p.label);
-                if (p.doubt >= (int)r->doubts->len)
-                        p.doubt = -1;
-                g_array_append_val(l->patterns, p);
-                r->n_paths += p.count;
-                r->total += p.completion.total;
-                r->goes_on |= p.goes_on;
-                r->is_drawn |= p.is_drawn;
-                r->drawn += p.drawn;
-                probability += p.probability * (double)p.count;
+        if (!(l->patterns = stored_patterns_load(l->reader, error)))
+                return FALSE;
+        for (guint32 i = 0; i < l->patterns->len; i++) {
+                StoredPattern *p = &g_array_index(l->patterns, StoredPattern, i);
+
+                if (p->doubt >= (int)r->doubts->len)
+                        p->doubt = -1;
+                r->n_paths += p->count;
+                r->total += p->completion.total;
+                r->goes_on |= p->goes_on;
+                r->is_drawn |= p->is_drawn;
+                r->drawn += p->drawn;
+                probability += p->probability * (double)p->count;
         }
         r->n_patterns = l->patterns->len;
         r->probability = r->n_paths > 0 ? probability / (double)r->n_paths : 1;
-        return status == 0;
+        return TRUE;
 }
 
-static ReportDetail *detail_new(guint32 row, const StoredPattern *p, guint64 id)
+static ReportDetail *detail_new(guint32 row, const StoredPattern *p)
 {
         ReportDetail *d = g_new0(ReportDetail, 1);
 
         d->row = row;
-        d->pattern.id = id;
+        d->pattern.id = p->id;
         d->pattern.client = p->client;
         d->pattern.count = p->count;
         d->pattern.probability = p->probability;
@@ -197,7 +197,6 @@ static void rank_patterns(Loading *l)
         for (guint32 i = 0; i < MIN(n, REPORT_ROWS); i++) {
                 StoredPattern *p = &g_array_index(l->patterns, StoredPattern, order[i]);
                 ReportRow row = { .stored = *p,
-                                  .id = path_pattern_id(p->label, p->signature),
                                   .shape = g_string_new(NULL),
                                   .latency = g_string_new(NULL) };
 
@@ -206,7 +205,7 @@ static void rank_patterns(Loading *l)
                 l->row_of[order[i]] = i;
                 if (i >= REPORT_DETAILS)
                         continue;
-                g_ptr_array_add(r->details, detail_new(i, p, row.id));
+                g_ptr_array_add(r->details, detail_new(i, p));
                 g_ptr_array_add(l->paths, g_array_new(FALSE, FALSE, sizeof(PathOfPattern)));
         }
 }
@@ -613,9 +612,7 @@ static gboolean read_doubts(Loading *l, GError **error)
 
 static void loading_clear(Loading *l)
 {
-        for (guint i = 0; i < l->patterns->len; i++)
-                g_free((char *)g_array_index(l->patterns, StoredPattern, i).signature);
-        g_array_free(l->patterns, TRUE);
+        g_clear_pointer(&l->patterns, g_array_unref);
         g_array_free(l->nodes, TRUE);
         g_array_free(l->stack, TRUE);
         g_array_free(l->all, TRUE);
@@ -639,7 +636,6 @@ Report *report_new(StoreReader *reader, NodeTable *nodes, GError **error)
         r->blame = g_array_new(FALSE, TRUE, sizeof(ReportBlame));
         r->buckets = g_array_new(FALSE, TRUE, sizeof(ReportBucket));
         g_array_set_size(r->buckets, REPORT_BUCKETS);
-        l.patterns = g_array_new(FALSE, FALSE, sizeof(StoredPattern));
         l.nodes = g_array_new(FALSE, FALSE, sizeof(NodeId));
         l.stack = g_array_new(FALSE, FALSE, sizeof(guint32));
         r->loads = g_array_new(FALSE, TRUE, sizeof(ReportLoad));
@@ -648,7 +644,7 @@ Report *report_new(StoreReader *reader, NodeTable *nodes, GError **error)
         l.edges = g_hash_table_new_full(hash_int64, g_int64_equal, g_free, NULL);
 
         gboolean ok = read_captures(&l, error) && read_trust(&l, error) && read_doubts(&l, error) &&
-                      read_patterns(&l, error);
+                      report_sum_patterns(&l, error);
         if (ok) {
                 rank_patterns(&l);
                 ok = read_nodes(&l, error) && read_paths(&l, error) && take_details(&l, error) &&

@@ -403,12 +403,6 @@ gboolean store_reader_goes_on(StoreReader *r)
         return goes_on;
 }
 
-char *stored_pattern_key(const StoredPattern *p, gboolean labels)
-{
-        return labels && p->label ? g_strconcat(p->label, " ", p->signature, NULL)
-                                  : g_strdup(p->signature);
-}
-
 const char *store_reader_label(const StoreReader *r, guint32 label)
 {
         return label ? r->labels->pdata[label - 1] : NULL;
@@ -585,6 +579,7 @@ int store_reader_next_pattern(StoreReader *r, StoredPattern *pattern, GError **e
             !get_completion(r, pattern, error) || !get_doubt(r, pattern, error) ||
             !get_misassigned(r, pattern, error) || !get_drawn(r, pattern, error))
                 return -1;
+        pattern->id = path_pattern_id(pattern->label, pattern->signature);
         return 1;
 }
 

@@ -40,6 +40,7 @@ typedef struct {
 typedef struct {
         const char *signature;
         const char *label; /* NULL: none */
+        guint64 id;        /* path_pattern_id() */
         NodeId client;
         guint64 count;
         gint64 total, mean, deviation, p50, p90, p99, min, max; /* of the latency, ns */
@@ -133,10 +134,6 @@ gboolean store_reader_has_labels(const StoreReader *reader);
 
 /* Whether a pattern goes on. */
 gboolean store_reader_goes_on(StoreReader *reader);
-
-/* What patterns of two stores are compared by: signature, and the operation of the root where both
- * stores have them (labels). Newly allocated. */
-char *stored_pattern_key(const StoredPattern *pattern, gboolean labels);
 
 /* The operation that a call has by number (PathCall); NULL: none. */
 const char *store_reader_label(const StoreReader *reader, guint32 label);

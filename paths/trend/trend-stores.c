@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "base/printable.h"
+#include "paths/store/stored-patterns.h"
 
 /* Stamps of a store may be anything. */
 #define TIME_LIMIT (G_MAXINT64 / 4)
@@ -276,26 +277,27 @@ static gboolean read_nodes(TrendStores *r, StoreReader *reader, const GPtrArray 
         return status == 0;
 }
 
-static gboolean read_patterns(TrendStores *r, StoreReader *reader, guint index, GError **error)
+static gboolean trend_add_patterns(TrendStores *r, StoreReader *reader, guint index, GError **error)
 {
         g_autoptr(GPtrArray) found = g_ptr_array_new();
         TrendStore *store = &g_array_index(r->stores, TrendStore, index);
-        StoredPattern stored;
-        int status;
+        g_autoptr(GArray) patterns = stored_patterns_load(reader, error);
 
-        while ((status = store_reader_next_pattern(reader, &stored, error)) > 0) {
-                MergedPattern *p = add_pattern(r, &stored);
+        for (guint32 i = 0; patterns && i < patterns->len; i++) {
+                const StoredPattern *stored = stored_pattern_at(patterns, i);
+                MergedPattern *p = add_pattern(r, stored);
 
-                cell_of(p, index)->count += stored.count;
-                cell_of(p, index)->number += stored.is_drawn ? stored.drawn : (double)stored.count;
-                p->count += stored.count;
-                p->total += (double)stored.total;
-                store->paths += stored.count;
-                store->is_drawn |= stored.is_drawn;
-                store->drawn_error += stored.drawn_error;
+                cell_of(p, index)->count += stored->count;
+                cell_of(p, index)->number +=
+                        stored->is_drawn ? stored->drawn : (double)stored->count;
+                p->count += stored->count;
+                p->total += (double)stored->total;
+                store->paths += stored->count;
+                store->is_drawn |= stored->is_drawn;
+                store->drawn_error += stored->drawn_error;
                 g_ptr_array_add(found, p);
         }
-        return status == 0 && read_nodes(r, reader, found, index, error);
+        return patterns && read_nodes(r, reader, found, index, error);
 }
 
 static gboolean read_store(TrendStores *r, const char *path, GError **error)
@@ -319,7 +321,7 @@ static gboolean read_store(TrendStores *r, const char *path, GError **error)
                 r->likeness = g_intern_string(s.likeness);
         s.compared = s.first != NO_TIME && !g_strcmp0(s.likeness, r->likeness);
         g_array_append_val(r->stores, s);
-        return !s.compared || read_patterns(r, reader, index, error);
+        return !s.compared || trend_add_patterns(r, reader, index, error);
 }
 
 /* The likeness that most stores have, the first of several. */

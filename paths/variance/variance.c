@@ -6,6 +6,7 @@
 
 #include "base/compare.h"
 #include "base/error.h"
+#include "paths/store/stored-patterns.h"
 #include "paths/variance/variance-rows.h"
 
 /* Patterns with fewer of an entry's requests are one, "other paths": rare ones are mostly errors of
@@ -25,9 +26,7 @@ enum { MOST_SLOTS = 256 };
 #define MIDDLE_TO   0.6
 
 typedef struct {
-        NodeId client;
-        char *label;
-        gboolean goes_on;
+        const StoredPattern *stored;
         guint32 first_place, n_places; /* in places */
         guint32 entry, group;
         guint64 count; /* requests */
@@ -63,6 +62,7 @@ typedef struct {
         StoreReader *reader;
         const NodeTable *nodes;
         const VarianceOptions *options;
+        GArray *stored;      /* of StoredPattern */
         GArray *patterns;    /* of Pattern */
         GArray *places;      /* of Place */
         GArray *requests;    /* of Request */
@@ -73,11 +73,6 @@ typedef struct {
         guint n_factors; /* of the entry with most */
         NodeLoad *load;
 } Reading;
-
-static void clear_pattern(gpointer data)
-{
-        g_free(((Pattern *)data)->label);
-}
 
 static void clear_row(gpointer data)
 {
@@ -117,6 +112,7 @@ static void entry_free(gpointer data)
 static void reading_clear(Reading *r)
 {
         g_array_unref(r->patterns);
+        g_clear_pointer(&r->stored, g_array_unref);
         g_array_unref(r->places);
         g_array_unref(r->requests);
         g_ptr_array_unref(r->entries);
@@ -127,7 +123,6 @@ static void reading_clear(Reading *r)
 static void reading_init(Reading *r)
 {
         r->patterns = g_array_new(FALSE, FALSE, sizeof(Pattern));
-        g_array_set_clear_func(r->patterns, clear_pattern);
         r->places = g_array_new(FALSE, FALSE, sizeof(Place));
         r->requests = g_array_new(FALSE, FALSE, sizeof(Request));
         r->entries = g_ptr_array_new_with_free_func(entry_free);
@@ -146,26 +141,18 @@ static Place *place_at(const Reading *r, guint32 place)
 
 /* --- patterns -------------------------------------------------------------- */
 
-static gboolean read_patterns(Reading *r, GError **error)
-{
-        StoredPattern stored;
-        int status;
-
-        while ((status = store_reader_next_pattern(r->reader, &stored, error)) > 0) {
-                Pattern p = { .client = stored.client,
-                              .label = g_strdup(stored.label),
-                              .goes_on = stored.goes_on,
-                              .entry = NO_ENTRY };
-                g_array_append_val(r->patterns, p);
-        }
-        return status == 0;
-}
-
-static gboolean read_places(Reading *r, GError **error)
+static gboolean variance_read_places(Reading *r, GError **error)
 {
         StoredPatternNode node;
         int status;
 
+        if (!(r->stored = stored_patterns_load(r->reader, error)))
+                return FALSE;
+        for (guint32 i = 0; i < r->stored->len; i++) {
+                Pattern p = { .stored = stored_pattern_at(r->stored, i), .entry = NO_ENTRY };
+
+                g_array_append_val(r->patterns, p);
+        }
         while ((status = store_reader_next_pattern_node(r->reader, &node, error)) > 0) {
                 Pattern *p = pattern_at(r, node.pattern);
                 Place place = { .slot = { .parent = node.parent,
@@ -226,7 +213,7 @@ static gboolean is_asked_for(const Reading *r, const VarianceEntry *e)
                (!r->options->label || g_strcmp0(r->options->label, e->label) == 0);
 }
 
-static Entry *add_entry(Reading *r, const Pattern *p, NodeId root)
+static Entry *add_entry(Reading *r, const StoredPattern *p, NodeId root)
 {
         Entry *e = g_new0(Entry, 1);
 
@@ -254,9 +241,10 @@ static void find_entries(Reading *r)
                 if (p->count == 0)
                         continue;
                 root = place_at(r, p->first_place)->slot.node;
-                char *key = g_strdup_printf("%u %u %s", p->client, root, p->label ? p->label : "");
+                char *key = g_strdup_printf("%u %u %s", p->stored->client, root,
+                                            p->stored->label ? p->stored->label : "");
                 if (!(found = GPOINTER_TO_UINT(g_hash_table_lookup(r->by_name, key)))) {
-                        add_entry(r, p, root);
+                        add_entry(r, p->stored, root);
                         found = r->entries->len;
                         g_hash_table_insert(r->by_name, key, GUINT_TO_POINTER(found));
                 } else {
@@ -265,7 +253,7 @@ static void find_entries(Reading *r)
                 p->entry = found - 1;
                 Entry *e = g_ptr_array_index(r->entries, p->entry);
                 e->result->count += p->count;
-                e->result->goes_on |= p->goes_on;
+                e->result->goes_on |= p->stored->goes_on;
                 g_array_append_val(e->patterns, i);
         }
 }
@@ -627,7 +615,7 @@ static gboolean read_request(Reading *r, Work *w, const StoredPath *path, guint 
                                             error);
                 limit_call(&g_array_index(w->calls, PathCall, i));
         }
-        if (p->goes_on && !r->options->completion)
+        if (p->stored->goes_on && !r->options->completion)
                 leave_out_continued(w);
         g_array_set_size(w->doubtful, w->calls->len);
         node_load_advance(r->load, g_array_index(w->calls, PathCall, 0).start);
@@ -753,8 +741,8 @@ Variance *variance_new(StoreReader *reader, const NodeTable *nodes, const Varian
         Variance *v = NULL;
 
         reading_init(&r);
-        if (store_reader_expect_requests(reader, error) && read_patterns(&r, error) &&
-            read_places(&r, error) && read_paths(&r, error)) {
+        if (store_reader_expect_requests(reader, error) && variance_read_places(&r, error) &&
+            read_paths(&r, error)) {
                 find_entries(&r);
                 collect_times(&r);
                 prepare_entries(&r);

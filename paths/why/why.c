@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/time-search.h"
 #include "paths/place-slots.h"
+#include "paths/store/stored-patterns.h"
 
 enum { LEAST_OF_SLOW = 20 /* a burst has one in so many of the slow ones */ };
 enum { FEWEST_OF_SUMMARY = 100, TAIL = 100 /* the slowest one in so many */ };
@@ -27,10 +28,7 @@ typedef struct {
 } Place;
 
 typedef struct {
-        char *signature;
-        const char *label; /* interned */
-        NodeId client;
-        guint64 count;
+        const StoredPattern *stored;
         guint32 first_place, n_places, kind;
 } Pattern;
 
@@ -79,6 +77,7 @@ typedef struct {
 struct Why {
         StoreReader *reader; /* borrowed */
         const NodeTable *nodes;
+        GArray *stored; /* of StoredPattern */
         GArray *patterns, *places, *requests, *calls;
         GPtrArray *kinds; /* of Kind */
         gboolean ports;   /* ids begin with the client's port */
@@ -116,11 +115,6 @@ static gboolean is_node(const Kind *k, guint32 slot)
         return slot < place_slots_size(k->slots);
 }
 
-static void clear_pattern(gpointer data)
-{
-        g_free(((Pattern *)data)->signature);
-}
-
 static void free_kind(gpointer data)
 {
         Kind *k = data;
@@ -146,6 +140,7 @@ void why_free(Why *w)
                 return;
         g_ptr_array_unref(w->kinds);
         g_array_unref(w->patterns);
+        g_clear_pointer(&w->stored, g_array_unref);
         g_array_unref(w->places);
         g_array_unref(w->requests);
         g_array_unref(w->calls);
@@ -174,31 +169,28 @@ static gboolean read_facts(Why *w, GError **error)
         return status == 0;
 }
 
-static gboolean read_patterns(Why *w, GError **error)
+static gboolean why_read_places(Why *w, GError **error)
 {
         StoredPatternNode n;
-        StoredPattern p;
         int status;
 
-        while ((status = store_reader_next_pattern(w->reader, &p, error)) > 0) {
-                Pattern pattern = { .signature = g_strdup(p.signature),
-                                    .label = g_intern_string(p.label),
-                                    .client = p.client,
-                                    .count = p.count };
+        if (!(w->stored = stored_patterns_load(w->reader, error)))
+                return FALSE;
+        for (guint32 i = 0; i < w->stored->len; i++) {
+                Pattern pattern = { .stored = stored_pattern_at(w->stored, i) };
 
                 g_array_append_val(w->patterns, pattern);
         }
-        while (status == 0 && (status = store_reader_next_pattern_node(w->reader, &n, error)) > 0) {
+        while ((status = store_reader_next_pattern_node(w->reader, &n, error)) > 0) {
                 Pattern *pattern = pattern_at(w, n.pattern);
                 Place place = { .parent = n.parent,
                                 .node = n.node,
                                 .goes_on = n.continues != WORK_NESTED,
-                                .own = (double)n.own_mean * (double)pattern->count };
+                                .own = (double)n.own_mean * (double)pattern->stored->count };
 
                 if (pattern->n_places++ == 0)
                         pattern->first_place = w->places->len;
                 g_array_append_val(w->places, place);
-                status = 0;
         }
         return status == 0;
 }
@@ -258,7 +250,7 @@ static gboolean read_requests(Why *w, GError **error)
 
 /* --- kinds ------------------------------------------------------------------- */
 
-static guint32 find_kind(Why *w, const Pattern *p, NodeId root)
+static guint32 find_kind(Why *w, const StoredPattern *p, NodeId root)
 {
         Kind *k;
 
@@ -283,12 +275,12 @@ static void add_pattern(Why *w, Pattern *p)
         g_autofree SlotPlace *of = g_new(SlotPlace, p->n_places);
         g_autofree guint32 *chains = g_new(guint32, p->n_places);
 
-        p->kind = find_kind(w, p, places[0].node);
+        p->kind = find_kind(w, p->stored, places[0].node);
         for (guint32 i = 0; i < p->n_places; i++)
                 of[i] = (SlotPlace){ places[i].parent, places[i].node, places[i].goes_on,
                                      places[i].own };
-        place_slots_add(((Kind *)w->kinds->pdata[p->kind])->slots, p->count, of, p->n_places,
-                        chains);
+        place_slots_add(((Kind *)w->kinds->pdata[p->kind])->slots, p->stored->count, of,
+                        p->n_places, chains);
         for (guint32 i = 0; i < p->n_places; i++)
                 places[i].chain = chains[i];
 }
@@ -362,13 +354,12 @@ Why *why_new(StoreReader *reader, const NodeTable *nodes, GError **error)
         w->reader = reader;
         w->nodes = nodes;
         w->patterns = g_array_new(FALSE, FALSE, sizeof(Pattern));
-        g_array_set_clear_func(w->patterns, clear_pattern);
         w->places = g_array_new(FALSE, FALSE, sizeof(Place));
         w->requests = g_array_new(FALSE, FALSE, sizeof(Request));
         w->calls = g_array_new(FALSE, FALSE, sizeof(Call));
         w->kinds = g_ptr_array_new_with_free_func(free_kind);
         if (!store_reader_expect_requests(reader, error) || !read_facts(w, error) ||
-            !read_patterns(w, error) || !read_requests(w, error) || !make_kinds(w, error))
+            !why_read_places(w, error) || !read_requests(w, error) || !make_kinds(w, error))
                 return NULL;
         find_loads(w);
         return g_steal_pointer(&w);
@@ -654,7 +645,7 @@ WhyRequest *why_request(Why *w, guint64 id)
 {
         guint32 request = (guint32)id - 1;
         const Request *r = request_at(w, request);
-        const Pattern *pattern = pattern_at(w, r->pattern);
+        const StoredPattern *pattern = pattern_at(w, r->pattern)->stored;
         WhyRequest *why = g_new0(WhyRequest, 1);
         Kind *k = kind_of(w, request);
         guint n = k->requests->len;

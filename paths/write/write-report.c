@@ -155,7 +155,7 @@ static void append_rows(Json *j, const Report *r)
                                          p->p90,   p->p99,  p->min,       p->max };
 
                 json_open(j, '[');
-                json_id(j, row->id);
+                json_id(j, row->stored.id);
                 json_string(j, row->shape->str);
                 json_integer(j, (gint64)p->count);
                 page_number_array(j, times, G_N_ELEMENTS(times));
