@@ -270,8 +270,7 @@ static void put_pattern(Json *j, const DiffPattern *p)
 /* By drawings, in a run that has them: the count, and a standard error. */
 static void put_drawn(const Diff *d, Json *j, const DiffPattern *p)
 {
-        json_key(j, "drawn");
-        json_open(j, '[');
+        json_put_open(j, "drawn", '[');
         for (int side = 0; side < N_SIDES; side++) {
                 if (!d->is_drawn[side]) {
                         json_null(j);
@@ -301,15 +300,13 @@ static void append_json(const Diff *d, const Row *row, gpointer data)
         }
         if (row->delay)
                 json_put_string(j, "quantile", diff_quantile_names[row->quantile]);
-        json_key(j, "count");
-        json_open(j, '[');
+        json_put_open(j, "count", '[');
         json_count(j, row->count[DIFF_A]);
         json_count(j, row->count[DIFF_B]);
         json_close(j, ']');
         if (row->kind == ROW_SHARE && (d->is_drawn[DIFF_A] || d->is_drawn[DIFF_B]))
                 put_drawn(d, j, row->pattern);
-        json_key(j, "beyond");
-        json_boolean(j, row_beyond(row));
+        json_put_boolean(j, "beyond", row_beyond(row));
         json_line(j, 5);
         put_values(j, row);
         json_close(j, '}');
@@ -324,8 +321,7 @@ static void write_json(const Diff *d, GString *text)
         json_put_string(&json, "format", "ravel diff");
         json_put_count(&json, "version", 1);
         json_line(&json, 2);
-        json_key(&json, "changes");
-        json_open(&json, '[');
+        json_put_open(&json, "changes", '[');
         each_row(d, append_json, &json);
         json_close(&json, ']');
         g_string_append(text, "\n}\n");

@@ -236,8 +236,7 @@ static void put_row(Json *j, const TopRow *r)
         else
                 json_count(j, r->top);
         for (guint i = 0; i < G_N_ELEMENTS(counts); i++) {
-                json_key(j, counts[i].name);
-                json_count(j, row_count(&r->row, i));
+                json_put_count(j, counts[i].name, row_count(&r->row, i));
         }
         for (guint i = 0; i < G_N_ELEMENTS(delays); i++) {
                 g_autofree char *share_key = g_strdup_printf("%s_share", delays[i].name);
@@ -266,8 +265,7 @@ static void put_drawn(const Score *score, Json *j)
         if (d.first == 0)
                 return;
         json_line(j, 2);
-        json_key(j, "drawn");
-        json_open(j, '{');
+        json_put_open(j, "drawn", '{');
         json_put_count(j, "first", d.first);
         json_put_count(j, "true", d.true_drawn);
         json_put_count(j, "true_found", d.true_found);
@@ -293,20 +291,16 @@ static void write_json(const Score *score, const GArray *rows, GString *out)
 
         json_open(&j, '{');
         json_line(&j, 2);
-        json_key(&j, "format");
-        json_string(&j, "ravel score");
-        json_key(&j, "version");
-        json_count(&j, 1);
+        json_put_string(&j, "format", "ravel score");
+        json_put_count(&j, "version", 1);
         for (guint i = 0; i < G_N_ELEMENTS(parents); i++) {
                 if (parents[i].line)
                         json_line(&j, 2);
-                json_key(&j, parents[i].key);
-                json_count(&j, parents[i].n);
+                json_put_count(&j, parents[i].key, parents[i].n);
         }
         put_drawn(score, &j);
         json_line(&j, 2);
-        json_key(&j, "rows");
-        json_open(&j, '[');
+        json_put_open(&j, "rows", '[');
         for (guint k = 0; k < rows->len; k++)
                 put_row(&j, &g_array_index(rows, TopRow, k));
         json_close(&j, ']');

@@ -485,40 +485,30 @@ static void write_tsv(const Trend *t, GString *out)
 
 static void add_pattern_keys(Json *j, guint64 id, const char *signature, const char *label)
 {
-        json_key(j, "subject");
-        json_string(j, signature);
+        json_put_string(j, "subject", signature);
         if (id)
                 json_put_id(j, "pattern", id);
         if (label) {
-                json_key(j, "label");
-                json_string(j, label);
+                json_put_string(j, "label", label);
         }
 }
 
 static void write_json_points(const Trend *t, Json *j)
 {
         json_line(j, 2);
-        json_key(j, "points");
-        json_open(j, '[');
+        json_put_open(j, "points", '[');
         for (guint i = 0; i < t->points->len; i++) {
                 const TrendPoint *p = point_at(t, i);
 
                 json_line(j, 4);
                 json_open(j, '{');
-                json_key(j, "store");
-                json_string(j, p->name);
-                json_key(j, "stores");
-                json_count(j, p->stores);
-                json_key(j, "first");
-                json_time(j, p->first);
-                json_key(j, "last");
-                json_time(j, p->last);
-                json_key(j, "seconds");
-                json_number(j, p->seconds, "%.9g");
-                json_key(j, "parallelism");
-                json_number(j, p->parallelism, "%.6g");
-                json_key(j, "requests");
-                json_count(j, p->paths);
+                json_put_string(j, "store", p->name);
+                json_put_count(j, "stores", p->stores);
+                json_put_time(j, "first", p->first);
+                json_put_time(j, "last", p->last);
+                json_put_number(j, "seconds", p->seconds, "%.9g");
+                json_put_number(j, "parallelism", p->parallelism, "%.6g");
+                json_put_count(j, "requests", p->paths);
                 json_close(j, '}');
         }
         json_close(j, ']');
@@ -526,28 +516,19 @@ static void write_json_points(const Trend *t, Json *j)
 
 static void write_json_changes(const Trend *t, const TrendSeries *s, Json *j)
 {
-        json_key(j, "changes");
-        json_open(j, '[');
+        json_put_open(j, "changes", '[');
         for (guint k = 0; k < s->changes->len; k++) {
                 const SeriesChange *c = &g_array_index(s->changes, SeriesChange, k);
 
                 json_open(j, '{');
-                json_key(j, "found");
-                json_string(j, trend_change_names[c->kind]);
-                json_key(j, "change");
-                json_number(j, expm1(c->change), "%.6g");
-                json_key(j, "low");
-                json_number(j, expm1(c->change - c->error), "%.6g");
-                json_key(j, "high");
-                json_number(j, expm1(c->change + c->error), "%.6g");
-                json_key(j, "in_all");
-                json_number(j, trend_change_in_all(t, c), "%.6g");
-                json_key(j, "at");
-                json_count(j, c->at + 1);
-                json_key(j, "from");
-                json_count(j, c->from + 1);
-                json_key(j, "to");
-                json_count(j, c->to);
+                json_put_string(j, "found", trend_change_names[c->kind]);
+                json_put_number(j, "change", expm1(c->change), "%.6g");
+                json_put_number(j, "low", expm1(c->change - c->error), "%.6g");
+                json_put_number(j, "high", expm1(c->change + c->error), "%.6g");
+                json_put_number(j, "in_all", trend_change_in_all(t, c), "%.6g");
+                json_put_count(j, "at", c->at + 1);
+                json_put_count(j, "from", c->from + 1);
+                json_put_count(j, "to", c->to);
                 json_close(j, '}');
         }
         json_close(j, ']');
@@ -557,15 +538,11 @@ static void write_json_series(const Trend *t, const TrendSeries *s, Json *j)
 {
         json_line(j, 4);
         json_open(j, '{');
-        json_key(j, "kind");
-        json_string(j, trend_kind_names[s->kind]);
+        json_put_string(j, "kind", trend_kind_names[s->kind]);
         add_pattern_keys(j, s->id, s->subject, s->label);
-        json_key(j, "level");
-        json_number(j, s->level, "%.6g");
-        json_key(j, "p");
-        json_number(j, s->p, "%.6g");
-        json_key(j, "follows");
-        json_boolean(j, s->follows);
+        json_put_number(j, "level", s->level, "%.6g");
+        json_put_number(j, "p", s->p, "%.6g");
+        json_put_boolean(j, "follows", s->follows);
         write_json_changes(t, s, j);
         json_line(j, 5);
         json_key(j, "values"); /* count, value, exact; p99 of a latency */
@@ -592,26 +569,19 @@ static void write_json_series(const Trend *t, const TrendSeries *s, Json *j)
 static void write_json_patterns(const Trend *t, Json *j)
 {
         json_line(j, 2);
-        json_key(j, "patterns");
-        json_open(j, '[');
+        json_put_open(j, "patterns", '[');
         for (guint i = 0; i < t->patterns->len; i++) {
                 const TrendPattern *p = &g_array_index(t->patterns, TrendPattern, i);
 
                 json_line(j, 4);
                 json_open(j, '{');
-                json_key(j, "found");
-                json_string(j, p->gone ? "gone" : "new");
+                json_put_string(j, "found", p->gone ? "gone" : "new");
                 add_pattern_keys(j, p->id, p->signature, p->label);
-                json_key(j, "at");
-                json_count(j, p->at + 1);
-                json_key(j, "count");
-                json_count(j, p->count);
-                json_key(j, "others");
-                json_count(j, p->others);
-                json_key(j, "entry");
-                json_count(j, p->entry);
-                json_key(j, "p");
-                json_number(j, p->p, "%.6g");
+                json_put_count(j, "at", p->at + 1);
+                json_put_count(j, "count", p->count);
+                json_put_count(j, "others", p->others);
+                json_put_count(j, "entry", p->entry);
+                json_put_number(j, "p", p->p, "%.6g");
                 json_close(j, '}');
         }
         json_close(j, ']');
@@ -623,29 +593,21 @@ static void write_json(const Trend *t, GString *out)
 
         json_open(j, '{');
         json_line(j, 2);
-        json_key(j, "format");
-        json_string(j, "ravel trend");
-        json_key(j, "version");
-        json_count(j, 1);
+        json_put_string(j, "format", "ravel trend");
+        json_put_count(j, "version", 1);
         json_line(j, 2);
-        json_key(j, "compared");
-        json_count(j, t->tests);
-        json_key(j, "timed");
-        json_boolean(j, t->timed);
-        json_key(j, "hours");
-        json_boolean(j, t->hours);
-        json_key(j, "spacing");
-        json_time(j, (gint128)t->spacing);
+        json_put_count(j, "compared", t->tests);
+        json_put_boolean(j, "timed", t->timed);
+        json_put_boolean(j, "hours", t->hours);
+        json_put_time(j, "spacing", (gint128)t->spacing);
         json_line(j, 2);
-        json_key(j, "notes");
-        json_open(j, '[');
+        json_put_open(j, "notes", '[');
         for (guint i = 0; i < t->notes->len; i++)
                 json_string(j, g_ptr_array_index(t->notes, i));
         json_close(j, ']');
         write_json_points(t, j);
         json_line(j, 2);
-        json_key(j, "series");
-        json_open(j, '[');
+        json_put_open(j, "series", '[');
         for (guint i = 0; i < t->series->len; i++)
                 write_json_series(t, g_ptr_array_index(t->series, i), j);
         json_close(j, ']');

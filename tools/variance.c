@@ -509,8 +509,7 @@ static void write_json_row(const VarianceRow *row, Json *j)
 static void write_json_pairs(const VarianceEntry *e, Json *j)
 {
         json_line(j, 5);
-        json_key(j, "together");
-        json_open(j, '[');
+        json_put_open(j, "together", '[');
         for (guint i = 0; i < e->pairs->len; i++) {
                 const VariancePair *p = &g_array_index(e->pairs, VariancePair, i);
 
@@ -542,8 +541,7 @@ static void write_json_entry(const VarianceEntry *e, const NodeTable *nodes, Jso
         json_put_count(j, "half", e->half);
         add_number(j, "which", e->which);
         json_line(j, 5);
-        json_key(j, "rows");
-        json_open(j, '[');
+        json_put_open(j, "rows", '[');
         for (guint i = 0; i < e->rows->len; i++)
                 write_json_row(row_at(e, i), j);
         json_close(j, ']');
@@ -561,12 +559,10 @@ static void write_json(const Variance *v, const NodeTable *nodes, GString *out)
         json_put_count(j, "version", 1);
         json_line(j, 2);
         json_put_string(j, "of", v->completion ? "completion" : "latency");
-        json_key(j, "tail");
-        json_number(j, options.tail, "%.9g");
+        json_put_number(j, "tail", options.tail, "%.9g");
         json_put_count(j, "left_out", v->left_out);
         json_line(j, 2);
-        json_key(j, "entries");
-        json_open(j, '[');
+        json_put_open(j, "entries", '[');
         for (guint i = 0; i < shown_entries(v); i++)
                 write_json_entry(g_ptr_array_index(v->entries, i), nodes, j);
         json_close(j, ']');

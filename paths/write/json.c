@@ -168,6 +168,12 @@ void json_put_open(Json *j, const char *key, char bracket)
         json_open(j, bracket);
 }
 
+void json_put_boolean(Json *j, const char *key, gboolean value)
+{
+        json_key(j, key);
+        json_boolean(j, value);
+}
+
 void json_put_count(Json *j, const char *key, guint64 n)
 {
         json_key(j, key);

@@ -49,6 +49,7 @@ void json_number(Json *json, double number, const char *format);
 
 /* A key and its value. */
 void json_put_open(Json *json, const char *key, char bracket);
+void json_put_boolean(Json *json, const char *key, gboolean value);
 void json_put_count(Json *json, const char *key, guint64 n);
 void json_put_integer(Json *json, const char *key, gint64 n);
 void json_put_string(Json *json, const char *key, const char *text);

@@ -15,8 +15,7 @@ enum { MAX_SHARES = 1000 }; /* patterns of which only the counts are compared */
 
 static void put_two(Json *j, const char *key, gint64 a, gint64 b)
 {
-        json_key(j, key);
-        json_open(j, '[');
+        json_put_open(j, key, '[');
         page_numbers(j, a, b);
         json_close(j, ']');
 }
@@ -58,13 +57,11 @@ static gboolean append_tree(Json *j, Drawer *drawer, const Diff *d, const DiffPa
 
         if (!layout)
                 return FALSE;
-        json_key(j, "latency");
-        json_open(j, '[');
+        json_put_open(j, "latency", '[');
         append_delay(j, &p->latency[DIFF_P50]);
         append_delay(j, &p->latency[DIFF_P99]);
         json_close(j, ']');
-        json_key(j, "vertices");
-        json_open(j, '[');
+        json_put_open(j, "vertices", '[');
         for (guint i = 0; i < p->nodes->len; i++) {
                 append_node(j, &g_array_index(p->nodes, DiffNode, i));
         }
@@ -72,8 +69,7 @@ static gboolean append_tree(Json *j, Drawer *drawer, const Diff *d, const DiffPa
         json_put_integer(j, "hidden", p->tree->hidden);
         json_put_integer(j, "width", layout->width);
         json_put_integer(j, "height", layout->height);
-        json_key(j, "boxes");
-        json_open(j, '[');
+        json_put_open(j, "boxes", '[');
         for (guint32 i = 0; i < layout->n; i++) {
                 const TreeBox *b = &layout->boxes[i];
                 json_open(j, '[');
@@ -92,8 +88,7 @@ static gboolean append_pattern(Json *j, Drawer *drawer, const Diff *d, const Dif
         json_put_id(j, "id", p->id);
         json_put_string(j, "signature", p->signature);
         if (p->label) {
-                json_key(j, "label");
-                json_string(j, p->label);
+                json_put_string(j, "label", p->label);
         }
         json_put_integer(j, "client", p->client);
         put_two(j, "count", (gint64)p->count[DIFF_A], (gint64)p->count[DIFF_B]);
@@ -107,8 +102,7 @@ static gboolean append_pattern(Json *j, Drawer *drawer, const Diff *d, const Dif
                 json_close(j, ']');
         }
         put_two(j, "mean", p->mean[DIFF_A], p->mean[DIFF_B]);
-        json_key(j, "share");
-        json_open(j, '[');
+        json_put_open(j, "share", '[');
         page_exact(j, p->low);
         page_exact(j, p->high);
         json_integer(j, p->beyond);
@@ -125,8 +119,7 @@ static gboolean append_patterns(Json *j, const Diff *d, GError **error)
         g_autoptr(Drawer) drawer = drawer_new();
         guint rest = 0;
 
-        json_key(j, "patterns");
-        json_open(j, '[');
+        json_put_open(j, "patterns", '[');
         for (guint i = 0; i < d->by_pattern->len; i++) {
                 const DiffPattern *p = &g_array_index(d->by_pattern, DiffPattern, i);
 
@@ -143,8 +136,7 @@ static gboolean append_patterns(Json *j, const Diff *d, GError **error)
 /* Those that have calls. */
 static void append_nodes(Json *j, const char *key, const GArray *nodes)
 {
-        json_key(j, key);
-        json_open(j, '[');
+        json_put_open(j, key, '[');
         for (guint i = 0; i < nodes->len; i++) {
                 const DiffNode *n = &g_array_index(nodes, DiffNode, i);
 
@@ -176,21 +168,18 @@ gboolean diff_write_page(const Diff *d, const char *const names[N_SIDES], Output
 
         json_open(j, '{');
         json_put_string(j, "kind", "diff");
-        json_key(j, "stores");
-        json_open(j, '[');
+        json_put_open(j, "stores", '[');
         for (int side = 0; side < N_SIDES; side++)
                 page_string(j, names[side]);
         json_close(j, ']');
-        json_key(j, "nodes");
-        json_open(j, '[');
+        json_put_open(j, "nodes", '[');
         for (NodeId i = 0; i < node_table_size(d->nodes); i++) {
                 json_string(j, node_table_written(d->nodes, i));
         }
         json_close(j, ']');
         put_two(j, "paths", (gint64)d->paths[DIFF_A], (gint64)d->paths[DIFF_B]);
         put_two(j, "patternCounts", (gint64)d->patterns[DIFF_A], (gint64)d->patterns[DIFF_B]);
-        json_key(j, "dependence");
-        json_open(j, '[');
+        json_put_open(j, "dependence", '[');
         page_exact(j, d->dependence[DIFF_A]);
         page_exact(j, d->dependence[DIFF_B]);
         json_close(j, ']');
@@ -198,8 +187,7 @@ gboolean diff_write_page(const Diff *d, const char *const names[N_SIDES], Output
         if (trust)
                 page_text(j, "trustInCounts", trust);
         put_two(j, "measured", d->has_paths[DIFF_A], d->has_paths[DIFF_B]);
-        json_key(j, "latency");
-        json_open(j, '[');
+        json_put_open(j, "latency", '[');
         append_delay(j, &d->latency[DIFF_P50]);
         append_delay(j, &d->latency[DIFF_P99]);
         json_close(j, ']');

@@ -56,8 +56,7 @@ static void put_label(Json *j, const char *label)
 static void put_part(Json *j, const char *key, const Histogram *h)
 {
         json_line(j, 9);
-        json_key(j, key);
-        json_open(j, '{');
+        json_put_open(j, key, '{');
         put_statistics(j, h);
         json_close(j, '}');
 }
@@ -138,22 +137,19 @@ static gboolean put_pattern(Json *j, const PathSet *set, const PathPattern *p, g
         put_probability(j, set, p->probability);
         put_index(j, "doubt", (guint32)doubt, (guint32)-1);
         if (misassigned) {
-                json_key(j, "misassigned");
-                json_boolean(j, TRUE);
+                json_put_boolean(j, "misassigned", TRUE);
         }
         json_put_count(j, "slowest", path_pattern_slowest(p));
         json_line(j, 5);
         put_statistics(j, &p->nodes[0].latency);
         json_line(j, 5);
         if (path_set_goes_on(set)) {
-                json_key(j, "completion");
-                json_open(j, '{');
+                json_put_open(j, "completion", '{');
                 put_statistics(j, path_pattern_completion(p));
                 json_close(j, '}');
                 json_line(j, 5);
         }
-        json_key(j, "nodes");
-        json_open(j, '[');
+        json_put_open(j, "nodes", '[');
         for (guint32 i = 0; i < p->n_nodes; i++) {
                 put_node(j, set, p, i);
                 if (!flush(j, FALSE, file, error))
@@ -189,8 +185,7 @@ static void put_trust(Json *j, const PathSet *set)
         const PathTrust *trust = path_set_trust(set, &n);
 
         json_line(j, 4);
-        json_key(j, "parents");
-        json_open(j, '[');
+        json_put_open(j, "parents", '[');
         for (NodeId node = 0; node < n; node++) {
                 if (trust[node].calls == 0)
                         continue;
@@ -220,16 +215,14 @@ static void put_clocks(Json *j, const PathSet *set)
         const GArray *clocks = path_set_summary(set)->clocks;
 
         json_line(j, 4);
-        json_key(j, "clocks");
-        json_open(j, '[');
+        json_put_open(j, "clocks", '[');
         for (guint i = 0; clocks && i < clocks->len; i++) {
                 const ClockOffset *c = &g_array_index(clocks, ClockOffset, i);
 
                 json_line(j, 6);
                 json_open(j, '{');
                 json_put_string(j, "name", node_table_name(path_set_nodes(set), c->node));
-                json_key(j, "put_right");
-                json_boolean(j, !c->doubtful);
+                json_put_boolean(j, "put_right", !c->doubtful);
                 json_put_time(j, "by", path_clock_by(c));
                 put_bound(j, "least", path_clock_least(c), G_MININT64);
                 put_bound(j, "most", path_clock_most(c), G_MAXINT64);
@@ -274,8 +267,7 @@ static void put_verdict(Json *j, const PathSet *set)
                 json_null(j);
         if (v)
                 json_line(j, 4);
-        json_key(j, "doubts");
-        json_open(j, '[');
+        json_put_open(j, "doubts", '[');
         for (guint i = 0; v && i < v->doubts->len; i++)
                 put_doubt(j, &g_array_index(v->doubts, Doubt, i), path_set_nodes(set));
         json_close(j, ']');
@@ -285,8 +277,7 @@ static void put_summary(Json *j, const PathSet *set)
 {
         const PathSetSummary *summary = path_set_summary(set);
 
-        json_key(j, "summary");
-        json_open(j, '{');
+        json_put_open(j, "summary", '{');
         json_line(j, 4);
         json_put_string(j, "method", summary->method);
         if (summary->model) {
@@ -329,8 +320,7 @@ static void put_vertex(Json *j, const PathSet *set, guint32 i)
         json_put_count(j, "count", v->count);
         put_probability(j, set, v->probability);
         json_put_string(j, "end", v->end == PATH_GOES_ON ? NULL : path_end_name(v->end));
-        json_key(j, "delays");
-        json_open(j, '[');
+        json_put_open(j, "delays", '[');
         for (guint k = 0; k < v->delays->len; k++) {
                 const PathDelay *d = &g_array_index(v->delays, PathDelay, k);
 
@@ -351,8 +341,7 @@ static gboolean put_graph(Json *j, const PathSet *set, OutputFile *file, GError 
         if (!graph)
                 return TRUE;
         json_line(j, 2);
-        json_key(j, "graph");
-        json_open(j, '[');
+        json_put_open(j, "graph", '[');
         for (guint32 i = 0; i < path_graph_size(graph); i++) {
                 put_vertex(j, set, i);
                 if (!flush(j, FALSE, file, error))
@@ -376,8 +365,7 @@ gboolean path_write_json(const PathSet *set, const PathWriteOptions *options, Ou
         json_line(&j, 2);
         put_summary(&j, set);
         json_line(&j, 2);
-        json_key(&j, "patterns");
-        json_open(&j, '[');
+        json_put_open(&j, "patterns", '[');
         for (guint32 i = 0; i < options->n_patterns; i++)
                 if (!put_pattern(&j, set, path_set_pattern(set, options->rank[i]), i,
                                  misassigned && misassigned[options->rank[i]], file, error))

@@ -40,8 +40,7 @@ static guint number_of(Texts *t, const char *text)
 
 static void append_texts(Json *j, const char *key, const Texts *t)
 {
-        json_key(j, key);
-        json_open(j, '[');
+        json_put_open(j, key, '[');
         for (guint i = 0; i < t->texts->len; i++) {
                 json_string(j, t->texts->pdata[i]);
         }
@@ -53,8 +52,7 @@ static void append_texts(Json *j, const char *key, const Texts *t)
 /* By node: calls, time in queues, how many calls are there: p50, p95, most. */
 static void append_loads(Json *j, const Report *r)
 {
-        json_key(j, "loads");
-        json_open(j, '[');
+        json_put_open(j, "loads", '[');
         for (guint i = 0; i < r->loads->len; i++) {
                 const ReportLoad *l = &g_array_index(r->loads, ReportLoad, i);
 
@@ -156,8 +154,7 @@ static void append_slowest(Json *j, const Report *r, const StoreReader *reader)
 {
         Texts wheres = texts_new(), labels = texts_new();
 
-        json_key(j, "slowest");
-        json_open(j, '[');
+        json_put_open(j, "slowest", '[');
         for (guint i = 0; i < r->slowest->len; i++)
                 append_request(j, r, r->slowest->pdata[i], reader, &wheres, &labels);
         json_close(j, ']');
@@ -197,8 +194,7 @@ static void append_entry(Json *j, const VarianceEntry *e, const NodeTable *nodes
         json_put_integer(j, "p50", e->p50);
         json_put_integer(j, "p99", e->p99);
         json_put_integer(j, "half", (gint64)e->half);
-        json_key(j, "rows");
-        json_open(j, '[');
+        json_put_open(j, "rows", '[');
         for (guint i = 0; i < MIN(e->rows->len, MAX_ROWS); i++)
                 append_row(j, &g_array_index(e->rows, VarianceRow, i));
         json_close(j, ']');
@@ -210,8 +206,7 @@ static void append_variance(Json *j, const Report *r)
 {
         guint shown = 0;
 
-        json_key(j, "variance");
-        json_open(j, '[');
+        json_put_open(j, "variance", '[');
         for (guint i = 0; r->variance && i < r->variance->entries->len; i++) {
                 const VarianceEntry *e = r->variance->entries->pdata[i];
 
@@ -268,8 +263,7 @@ void write_report_spent(Json *j, const ReportDetail *d, const CollapsedTree *tre
                 json_integer(j, mean(d->time_of_part[part], d->n_of_part[part]));
         }
         json_close(j, ']');
-        json_key(j, "spent");
-        json_open(j, '[');
+        json_put_open(j, "spent", '[');
         for (guint32 i = 0; i < tree->n_vertices; i++) {
                 const CollapsedCall *v = &tree->vertices[i];
 

@@ -98,8 +98,7 @@ static void append_run(Json *j, const Report *r, const StoreReader *reader)
         }
         json_close(j, ']');
         append_trust(j, r, reader);
-        json_key(j, "captures");
-        json_open(j, '[');
+        json_put_open(j, "captures", '[');
         for (guint i = 0; i < r->captures->len; i++) {
                 const StoredCapture *c = &g_array_index(r->captures, StoredCapture, i);
 
@@ -113,15 +112,13 @@ static void append_run(Json *j, const Report *r, const StoreReader *reader)
 
 static void append_nodes(Json *j, const Report *r)
 {
-        json_key(j, "nodes");
-        json_open(j, '[');
+        json_put_open(j, "nodes", '[');
         for (NodeId i = 0; i < node_table_size(r->nodes); i++) {
                 json_string(j, node_table_written(r->nodes, i));
         }
         json_close(j, ']');
         /* By node, then the network: own time, calls; workers and queued, where there are any. */
-        json_key(j, "blame");
-        json_open(j, '[');
+        json_put_open(j, "blame", '[');
         for (guint i = 0; i < r->blame->len; i++) {
                 const ReportBlame *b = &g_array_index(r->blame, ReportBlame, i);
 
@@ -146,8 +143,7 @@ static void append_operation(Json *j, const char *operation)
 
 static void append_rows(Json *j, const Report *r)
 {
-        json_key(j, "rows");
-        json_open(j, '[');
+        json_put_open(j, "rows", '[');
         for (guint i = 0; i < r->rows->len; i++) {
                 const ReportRow *row = &g_array_index(r->rows, ReportRow, i);
                 const StoredPattern *p = &row->stored;
@@ -180,8 +176,7 @@ static void append_drawn(Json *j, const Report *r)
         if (!r->is_drawn)
                 return;
         page_text(j, "trustInCounts", trust);
-        json_key(j, "drawn");
-        json_open(j, '[');
+        json_put_open(j, "drawn", '[');
         for (guint i = 0; i < r->rows->len; i++) {
                 const StoredPattern *p = &g_array_index(r->rows, ReportRow, i).stored;
 
@@ -203,8 +198,7 @@ static void append_misassigned(Json *j, const Report *r)
                         continue;
                 if (!any) {
                         json_put_integer(j, "misassignedPaths", MISASSIGNED_PATHS); /* at most */
-                        json_key(j, "misassigned");
-                        json_open(j, '[');
+                        json_put_open(j, "misassigned", '[');
                 }
                 any = TRUE;
                 json_integer(j, i);
@@ -216,8 +210,7 @@ static void append_misassigned(Json *j, const Report *r)
 /* Count, bucket by bucket, median and greatest latency. */
 static void append_buckets(Json *j, const GArray *buckets)
 {
-        json_key(j, "buckets");
-        json_open(j, '[');
+        json_put_open(j, "buckets", '[');
         for (guint i = 0; i < buckets->len; i++) {
                 const ReportBucket *b = &g_array_index(buckets, ReportBucket, i);
 
@@ -250,8 +243,7 @@ static void append_statistics(Json *j, const Histogram *h)
  * where anything does; workers and queued for them, where a node has any; operation, if any. */
 static void append_vertices(Json *j, const CollapsedTree *tree, const Report *r)
 {
-        json_key(j, "vertices");
-        json_open(j, '[');
+        json_put_open(j, "vertices", '[');
         for (guint32 i = 0; i < tree->n_vertices; i++) {
                 const CollapsedCall *v = &tree->vertices[i];
                 g_autofree char *operation = path_node_operation(&v->all);
@@ -283,8 +275,7 @@ static void append_vertices(Json *j, const CollapsedTree *tree, const Report *r)
 /* By place: parent; mean call delay, latency, its p10 and p90, own time, network. */
 static void append_places(Json *j, const PathPattern *p)
 {
-        json_key(j, "places");
-        json_open(j, '[');
+        json_put_open(j, "places", '[');
         for (guint32 i = 0; i < p->n_nodes && p->n_nodes <= MAX_PLACES; i++) {
                 const PatternNode *n = &p->nodes[i];
                 const gint64 times[] = { histogram_mean(&n->call_delay),
@@ -307,8 +298,7 @@ static void append_layout(Json *j, const TreeLayout *layout)
 {
         json_put_integer(j, "width", layout->width);
         json_put_integer(j, "height", layout->height);
-        json_key(j, "boxes");
-        json_open(j, '[');
+        json_put_open(j, "boxes", '[');
         for (guint32 i = 0; i < layout->n; i++) {
                 const TreeBox *b = &layout->boxes[i];
 
@@ -332,8 +322,7 @@ static void append_sample(Json *j, const ReportSample *s)
         json_put_integer(j, "latency", s->path.latency);
         json_key(j, "probability");
         page_probability(j, s->path.probability);
-        json_key(j, "calls");
-        json_open(j, '[');
+        json_put_open(j, "calls", '[');
         for (guint i = 0; i < s->calls->len; i++) {
                 const PathCall *c = &g_array_index(s->calls, PathCall, i);
                 const gint64 times[] = { c->start - s->path.start,
@@ -362,8 +351,7 @@ static void append_sample(Json *j, const ReportSample *s)
 
 static void append_samples(Json *j, const ReportDetail *d)
 {
-        json_key(j, "samples");
-        json_open(j, '[');
+        json_put_open(j, "samples", '[');
         for (guint i = 0; i < d->samples->len; i++) {
                 append_sample(j, g_ptr_array_index(d->samples, i));
         }
@@ -431,8 +419,7 @@ static gboolean append_graph(Json *j, Drawer *drawer, const Report *r, const gui
                 n++;
         json_open(j, '{');
         json_put_integer(j, "hidden", n - MIN(n, MAX_VERTICES));
-        json_key(j, "vertices");
-        json_open(j, '[');
+        json_put_open(j, "vertices", '[');
         n = MIN(n, MAX_VERTICES);
         for (guint32 i = 0; i < n; i++) {
                 const PathVertex *v = path_graph_vertex(r->graph, order[at + i]);
@@ -460,8 +447,7 @@ static gboolean append_graphs(Json *j, Drawer *drawer, const Report *r, GError *
         if (!r->graph)
                 return TRUE;
         order = path_graph_order(r->graph, r->nodes);
-        json_key(j, "graphs");
-        json_open(j, '[');
+        json_put_open(j, "graphs", '[');
         for (guint32 i = 0; i < path_graph_size(r->graph) && graphs < MAX_GRAPHS; i++) {
                 if (path_graph_vertex(r->graph, order[i])->depth > 0)
                         continue;
@@ -497,8 +483,7 @@ gboolean report_write(const Report *r, const StoreReader *reader, const char *ma
         append_buckets(j, r->buckets);
         if (!append_graphs(j, drawer, r, error))
                 return FALSE;
-        json_key(j, "details");
-        json_open(j, '[');
+        json_put_open(j, "details", '[');
         gsize before = text->len;
         for (guint i = 0; i < r->details->len; i++) {
                 if (i >= FEWEST_DETAILS && text->len - before > DETAIL_BYTES)

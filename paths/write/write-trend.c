@@ -10,8 +10,7 @@
 /* Store, stores, first, last, requests, mean parallelism. */
 static void append_points(Json *j, const Trend *t)
 {
-        json_key(j, "points");
-        json_open(j, '[');
+        json_put_open(j, "points", '[');
         for (guint i = 0; i < t->points->len; i++) {
                 const TrendPoint *p = &g_array_index(t->points, TrendPoint, i);
                 g_autofree char *base = g_path_get_basename(p->name);
@@ -31,8 +30,7 @@ static void append_points(Json *j, const Trend *t)
 /* Kind, from, to, at, change, error: the last two of the logarithm. */
 static void append_changes(Json *j, const TrendSeries *s)
 {
-        json_key(j, "changes");
-        json_open(j, '[');
+        json_put_open(j, "changes", '[');
         for (guint i = 0; i < s->changes->len; i++) {
                 const SeriesChange *c = &g_array_index(s->changes, SeriesChange, i);
 
@@ -57,8 +55,7 @@ static void append_series(Json *j, const Trend *t, const TrendSeries *s)
         page_exact(j, s->level);
         json_put_integer(j, "follows", s->follows);
         append_changes(j, s);
-        json_key(j, "values");
-        json_open(j, '['); /* count, value; p99 of a latency */
+        json_put_open(j, "values", '['); /* count, value; p99 of a latency */
         for (guint i = 0; i < t->points->len; i++) {
                 const TrendValue *v = &s->values[i];
 
@@ -80,8 +77,7 @@ static void append_series(Json *j, const Trend *t, const TrendSeries *s)
 /* Title, gone, at, requests with it and without, of its entry. */
 static void append_patterns(Json *j, const Trend *t)
 {
-        json_key(j, "patterns");
-        json_open(j, '[');
+        json_put_open(j, "patterns", '[');
         for (guint i = 0; i < t->patterns->len; i++) {
                 const TrendPattern *p = &g_array_index(t->patterns, TrendPattern, i);
                 g_autofree char *title = p->label ? g_strconcat(p->label, " ", p->signature, NULL)
@@ -109,15 +105,13 @@ gboolean trend_write_page(const Trend *t, OutputFile *file, GError **error)
         json_put_integer(j, "tests", t->tests);
         json_key(j, "spacing");
         page_exact(j, t->spacing);
-        json_key(j, "notes");
-        json_open(j, '[');
+        json_put_open(j, "notes", '[');
         for (guint i = 0; i < t->notes->len; i++) {
                 page_string(j, g_ptr_array_index(t->notes, i));
         }
         json_close(j, ']');
         append_points(j, t);
-        json_key(j, "series");
-        json_open(j, '[');
+        json_put_open(j, "series", '[');
         for (guint i = 0; i < t->series->len; i++) {
                 append_series(j, t, g_ptr_array_index(t->series, i));
         }

@@ -308,8 +308,7 @@ static void write_request_json(GString *out, const WhyRequest *r)
         put_share(&json, "probability", r->probability);
         json_put_string(&json, "operation", r->label);
         json_put_string(&json, "path", r->signature);
-        json_key(&json, "places");
-        json_open(&json, '[');
+        json_put_open(&json, "places", '[');
         for (guint i = 0; i < r->places->len; i++)
                 write_place_json(&json, &g_array_index(r->places, WhyPlace, i));
         json_close(&json, ']');
@@ -552,8 +551,7 @@ static void write_kind_json(Json *json, const WhyKind *k)
         json_put_time(json, "middle", (gint64)k->middle);
         put_share(json, "doubtful", k->doubtful);
         write_burst_json(json, &k->burst);
-        json_key(json, "places");
-        json_open(json, '[');
+        json_put_open(json, "places", '[');
         for (guint i = 0; i < k->places->len; i++)
                 write_difference_json(json, &g_array_index(k->places, WhyDifference, i));
         json_close(json, ']');
@@ -568,8 +566,7 @@ static void write_kinds_json(GString *out, const GPtrArray *kinds, const WhyBurs
         json_open(&json, '{');
         json_put_count(&json, "requests", requests);
         write_burst_json(&json, burst);
-        json_key(&json, "kinds");
-        json_open(&json, '[');
+        json_put_open(&json, "kinds", '[');
         for (guint i = 0; i < kinds->len; i++)
                 write_kind_json(&json, kinds->pdata[i]);
         json_close(&json, ']');
