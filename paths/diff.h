@@ -85,11 +85,4 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(Diff, diff_free)
 gboolean diff_node_changed(const DiffNode *node);
 gboolean diff_pattern_changed(const DiffPattern *pattern);
 
-/* What to say where counts are by drawings; NULL where none are. Newly allocated. */
-char *diff_trust_in_counts(const Diff *diff);
-
-/* The page: names are the stores'. */
-gboolean diff_write_page(const Diff *diff, const char *const names[N_SIDES], OutputFile *out,
-                         GError **error);
-
 #endif

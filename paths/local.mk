@@ -1,6 +1,7 @@
 # paths: the answer
 libravel_a_SOURCES += \
 	%D%/collapsed-tree.c \
+	%D%/diff-rows.c \
 	%D%/diff.c \
 	%D%/export/conventions.c \
 	%D%/export/export-chrome.c \
@@ -49,6 +50,7 @@ libravel_a_SOURCES += \
 	%D%/why/why.c \
 	%D%/write/drawer.c \
 	%D%/write/drawing.c \
+	%D%/write/fields.c \
 	%D%/write/graph-parts.c \
 	%D%/write/json.c \
 	%D%/write/page-data.c \
@@ -57,6 +59,8 @@ libravel_a_SOURCES += \
 	%D%/write/pattern-order.c \
 	%D%/write/text-table.c \
 	%D%/write/trust-text.c \
+	%D%/write/write-diff-rows.c \
+	%D%/write/write-diff-text.c \
 	%D%/write/write-diff.c \
 	%D%/write/write-dot.c \
 	%D%/write/write-graph.c \

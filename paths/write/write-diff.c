@@ -3,7 +3,7 @@
  * What changed between two runs as the JSON that paths/write/page.js draws, for that script
  * alone, as paths/write/write-report.c's is.
  */
-#include "paths/diff.h"
+#include "paths/write/write-diff.h"
 #include "paths/path-text.h"
 #include "paths/write/page-data.h"
 #include "paths/write/page.h"
