@@ -70,6 +70,8 @@ libravel_a_SOURCES += \
 	%D%/write/write-svg.c \
 	%D%/write/write-text.c \
 	%D%/write/write-tree.c \
+	%D%/write/write-trend-rows.c \
+	%D%/write/write-trend-text.c \
 	%D%/write/write-trend.c \
 	%D%/write/write-tsv.c \
 	%D%/write/write-vertices.c \

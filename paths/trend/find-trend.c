@@ -31,6 +31,7 @@ enum {
  * another. */
 #define PARALLELISM_DIFFERS 1.5
 
+const char *const trend_unit_names[] = { "store", "hour", "day", NULL };
 const char *const trend_kind_names[N_TREND_KINDS] = { "own", "latency", "rate", "share" };
 const char *const trend_change_names[3] = { "creep", "step", "odd" };
 

@@ -8,12 +8,12 @@
 
 #include "paths/store/store-reader.h"
 #include "paths/trend/trend-series.h"
-#include "tracefmt/output-file.h"
 
 /* All that is found holds together with this probability but one. */
 #define TREND_CHANCE 0.01
 
 typedef enum { TREND_BY_STORE, TREND_BY_HOUR, TREND_BY_DAY } TrendBy;
+extern const char *const trend_unit_names[]; /* "store"; NULL after the last */
 
 /* Own time of a node, mean latency of a pattern, requests a second of an entry, an operation or a
  * pattern, share of a pattern among the requests of its entry. */
@@ -88,8 +88,5 @@ double trend_change_in_all(const Trend *trend, const SeriesChange *change);
 
 /* What the series is of, for people: "AP1", "GET /cart client>web(db)". */
 char *trend_series_title(const TrendSeries *series);
-
-/* The page. */
-gboolean trend_write_page(const Trend *trend, OutputFile *out, GError **error);
 
 #endif

@@ -27,6 +27,9 @@ static void field_append_cell(GString *out, const Field *field, gconstpointer ro
         case FIELD_COUNT:
                 path_append_integer(out, G_STRUCT_MEMBER(guint64, row, field->offset));
                 break;
+        case FIELD_UINT:
+                path_append_integer(out, G_STRUCT_MEMBER(guint, row, field->offset));
+                break;
         case FIELD_TIME:
                 path_append_integer(out, G_STRUCT_MEMBER(gint64, row, field->offset));
                 break;
@@ -56,6 +59,9 @@ static void field_put_value(Json *j, const Field *field, gconstpointer row)
         switch (field->type) {
         case FIELD_COUNT:
                 json_count(j, G_STRUCT_MEMBER(guint64, row, field->offset));
+                break;
+        case FIELD_UINT:
+                json_count(j, G_STRUCT_MEMBER(guint, row, field->offset));
                 break;
         case FIELD_TIME:
                 json_time(j, G_STRUCT_MEMBER(gint64, row, field->offset));

@@ -9,6 +9,7 @@
 
 typedef enum {
         FIELD_COUNT,   /* guint64 */
+        FIELD_UINT,    /* guint */
         FIELD_NUMBER,  /* double, of six digits */
         FIELD_EXACT,   /* double, of six digits in TSV and of nine in JSON */
         FIELD_KNOWN,   /* the same; null in JSON where it is below 0 */

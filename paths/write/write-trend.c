@@ -3,7 +3,7 @@
  * What changed over many stores as the JSON that paths/write/page.js draws, for that script
  * alone, as paths/write/write-report.c's is.
  */
-#include "paths/trend/trend.h"
+#include "paths/write/write-trend.h"
 #include "paths/write/page-data.h"
 #include "paths/write/page.h"
 
@@ -93,13 +93,12 @@ static void append_patterns(Json *j, const Trend *t)
 
 gboolean trend_write_page(const Trend *t, OutputFile *file, GError **error)
 {
-        static const char *const units[] = { "store", "hour", "day" };
         g_autoptr(GString) text = g_string_new(NULL);
         Json json = JSON_TIGHT_IN(text), *j = &json;
 
         json_open(j, '{');
         json_put_string(j, "kind", "trend");
-        json_put_string(j, "unit", units[t->by]);
+        json_put_string(j, "unit", trend_unit_names[t->by]);
         json_put_integer(j, "timed", t->timed);
         json_put_integer(j, "hours", t->hours);
         json_put_integer(j, "tests", t->tests);

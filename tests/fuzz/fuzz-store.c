@@ -12,6 +12,7 @@
 #include "paths/trend/trend.h"
 #include "paths/variance/variance.h"
 #include "paths/write/path-write.h"
+#include "paths/write/write-trend.h"
 #include "paths/write/write-why.h"
 
 int LLVMFuzzerTestOneInput(const guint8 *data, gsize n);
