@@ -67,6 +67,7 @@ libravel_a_SOURCES += \
 	%D%/write/write-json.c \
 	%D%/write/write-report-calls.c \
 	%D%/write/write-report.c \
+	%D%/write/write-score.c \
 	%D%/write/write-svg.c \
 	%D%/write/write-text.c \
 	%D%/write/write-tree.c \
@@ -74,6 +75,8 @@ libravel_a_SOURCES += \
 	%D%/write/write-trend-text.c \
 	%D%/write/write-trend.c \
 	%D%/write/write-tsv.c \
+	%D%/write/write-variance-rows.c \
+	%D%/write/write-variance-text.c \
 	%D%/write/write-vertices.c \
 	%D%/write/write-why.c
 

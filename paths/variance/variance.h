@@ -16,6 +16,8 @@
 #include "paths/store/store-reader.h"
 #include "paths/variance/variance-rows.h"
 
+#define VARIANCE_FEWEST 100 /* requests of an entry that has a table */
+
 typedef struct {
         NodeId client, root;
         char *label;      /* the operation; NULL: none */

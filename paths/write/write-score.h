@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ *
+ * How right paths are, in each format.
+ */
+#ifndef RAVEL_WRITE_SCORE_H
+#define RAVEL_WRITE_SCORE_H
+
+#include "paths/score.h"
+
+/* In place of a number of patterns. */
+#define ALL_PATTERNS G_MAXUINT32
+
+/* Appends it. tops, of guint32: how many of the most frequent patterns to score, a row each; NULL:
+ * the usual ones. truth and found: the stores that were compared. */
+void score_write_text(const Score *score, const GArray *tops, const StoreReader *truth,
+                      const StoreReader *found, GString *out);
+void score_write_tsv(const Score *score, const GArray *tops, GString *out);
+void score_write_json(const Score *score, const GArray *tops, GString *out);
+
+#endif
