@@ -282,10 +282,7 @@ static void append_table(GString *out, const KnownCalls *k, const Explanation *e
         told->any = TRUE;
         table = parent_table(k, e, n_shown, joint, probable, telling);
         text_table_fit(table, columns);
-        for (int row = -1; row < (int)n_shown; row++) {
-                text_table_write_row(table, row, out);
-                g_string_append_c(out, '\n');
-        }
+        text_table_write(table, "", out);
         if (n_shown < e->parents->len)
                 g_string_append_printf(out, "... %u more, less likely\n",
                                        e->parents->len - n_shown);

@@ -112,10 +112,7 @@ static char *format_share(guint64 part, guint64 whole)
 
 static void append_table(GString *out, TextTable *table)
 {
-        for (int i = -1; i < (int)text_table_rows(table); i++) {
-                text_table_write_row(table, i, out);
-                g_string_append_c(out, '\n');
-        }
+        text_table_write(table, "", out);
 }
 
 static TextTable *new_table(const char *first, const char *const *headings)

@@ -211,10 +211,7 @@ static void put_table(GString *out, TextTable *table)
 {
         text_table_fit(table, tool_columns());
         g_string_append_c(out, '\n');
-        for (int row = -1; row < (int)text_table_rows(table); row++) {
-                text_table_write_row(table, row, out);
-                g_string_append_c(out, '\n');
-        }
+        text_table_write(table, "", out);
 }
 
 /* What a row of the table of edges is made of. */

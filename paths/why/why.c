@@ -609,6 +609,7 @@ static void add_place(const Why *w, const Kind *k, guint32 slot, guint32 request
                 p.each = u->each;
                 p.goes_with_load = u->goes_with_load;
         }
+        p.excess = p.own - p.usual;
         if (s || p.usual || p.usual_calls)
                 g_array_append_val(places, p);
 }
@@ -616,9 +617,8 @@ static void add_place(const Why *w, const Kind *k, guint32 slot, guint32 request
 static int compare_places(gconstpointer va, gconstpointer vb)
 {
         const WhyPlace *a = va, *b = vb;
-        gint64 x = a->own - a->usual, y = b->own - b->usual;
 
-        return x != y ? COMPARE(y, x) : strcmp(a->where, b->where);
+        return a->excess != b->excess ? COMPARE(b->excess, a->excess) : strcmp(a->where, b->where);
 }
 
 /* Of the places of its calls. */

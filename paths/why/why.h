@@ -28,6 +28,7 @@ typedef struct {
                                      that what is sent there lay at its caller. Borrowed of the Why */
         const char *node;  /* who it was, of replicas; NULL of the network. Borrowed */
         gint64 own, usual; /* own time of all calls there, and the kind's median, ns */
+        gint64 excess;     /* own less usual */
         double slower;     /* the share of the kind's requests with less, 0 to 1 */
         guint calls, usual_calls; /* how many calls there, and the kind's median */
         guint load, usual_load; /* others that the node was serving when the call with the most own

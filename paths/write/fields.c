@@ -36,6 +36,9 @@ static void field_append_cell(GString *out, const Field *field, gconstpointer ro
         case FIELD_MEAN:
                 path_append_number(out, field_number(field, row), "%.0f");
                 break;
+        case FIELD_CUT:
+                path_append_integer(out, (gint64)field_number(field, row));
+                break;
         case FIELD_DECIMAL:
                 path_append_number(out, field_number(field, row), "%.4f");
                 break;
@@ -67,6 +70,7 @@ static void field_put_value(Json *j, const Field *field, gconstpointer row)
                 json_time(j, G_STRUCT_MEMBER(gint64, row, field->offset));
                 break;
         case FIELD_MEAN:
+        case FIELD_CUT:
                 json_time(j, (gint64)field_number(field, row));
                 break;
         case FIELD_TEXT:

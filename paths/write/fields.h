@@ -16,6 +16,7 @@ typedef enum {
         FIELD_DECIMAL, /* double, of four decimals */
         FIELD_TIME,    /* gint64, ns */
         FIELD_MEAN,    /* double, ns: in TSV rounded, in JSON cut to a whole number */
+        FIELD_CUT,     /* double, ns: cut to a whole number */
         FIELD_TEXT     /* char *; NULL is "-" in TSV and null in JSON */
 } FieldType;
 

@@ -134,6 +134,15 @@ static guint char_width(const char *c)
         return g_unichar_iszerowidth(u) ? 0 : g_unichar_iswide(u) ? 2 : 1;
 }
 
+void text_table_write(const TextTable *t, const char *before, GString *out)
+{
+        for (int row = -1; row < (int)text_table_rows(t); row++) {
+                g_string_append(out, before);
+                text_table_write_row(t, row, out);
+                g_string_append_c(out, '\n');
+        }
+}
+
 guint text_width(const char *text)
 {
         guint width = 0;

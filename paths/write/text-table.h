@@ -37,6 +37,9 @@ guint text_table_rows(const TextTable *table);
 /* Appends a row, without a newline; row -1 is the headings. */
 void text_table_write_row(const TextTable *table, int row, GString *out);
 
+/* Appends the headings and all rows, a line each, which begins with before. */
+void text_table_write(const TextTable *table, const char *before, GString *out);
+
 /* How many cells of a terminal a text takes. */
 guint text_width(const char *text);
 

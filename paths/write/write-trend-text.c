@@ -196,10 +196,7 @@ static void append_changes(const Trend *t, gboolean follows, const char *title, 
                 return;
         text_table_fit(owned, width);
         g_string_append_printf(out, "\n%s", title);
-        for (int i = -1; i < (int)text_table_rows(owned); i++) {
-                text_table_write_row(owned, i, out);
-                g_string_append_c(out, '\n');
-        }
+        text_table_write(owned, "", out);
         if (more > 0)
                 g_string_append_printf(out, "and %u more\n", more);
 }

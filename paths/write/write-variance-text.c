@@ -159,11 +159,7 @@ static void append_rows(const VarianceEntry *e, guint width, GString *out)
         if (shown < e->rows->len)
                 add_row(table, &rest, g_strdup("all else"));
         text_table_fit(table, width > 2 ? width - 2 : 0);
-        for (int i = -1; i < (int)text_table_rows(table); i++) {
-                g_string_append(out, "  ");
-                text_table_write_row(table, i, out);
-                g_string_append_c(out, '\n');
-        }
+        text_table_write(table, "  ", out);
 }
 
 static void append_replica(const VarianceRow *row, guint width, GString *out)

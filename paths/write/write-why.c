@@ -7,7 +7,7 @@
 #include "base/printable.h"
 #include "paths/path-text.h"
 #include "paths/pattern-text.h"
-#include "paths/write/json.h"
+#include "paths/write/fields.h"
 #include "paths/write/text-table.h"
 
 /* Rows of text are those with so much of what a request, or a kind, takes longer. */
@@ -59,17 +59,10 @@ static void append_line(GString *out, guint indent, guint columns, const char *f
 }
 
 /* The first column, place, gives way as far as it can. */
-static void append_table(GString *out, TextTable *table, GPtrArray *places, guint columns)
+static void append_table(GString *out, TextTable *table, guint columns)
 {
-        guint n = text_table_rows(table);
-
-        (void)places;
         text_table_fit(table, columns > 2 ? columns - 2 : 0);
-        for (int row = -1; row < (int)n; row++) {
-                g_string_append(out, "  ");
-                text_table_write_row(table, row, out);
-                g_string_append_c(out, '\n');
-        }
+        text_table_write(table, "  ", out);
 }
 
 /* The end of a long name tells more: the last node is who it is about. */
@@ -92,7 +85,7 @@ static char *shorten_place(const char *where, guint columns)
 static gboolean is_worth_a_row(const WhyRequest *r, guint i)
 {
         const WhyPlace *p = &g_array_index(r->places, WhyPlace, i);
-        double more = (double)ABS(p->own - p->usual);
+        double more = (double)ABS(p->excess);
 
         return i == 0 || (i < MOST_ROWS && more >= LEAST_SHARE * (double)ABS(r->time - r->usual)) ||
                p->calls != p->usual_calls;
@@ -117,7 +110,7 @@ static void append_places(GString *out, const WhyRequest *r, guint columns)
                 text_table_add(t, shorten_place(p->where, columns));
                 text_table_add(t, path_format_duration(p->own));
                 text_table_add(t, path_format_duration(p->usual));
-                text_table_add(t, format_more(p->own - p->usual));
+                text_table_add(t, format_more(p->excess));
                 text_table_add(t, p->own > 0 ? format_slower(p->slower) : g_strdup("-"));
                 text_table_add(t,
                                p->calls == p->usual_calls
@@ -126,7 +119,7 @@ static void append_places(GString *out, const WhyRequest *r, guint columns)
                 text_table_add(t, p->node ? g_strdup_printf("%u (%u)", p->load, p->usual_load)
                                           : g_strdup("-"));
         }
-        append_table(out, t, NULL, columns);
+        append_table(out, t, columns);
 }
 
 static void append_calls(GString *out, const WhyPlace *p, guint columns)
@@ -225,6 +218,43 @@ static void write_request_text(GString *out, const WhyRequest *r, guint columns)
 
 /* --- a request, for programs ------------------------------------------------------- */
 
+/* As JSON names them; columns of TSV have longer names where a place has a member of that name. */
+static const Field request_fields[] = {
+        { "request", FIELD_COUNT, G_STRUCT_OFFSET(WhyRequest, request) },
+        { "start", FIELD_TIME, G_STRUCT_OFFSET(WhyRequest, start) },
+        { "time", FIELD_TIME, G_STRUCT_OFFSET(WhyRequest, time) },
+        { "usual", FIELD_TIME, G_STRUCT_OFFSET(WhyRequest, usual) },
+        { "slower", FIELD_DECIMAL, G_STRUCT_OFFSET(WhyRequest, slower) },
+        { "alike", FIELD_COUNT, G_STRUCT_OFFSET(WhyRequest, alike) },
+        { "pattern_count", FIELD_COUNT, G_STRUCT_OFFSET(WhyRequest, pattern_count) },
+        { "probability", FIELD_DECIMAL, G_STRUCT_OFFSET(WhyRequest, probability) },
+        { "operation", FIELD_TEXT, G_STRUCT_OFFSET(WhyRequest, label) },
+        { "path", FIELD_TEXT, G_STRUCT_OFFSET(WhyRequest, signature) },
+};
+
+static const Field place_fields[] = {
+        { "place", FIELD_TEXT, G_STRUCT_OFFSET(WhyPlace, where) },
+        { "node", FIELD_TEXT, G_STRUCT_OFFSET(WhyPlace, node) },
+        { "own", FIELD_TIME, G_STRUCT_OFFSET(WhyPlace, own) },
+        { "usual", FIELD_TIME, G_STRUCT_OFFSET(WhyPlace, usual) },
+        { "excess", FIELD_TIME, G_STRUCT_OFFSET(WhyPlace, excess) },
+        { "slower", FIELD_DECIMAL, G_STRUCT_OFFSET(WhyPlace, slower) },
+        { "calls", FIELD_UINT, G_STRUCT_OFFSET(WhyPlace, calls) },
+        { "usual_calls", FIELD_UINT, G_STRUCT_OFFSET(WhyPlace, usual_calls) },
+        { "load", FIELD_UINT, G_STRUCT_OFFSET(WhyPlace, load) },
+        { "usual_load", FIELD_UINT, G_STRUCT_OFFSET(WhyPlace, usual_load) },
+        { "each", FIELD_CUT, G_STRUCT_OFFSET(WhyPlace, each) },
+        { "goes_with_load", FIELD_DECIMAL, G_STRUCT_OFFSET(WhyPlace, goes_with_load) },
+        { "queued", FIELD_TIME, G_STRUCT_OFFSET(WhyPlace, queued) },
+        { "connecting", FIELD_TIME, G_STRUCT_OFFSET(WhyPlace, connecting) },
+        { "probability", FIELD_DECIMAL, G_STRUCT_OFFSET(WhyPlace, probability) },
+};
+
+static const WhyPlace *place_at(const WhyRequest *r, guint i)
+{
+        return &g_array_index(r->places, WhyPlace, i);
+}
+
 static void write_request_tsv(GString *out, const WhyRequest *r, gboolean first)
 {
         if (first)
@@ -234,62 +264,10 @@ static void write_request_tsv(GString *out, const WhyRequest *r, gboolean first)
                                 "excess\town_slower\tcalls\tusual_calls\tload\tusual_load\teach\t"
                                 "goes_with_load\tqueued\tconnecting\tprobability\n");
         for (guint i = 0; i < r->places->len; i++) {
-                const WhyPlace *p = &g_array_index(r->places, WhyPlace, i);
-
-                g_string_append_printf(out,
-                                       "%" G_GUINT64_FORMAT "\t%" G_GINT64_FORMAT
-                                       "\t%" G_GINT64_FORMAT "\t%" G_GINT64_FORMAT "\t",
-                                       r->request, r->start, r->time, r->usual);
-                path_append_number(out, r->slower, "%.4f");
-                g_string_append_printf(out, "\t%" G_GUINT64_FORMAT "\t%" G_GUINT64_FORMAT "\t",
-                                       r->alike, r->pattern_count);
-                path_append_number(out, r->probability, "%.4f");
-                g_string_append_c(out, '\t');
-                path_append_label_cell(out, r->label);
-                g_string_append_c(out, '\t');
-                printable_append(out, r->signature, -1, PRINTABLE_TSV);
-                g_string_append_c(out, '\t');
-                printable_append(out, p->where, -1, PRINTABLE_TSV);
-                g_string_append_c(out, '\t');
-                printable_append(out, p->node ? p->node : "-", -1, PRINTABLE_CELL);
-                g_string_append_printf(
-                        out, "\t%" G_GINT64_FORMAT "\t%" G_GINT64_FORMAT "\t%" G_GINT64_FORMAT "\t",
-                        p->own, p->usual, p->own - p->usual);
-                path_append_number(out, p->slower, "%.4f");
-                g_string_append_printf(out, "\t%u\t%u\t%u\t%u\t%" G_GINT64_FORMAT "\t", p->calls,
-                                       p->usual_calls, p->load, p->usual_load, (gint64)p->each);
-                path_append_number(out, p->goes_with_load, "%.4f");
-                g_string_append_printf(out, "\t%" G_GINT64_FORMAT "\t%" G_GINT64_FORMAT "\t",
-                                       p->queued, p->connecting);
-                path_append_number(out, p->probability, "%.4f");
-                g_string_append_c(out, '\n');
+                fields_append_cells(out, request_fields, G_N_ELEMENTS(request_fields), r);
+                fields_append_cells(out, place_fields, G_N_ELEMENTS(place_fields), place_at(r, i));
+                out->str[out->len - 1] = '\n';
         }
-}
-
-static void put_share(Json *json, const char *key, double number)
-{
-        json_put_number(json, key, number, "%.4f");
-}
-
-static void write_place_json(Json *json, const WhyPlace *p)
-{
-        json_open(json, '{');
-        json_put_string(json, "place", p->where);
-        json_put_string(json, "node", p->node);
-        json_put_time(json, "own", p->own);
-        json_put_time(json, "usual", p->usual);
-        json_put_time(json, "excess", p->own - p->usual);
-        put_share(json, "slower", p->slower);
-        json_put_count(json, "calls", p->calls);
-        json_put_count(json, "usual_calls", p->usual_calls);
-        json_put_count(json, "load", p->load);
-        json_put_count(json, "usual_load", p->usual_load);
-        json_put_time(json, "each", (gint64)p->each);
-        put_share(json, "goes_with_load", p->goes_with_load);
-        json_put_time(json, "queued", p->queued);
-        json_put_time(json, "connecting", p->connecting);
-        put_share(json, "probability", p->probability);
-        json_close(json, '}');
 }
 
 /* One line. */
@@ -298,19 +276,13 @@ static void write_request_json(GString *out, const WhyRequest *r)
         Json json = JSON_IN(out);
 
         json_open(&json, '{');
-        json_put_count(&json, "request", r->request);
-        json_put_time(&json, "start", r->start);
-        json_put_time(&json, "time", r->time);
-        json_put_time(&json, "usual", r->usual);
-        put_share(&json, "slower", r->slower);
-        json_put_count(&json, "alike", r->alike);
-        json_put_count(&json, "pattern_count", r->pattern_count);
-        put_share(&json, "probability", r->probability);
-        json_put_string(&json, "operation", r->label);
-        json_put_string(&json, "path", r->signature);
+        fields_put(&json, request_fields, G_N_ELEMENTS(request_fields), r);
         json_put_open(&json, "places", '[');
-        for (guint i = 0; i < r->places->len; i++)
-                write_place_json(&json, &g_array_index(r->places, WhyPlace, i));
+        for (guint i = 0; i < r->places->len; i++) {
+                json_open(&json, '{');
+                fields_put(&json, place_fields, G_N_ELEMENTS(place_fields), place_at(r, i));
+                json_close(&json, '}');
+        }
         json_close(&json, ']');
         json_close(&json, '}');
         g_string_append_c(out, '\n');
@@ -401,7 +373,7 @@ static void append_differences(GString *out, const WhyKind *k, guint columns)
                 if (waits)
                         text_table_add(t, waiting ? format_more(waiting) : g_strdup("-"));
         }
-        append_table(out, t, NULL, columns);
+        append_table(out, t, columns);
 }
 
 /* Whether one place has most of it, or all swell. */
@@ -481,46 +453,46 @@ static void write_kinds_text(GString *out, const GPtrArray *kinds, const WhyBurs
 
 /* --- kinds, for programs ------------------------------------------------------------- */
 
+/* As JSON names them; columns of TSV say of which times slow and middle are. */
+static const Field kind_fields[] = {
+        { "client", FIELD_TEXT, G_STRUCT_OFFSET(WhyKind, client) },
+        { "entry", FIELD_TEXT, G_STRUCT_OFFSET(WhyKind, entry) },
+        { "operation", FIELD_TEXT, G_STRUCT_OFFSET(WhyKind, label) },
+        { "requests", FIELD_COUNT, G_STRUCT_OFFSET(WhyKind, count) },
+        { "slow_requests", FIELD_COUNT, G_STRUCT_OFFSET(WhyKind, n_slow) },
+        { "slow", FIELD_MEAN, G_STRUCT_OFFSET(WhyKind, slow) },
+        { "middle", FIELD_MEAN, G_STRUCT_OFFSET(WhyKind, middle) },
+        { "doubtful", FIELD_DECIMAL, G_STRUCT_OFFSET(WhyKind, doubtful) },
+};
+
+static const Field difference_fields[] = {
+        { "place", FIELD_TEXT, G_STRUCT_OFFSET(WhyDifference, where) },
+        { "slow", FIELD_MEAN, G_STRUCT_OFFSET(WhyDifference, slow) },
+        { "middle", FIELD_MEAN, G_STRUCT_OFFSET(WhyDifference, middle) },
+        { "share", FIELD_DECIMAL, G_STRUCT_OFFSET(WhyDifference, share) },
+        { "slow_calls", FIELD_DECIMAL, G_STRUCT_OFFSET(WhyDifference, slow_calls) },
+        { "middle_calls", FIELD_DECIMAL, G_STRUCT_OFFSET(WhyDifference, middle_calls) },
+        { "slow_load", FIELD_DECIMAL, G_STRUCT_OFFSET(WhyDifference, slow_load) },
+        { "middle_load", FIELD_DECIMAL, G_STRUCT_OFFSET(WhyDifference, middle_load) },
+        { "slow_waiting", FIELD_MEAN, G_STRUCT_OFFSET(WhyDifference, slow_waiting) },
+        { "middle_waiting", FIELD_MEAN, G_STRUCT_OFFSET(WhyDifference, middle_waiting) },
+};
+
+static const WhyDifference *difference_at(const WhyKind *k, guint i)
+{
+        return &g_array_index(k->places, WhyDifference, i);
+}
+
 static void write_kind_tsv(GString *out, const WhyKind *k)
 {
         for (guint i = 0; i < k->places->len; i++) {
-                const WhyDifference *d = &g_array_index(k->places, WhyDifference, i);
-
-                g_string_append_printf(out, "%s\t%s\t", k->client, k->entry);
-                path_append_label_cell(out, k->label);
-                g_string_append_printf(
-                        out, "\t%" G_GUINT64_FORMAT "\t%" G_GUINT64_FORMAT "\t%.0f\t%.0f\t",
-                        k->count, k->n_slow, k->slow, k->middle);
-                path_append_number(out, k->doubtful, "%.4f");
-                g_string_append_printf(out, "\t%u\t%" G_GINT64_FORMAT "\t%" G_GINT64_FORMAT "\t",
+                fields_append_cells(out, kind_fields, G_N_ELEMENTS(kind_fields), k);
+                g_string_append_printf(out, "%u\t%" G_GINT64_FORMAT "\t%" G_GINT64_FORMAT "\t",
                                        k->burst.n, k->burst.from, k->burst.to);
-                printable_append(out, d->where, -1, PRINTABLE_TSV);
-                g_string_append_printf(out, "\t%.0f\t%.0f\t", d->slow, d->middle);
-                path_append_number(out, d->share, "%.4f");
-                const double numbers[] = { d->slow_calls, d->middle_calls, d->slow_load,
-                                           d->middle_load };
-                for (guint n = 0; n < G_N_ELEMENTS(numbers); n++) {
-                        g_string_append_c(out, '\t');
-                        path_append_number(out, numbers[n], "%.4f");
-                }
-                g_string_append_printf(out, "\t%.0f\t%.0f\n", d->slow_waiting, d->middle_waiting);
+                fields_append_cells(out, difference_fields, G_N_ELEMENTS(difference_fields),
+                                    difference_at(k, i));
+                out->str[out->len - 1] = '\n';
         }
-}
-
-static void write_difference_json(Json *json, const WhyDifference *d)
-{
-        json_open(json, '{');
-        json_put_string(json, "place", d->where);
-        json_put_time(json, "slow", (gint64)d->slow);
-        json_put_time(json, "middle", (gint64)d->middle);
-        put_share(json, "share", d->share);
-        put_share(json, "slow_calls", d->slow_calls);
-        put_share(json, "middle_calls", d->middle_calls);
-        put_share(json, "slow_load", d->slow_load);
-        put_share(json, "middle_load", d->middle_load);
-        json_put_time(json, "slow_waiting", (gint64)d->slow_waiting);
-        json_put_time(json, "middle_waiting", (gint64)d->middle_waiting);
-        json_close(json, '}');
 }
 
 static void write_burst_json(Json *json, const WhyBurst *b)
@@ -542,18 +514,15 @@ static void write_burst_json(Json *json, const WhyBurst *b)
 static void write_kind_json(Json *json, const WhyKind *k)
 {
         json_open(json, '{');
-        json_put_string(json, "client", k->client);
-        json_put_string(json, "entry", k->entry);
-        json_put_string(json, "operation", k->label);
-        json_put_count(json, "requests", k->count);
-        json_put_count(json, "slow_requests", k->n_slow);
-        json_put_time(json, "slow", (gint64)k->slow);
-        json_put_time(json, "middle", (gint64)k->middle);
-        put_share(json, "doubtful", k->doubtful);
+        fields_put(json, kind_fields, G_N_ELEMENTS(kind_fields), k);
         write_burst_json(json, &k->burst);
         json_put_open(json, "places", '[');
-        for (guint i = 0; i < k->places->len; i++)
-                write_difference_json(json, &g_array_index(k->places, WhyDifference, i));
+        for (guint i = 0; i < k->places->len; i++) {
+                json_open(json, '{');
+                fields_put(json, difference_fields, G_N_ELEMENTS(difference_fields),
+                           difference_at(k, i));
+                json_close(json, '}');
+        }
         json_close(json, ']');
         json_close(json, '}');
 }
