@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/binomial.h"
-#include "paths/store/stored-patterns.h"
+#include "store/stored-patterns.h"
 
 enum {
         MAX_VERTICES = 150, /* of a tree */

@@ -9,7 +9,7 @@
 #define RAVEL_DIFF_H
 
 #include "paths/collapsed-tree.h"
-#include "paths/store/store-reader.h"
+#include "store/store-reader.h"
 #include "tracefmt/output-file.h"
 
 enum {

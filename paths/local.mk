@@ -26,15 +26,6 @@ libravel_a_SOURCES += \
 	%D%/report/report-calls.c \
 	%D%/report/report.c \
 	%D%/score.c \
-	%D%/store/store-error.c \
-	%D%/store/store-layout.c \
-	%D%/store/store-open.c \
-	%D%/store/store-query.c \
-	%D%/store/store-reader.c \
-	%D%/store/store-views.c \
-	%D%/store/store.c \
-	%D%/store/stored-patterns.c \
-	%D%/stored-set.c \
 	%D%/times-log.c \
 	%D%/trend/find-trend.c \
 	%D%/trend/trend-condition.c \

@@ -156,7 +156,7 @@ const PathGraph *path_set_graph(const PathSet *set);
 void path_set_add_linear(PathSet *set, NodeId client, PathHop *hops, guint32 n, guint64 count,
                          double probability);
 
-/* --- what a store has of a set (paths/stored-set.h) ------------------------- */
+/* --- what a store has of a set (store/stored-set.h) ------------------------- */
 
 /* Adds a pattern whole: its id, signature, nodes and distributions are taken, its label borrowed.
  * No instance is added to it any more. */

@@ -7,7 +7,7 @@
 #include "base/compare.h"
 #include "base/grow.h"
 #include "base/hash.h"
-#include "paths/store/stored-patterns.h"
+#include "store/stored-patterns.h"
 
 const guint score_tolerances[SCORE_TOLERANCES] = { 0, 2, 6 };
 const double score_classes[SCORE_CLASSES] = { 0.99, 0.9, 0.5, 0 };

@@ -11,7 +11,7 @@
 #ifndef RAVEL_SCORE_H
 #define RAVEL_SCORE_H
 
-#include "paths/store/store-reader.h"
+#include "store/store-reader.h"
 
 typedef struct Score Score;
 

@@ -1,8 +1,8 @@
 # tests: a test of a module is unit/FOLDER/test-NOUN.c; fuzz targets are replayed by fuzz/replay.sh
 unit_tests = \
-	%D%/unit/base/test-big-memory %D%/unit/base/test-contingency %D%/unit/base/test-crew \
-	%D%/unit/base/test-exact-sum %D%/unit/base/test-json-reader %D%/unit/base/test-printable \
-	%D%/unit/calls/test-call-connections %D%/unit/calls/test-call-facts \
+	%D%/unit/base/test-big-memory %D%/unit/base/test-binomial %D%/unit/base/test-contingency \
+	%D%/unit/base/test-crew %D%/unit/base/test-exact-sum %D%/unit/base/test-json-reader \
+	%D%/unit/base/test-printable %D%/unit/calls/test-call-connections %D%/unit/calls/test-call-facts \
 	%D%/unit/calls/test-call-labels %D%/unit/calls/test-call-pairs %D%/unit/calls/test-work-in-lanes \
 	%D%/unit/calls/test-work-in-turn %D%/unit/capture/test-amqp %D%/unit/capture/test-capture \
 	%D%/unit/capture/test-common-address %D%/unit/capture/test-cut-run %D%/unit/capture/test-dns \
@@ -27,15 +27,15 @@ unit_tests = \
 	%D%/unit/inference/test-inference %D%/unit/inference/test-joint %D%/unit/inference/test-leases \
 	%D%/unit/inference/test-processes %D%/unit/inference/test-roots \
 	%D%/unit/inference/test-shared-node %D%/unit/maketrace/test-maketrace \
-	%D%/unit/nesting/test-nesting %D%/unit/nesting/test-scoreboard %D%/unit/paths/test-binomial \
-	%D%/unit/paths/test-export %D%/unit/paths/test-histogram %D%/unit/paths/test-own-time \
-	%D%/unit/paths/test-path-set %D%/unit/paths/test-path-write %D%/unit/paths/test-score \
-	%D%/unit/paths/test-store-query %D%/unit/paths/test-store-reader %D%/unit/paths/test-store \
-	%D%/unit/paths/test-trend-series %D%/unit/paths/test-variance %D%/unit/tracefmt/test-byte-source \
-	%D%/unit/tracefmt/test-doubt %D%/unit/tracefmt/test-fitness %D%/unit/tracefmt/test-merge \
-	%D%/unit/tracefmt/test-node-table %D%/unit/tracefmt/test-output-file \
-	%D%/unit/tracefmt/test-sorted-runs %D%/unit/tracefmt/test-trace-clocks \
-	%D%/unit/tracefmt/test-trace-reader %D%/unit/tracefmt/test-trace-writer
+	%D%/unit/nesting/test-nesting %D%/unit/nesting/test-scoreboard %D%/unit/paths/test-export \
+	%D%/unit/paths/test-histogram %D%/unit/paths/test-own-time %D%/unit/paths/test-path-set \
+	%D%/unit/paths/test-path-write %D%/unit/paths/test-score %D%/unit/paths/test-trend-series \
+	%D%/unit/paths/test-variance %D%/unit/store/test-store %D%/unit/store/test-store-query \
+	%D%/unit/store/test-store-reader %D%/unit/tracefmt/test-byte-source %D%/unit/tracefmt/test-doubt \
+	%D%/unit/tracefmt/test-fitness %D%/unit/tracefmt/test-merge %D%/unit/tracefmt/test-node-table \
+	%D%/unit/tracefmt/test-output-file %D%/unit/tracefmt/test-sorted-runs \
+	%D%/unit/tracefmt/test-trace-clocks %D%/unit/tracefmt/test-trace-reader \
+	%D%/unit/tracefmt/test-trace-writer
 fuzz_tests = \
 	%D%/fuzz/fuzz-amqp %D%/fuzz/fuzz-capture %D%/fuzz/fuzz-convolution %D%/fuzz/fuzz-dns-stream \
 	%D%/fuzz/fuzz-dns %D%/fuzz/fuzz-draw %D%/fuzz/fuzz-fastcgi %D%/fuzz/fuzz-header-labels \

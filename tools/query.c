@@ -6,10 +6,10 @@
 
 #include "base/error.h"
 #include "base/printable.h"
-#include "paths/store/store-query.h"
 #include "paths/write/json.h"
 #include "paths/write/path-write.h"
 #include "paths/write/text-table.h"
+#include "store/store-query.h"
 #include "tools/run-files.h"
 #include "tools/tool.h"
 #include "tracefmt/output-file.h"

@@ -6,9 +6,9 @@
 #ifndef RAVEL_RESULT_H
 #define RAVEL_RESULT_H
 
-#include "paths/store/store.h"
 #include "paths/verdict.h"
 #include "paths/write/path-write.h"
+#include "store/store.h"
 #include "tracefmt/fitness.h"
 #include "tracefmt/trace-reader.h"
 

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "paths/stored-set.h"
+#include "store/stored-set.h"
 #include "tools/result.h"
 #include "tools/run-files.h"
 #include "tools/tool.h"

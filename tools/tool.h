@@ -7,7 +7,7 @@
 #define RAVEL_TOOL_H
 
 #include "base/peers.h"
-#include "paths/store/store-reader.h"
+#include "store/store-reader.h"
 #include "tracefmt/trace-reader.h"
 
 /* Exit statuses; the manual page says when. */

@@ -13,7 +13,7 @@
 
 #include "base/error.h"
 #include "base/hash.h"
-#include "paths/store/stored-patterns.h"
+#include "store/stored-patterns.h"
 
 /* A stack this high is no picture, and a line of all below it for each of its frames
  * would take its square of bytes. */

@@ -3,7 +3,7 @@
 
 #include "base/printable.h"
 #include "paths/path-text.h"
-#include "paths/store/stored-patterns.h"
+#include "store/stored-patterns.h"
 
 struct ExportRequests {
         StoreReader *reader; /* borrowed */

@@ -5,7 +5,7 @@
 #ifndef RAVEL_EXPORT_REQUESTS_H
 #define RAVEL_EXPORT_REQUESTS_H
 
-#include "paths/store/store-reader.h"
+#include "store/store-reader.h"
 #include "tracefmt/output-file.h"
 
 /* A path instance with its calls, in pre-order. */

@@ -7,7 +7,7 @@
 #ifndef RAVEL_EXPORT_H
 #define RAVEL_EXPORT_H
 
-#include "paths/store/store-reader.h"
+#include "store/store-reader.h"
 #include "tracefmt/output-file.h"
 
 /* reader has just been opened, with nodes. */

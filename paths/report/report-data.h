@@ -6,9 +6,9 @@
 #ifndef RAVEL_REPORT_DATA_H
 #define RAVEL_REPORT_DATA_H
 
-#include "paths/store/store-reader.h"
 #include "paths/variance/variance.h"
 #include "paths/why/why.h"
+#include "store/store-reader.h"
 
 enum {
         REPORT_DETAILS = 200, /* patterns in full, by total latency */

@@ -8,7 +8,7 @@
 #include "base/error.h"
 #include "base/hash.h"
 #include "paths/report/report-calls.h"
-#include "paths/store/stored-patterns.h"
+#include "store/stored-patterns.h"
 
 enum {
         ROW_BINS = 24,           /* of the small distribution of a row */

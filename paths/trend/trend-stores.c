@@ -7,7 +7,7 @@
 
 #include "base/error.h"
 #include "base/printable.h"
-#include "paths/store/stored-patterns.h"
+#include "store/stored-patterns.h"
 
 /* Stamps of a store may be anything. */
 #define TIME_LIMIT (G_MAXINT64 / 4)

@@ -6,8 +6,8 @@
 #ifndef RAVEL_TREND_H
 #define RAVEL_TREND_H
 
-#include "paths/store/store-reader.h"
 #include "paths/trend/trend-series.h"
+#include "store/store-reader.h"
 
 /* All that is found holds together with this probability but one. */
 #define TREND_CHANCE 0.01

@@ -6,8 +6,8 @@
 
 #include "base/compare.h"
 #include "base/error.h"
-#include "paths/store/stored-patterns.h"
 #include "paths/variance/variance-rows.h"
+#include "store/stored-patterns.h"
 
 /* Patterns with fewer of an entry's requests are one, "other paths": rare ones are mostly errors of
  * inference. */

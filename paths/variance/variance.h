@@ -13,8 +13,8 @@
 #ifndef RAVEL_VARIANCE_H
 #define RAVEL_VARIANCE_H
 
-#include "paths/store/store-reader.h"
 #include "paths/variance/variance-rows.h"
+#include "store/store-reader.h"
 
 #define VARIANCE_FEWEST 100 /* requests of an entry that has a table */
 

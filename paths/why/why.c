@@ -8,7 +8,7 @@
 #include "base/error.h"
 #include "base/time-search.h"
 #include "paths/place-slots.h"
-#include "paths/store/stored-patterns.h"
+#include "store/stored-patterns.h"
 
 enum { LEAST_OF_SLOW = 20 /* a burst has one in so many of the slow ones */ };
 enum { FEWEST_OF_SUMMARY = 100, TAIL = 100 /* the slowest one in so many */ };

@@ -13,7 +13,7 @@
 #ifndef RAVEL_WHY_H
 #define RAVEL_WHY_H
 
-#include "paths/store/store-reader.h"
+#include "store/store-reader.h"
 
 enum { WHY_FEWEST = 50 /* requests of a kind, or the median says little */ };
 

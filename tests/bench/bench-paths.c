@@ -10,7 +10,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "paths/store/store.h"
+#include "store/store.h"
 
 enum { INSTANCES = 142857, CALLS = 7, RUNS = 5, ID_LENGTH = 13 };
 

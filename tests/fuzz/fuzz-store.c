@@ -7,13 +7,13 @@
 #include "paths/diff.h"
 #include "paths/export/export.h"
 #include "paths/report/report.h"
-#include "paths/store/store-query.h"
-#include "paths/stored-set.h"
 #include "paths/trend/trend.h"
 #include "paths/variance/variance.h"
 #include "paths/write/path-write.h"
 #include "paths/write/write-trend.h"
 #include "paths/write/write-why.h"
+#include "store/store-query.h"
+#include "store/stored-set.h"
 
 int LLVMFuzzerTestOneInput(const guint8 *data, gsize n);
 

@@ -26,17 +26,18 @@ none() {
 
 # From here a file is its name without the ending: a header and what it declares are one.
 
+folders='base tracefmt capture import maketrace clocks paths store calls inference nesting
+        convolution draw tools'
+
 # The includes of the project's own headers: FILE OTHER
-grep -rE '^#include "' --include='*.[ch]' base tracefmt capture import maketrace clocks paths calls \
-        inference nesting convolution draw tools |
+grep -rE '^#include "' --include='*.[ch]' $folders |
         sed -nE 's#^([^:]*)\.[ch]:\#include "([^"]*)\.h".*#\1 \2#p' |
         grep -v 'config$' | sort -u >"$work/includes"
 
 # What an object leaves undefined and another defines: FILE OTHER. An object of a library may be
 # named after that, too.
 list_calls() {
-        for folder in base tracefmt capture import maketrace clocks paths calls inference nesting \
-                convolution draw tools; do
+        for folder in $folders; do
                 [ -d "$build/$folder" ] && find "$build/$folder" -name '*.o'
         done | xargs nm -A -P | awk -v build="$build/" '
                 {
@@ -106,12 +107,13 @@ may import 'base|tracefmt'
 may maketrace 'base|tracefmt'
 may clocks 'base|tracefmt'
 may paths 'base|tracefmt'
+may store 'base|tracefmt|paths'
 may calls 'base|tracefmt'
 may inference 'base|tracefmt|calls'
 may nesting 'base|tracefmt|clocks|paths|calls|inference'
 may convolution 'base|tracefmt|clocks|paths'
 may draw 'base|paths'
-may tools 'base|tracefmt|capture|import|maketrace|clocks|paths|calls|inference|nesting|convolution'
+may tools 'base|tracefmt|capture|import|maketrace|clocks|paths|store|calls|inference|nesting|convolution'
 no_circles "$work/includes" include
 [ -z "$calls" ] || no_circles "$work/calls" call
 none "draw knows no more of paths than what a drawing is" \
@@ -127,7 +129,7 @@ only 'capture/source/pcap-source\.c' 'pcap'
 only 'capture/(tls/record-cipher|packet/minute-keys)\.c' 'nettle'
 only 'capture/protocol/header-labels\.c' 'nghttp2'
 only 'convolution/correlation\.c' 'fftw3'
-only 'paths/store/[a-z-]+\.[ch]' 'sqlite3'
+only 'store/[a-z-]+\.[ch]' 'sqlite3'
 only 'draw/draw\.c' 'graphviz'
 only 'tracefmt/byte-source\.c' '(zlib|zstd|lzma)'
 only 'tools/ranks\.c' 'mpi'

@@ -9,7 +9,7 @@
 
 #include "base/error.h"
 #include "paths/export/export.h"
-#include "paths/store/store.h"
+#include "store/store.h"
 #include "tests/unit/scratch.h"
 
 static const char *const formats[] = { "otlp", "folded", "chrome", "tsv" };

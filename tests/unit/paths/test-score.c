@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "paths/store/store.h"
+#include "store/store.h"
 #include "tests/unit/scratch.h"
 
 enum { MAX_CALLS = 400, MAX_ROOTS = MAX_CALLS };

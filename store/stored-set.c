@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "paths/stored-set.h"
+#include "store/stored-set.h"
 
 #include <string.h>
 
 #include "base/error.h"
 #include "paths/path-clocks.h"
-#include "paths/store/stored-patterns.h"
+#include "store/stored-patterns.h"
 
 typedef struct {
         StoredSet *stored;

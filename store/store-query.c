@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "paths/store/store-query.h"
+#include "store/store-query.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/compare.h"
 #include "base/error.h"
-#include "paths/store/store-error.h"
-#include "paths/store/store-layout.h"
-#include "paths/store/store-open.h"
+#include "store/store-error.h"
+#include "store/store-layout.h"
+#include "store/store-open.h"
 
 struct StoreQuery {
         char *path;

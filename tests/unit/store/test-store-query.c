@@ -6,10 +6,10 @@
 #include <sqlite3.h>
 #include <string.h>
 
-#include "paths/store/store-query.h"
-#include "paths/store/store.h"
-#include "tests/unit/scratch.h"
 #include "base/error.h"
+#include "store/store-query.h"
+#include "store/store.h"
+#include "tests/unit/scratch.h"
 
 /* a>b, n times, the latencies those of latency. */
 static char *make_store(const gint64 *latency, guint n)
@@ -133,7 +133,8 @@ static void test_wrong(void)
                 { " -- nothing", "the SQL has no statement, expected one" },
                 { "SELECT 1; SELECT 2", "the SQL has several statements, expected one" },
                 { "SELECT 1; SELEC 2", "the SQL is wrong: near \"SELEC\": syntax error" },
-                { "SELECT 1 FROM paths", "no such table: paths; there are before, call, capture, " },
+                { "SELECT 1 FROM paths",
+                  "no such table: paths; there are before, call, capture, " },
                 { "SELECT latncy FROM path", "the SQL is wrong: no such column: latncy" },
                 { "SELECT p50('much')", "p50(), p90() and p99() are of numbers" },
                 { "SELECT p50(1, 2)", "wrong number of arguments to function p50()" },

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "paths/store/stored-patterns.h"
+#include "store/stored-patterns.h"
 
 static void stored_pattern_clear(gpointer data)
 {

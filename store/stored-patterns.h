@@ -6,7 +6,7 @@
 #ifndef RAVEL_STORED_PATTERNS_H
 #define RAVEL_STORED_PATTERNS_H
 
-#include "paths/store/store-reader.h"
+#include "store/store-reader.h"
 
 /* Reads them to the last: an array of StoredPattern, by number, which owns the signatures; labels
  * are interned. NULL with error set where the store is corrupt. */

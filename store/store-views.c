@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "paths/store/store-layout.h"
+#include "store/store-layout.h"
 
 /* docs/store.md says what each is for. They use nothing but what SQLite brings, so that
  * every program that reads the store has them; the range of call.id is what makes a

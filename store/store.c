@@ -7,7 +7,7 @@
  */
 #include "config.h"
 
-#include "paths/store/store.h"
+#include "store/store.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -20,8 +20,8 @@
 #include "base/grow.h"
 #include "paths/misassigned.h"
 #include "paths/node-hours.h"
-#include "paths/store/store-layout.h"
 #include "paths/verdict.h"
+#include "store/store-layout.h"
 #include "tracefmt/output-file.h"
 
 struct Store {

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "paths/store/store-open.h"
+#include "store/store-open.h"
 
 #include <errno.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/error.h"
-#include "paths/store/store-error.h"
-#include "paths/store/store-layout.h"
-#include "paths/store/store.h"
+#include "store/store-error.h"
+#include "store/store-layout.h"
+#include "store/store.h"
 
 enum { VALUE_LIMIT = 64 << 20 }; /* of one text or blob, bytes */
 

@@ -6,8 +6,8 @@
 #ifndef RAVEL_STORED_SET_H
 #define RAVEL_STORED_SET_H
 
-#include "paths/store/store-reader.h"
 #include "paths/verdict.h"
+#include "store/store-reader.h"
 
 typedef struct {
         PathSet *set;

@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "paths/store/store-reader.h"
-#include "paths/store/store.h"
+#include "store/store-reader.h"
+#include "store/store.h"
 #include "tests/unit/scratch.h"
 
 /* client>lb(db,web%2C1), n times, into a store. */

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "paths/store/store-reader.h"
+#include "store/store-reader.h"
 
 #include <string.h>
 #include <sys/stat.h>
 
 #include "base/error.h"
 #include "base/printable.h"
-#include "paths/store/store-error.h"
-#include "paths/store/store-open.h"
+#include "store/store-error.h"
+#include "store/store-open.h"
 
 typedef enum {
         RUN,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "paths/store/store-error.h"
+#include "store/store-error.h"
 
 #include "base/error.h"
 #include "base/printable.h"

@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
-#include "paths/store/store.h"
+#include "store/store.h"
 
 typedef struct {
         char *directory, *path;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "paths/store/store-layout.h"
+#include "store/store-layout.h"
 
 #include <string.h>
 
 #include "base/error.h"
-#include "paths/store/store-error.h"
+#include "store/store-error.h"
 
 typedef struct {
         char *name, *type;

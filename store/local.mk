@@ -1,0 +1,11 @@
+# store: the database of an answer, written and read
+libravel_a_SOURCES += \
+	%D%/store-error.c \
+	%D%/store-layout.c \
+	%D%/store-open.c \
+	%D%/store-query.c \
+	%D%/store-reader.c \
+	%D%/store-views.c \
+	%D%/store.c \
+	%D%/stored-patterns.c \
+	%D%/stored-set.c
