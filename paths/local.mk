@@ -1,8 +1,6 @@
 # paths: the answer
 libravel_a_SOURCES += \
 	%D%/collapsed-tree.c \
-	%D%/diff-rows.c \
-	%D%/diff.c \
 	%D%/export/conventions.c \
 	%D%/export/export-chrome.c \
 	%D%/export/export-folded.c \
@@ -23,22 +21,8 @@ libravel_a_SOURCES += \
 	%D%/path-text.c \
 	%D%/pattern-text.c \
 	%D%/place-slots.c \
-	%D%/report/report-calls.c \
-	%D%/report/report.c \
-	%D%/score.c \
 	%D%/times-log.c \
-	%D%/trend/find-trend.c \
-	%D%/trend/trend-condition.c \
-	%D%/trend/trend-own.c \
-	%D%/trend/trend-series.c \
-	%D%/trend/trend-stores.c \
-	%D%/variance/exact-moments.c \
-	%D%/variance/node-load.c \
-	%D%/variance/variance-rows.c \
-	%D%/variance/variance-sums.c \
-	%D%/variance/variance.c \
 	%D%/verdict.c \
-	%D%/why/why.c \
 	%D%/write/drawer.c \
 	%D%/write/drawing.c \
 	%D%/write/fields.c \

@@ -1,5 +1,6 @@
 # tests: a test of a module is unit/FOLDER/test-NOUN.c; fuzz targets are replayed by fuzz/replay.sh
 unit_tests = \
+	%D%/unit/analysis/test-score %D%/unit/analysis/test-trend-series %D%/unit/analysis/test-variance \
 	%D%/unit/base/test-big-memory %D%/unit/base/test-binomial %D%/unit/base/test-contingency \
 	%D%/unit/base/test-crew %D%/unit/base/test-exact-sum %D%/unit/base/test-json-reader \
 	%D%/unit/base/test-printable %D%/unit/calls/test-call-connections %D%/unit/calls/test-call-facts \
@@ -29,8 +30,7 @@ unit_tests = \
 	%D%/unit/inference/test-shared-node %D%/unit/maketrace/test-maketrace \
 	%D%/unit/nesting/test-nesting %D%/unit/nesting/test-scoreboard %D%/unit/paths/test-export \
 	%D%/unit/paths/test-histogram %D%/unit/paths/test-own-time %D%/unit/paths/test-path-set \
-	%D%/unit/paths/test-path-write %D%/unit/paths/test-score %D%/unit/paths/test-trend-series \
-	%D%/unit/paths/test-variance %D%/unit/store/test-store %D%/unit/store/test-store-query \
+	%D%/unit/paths/test-path-write %D%/unit/store/test-store %D%/unit/store/test-store-query \
 	%D%/unit/store/test-store-reader %D%/unit/tracefmt/test-byte-source %D%/unit/tracefmt/test-doubt \
 	%D%/unit/tracefmt/test-fitness %D%/unit/tracefmt/test-merge %D%/unit/tracefmt/test-node-table \
 	%D%/unit/tracefmt/test-output-file %D%/unit/tracefmt/test-sorted-runs \

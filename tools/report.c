@@ -2,7 +2,7 @@
  *
  * ravel report FILE...: one page that shows what was found, or what is found in packets.
  */
-#include "paths/report/report.h"
+#include "analysis/report/report.h"
 #include "base/error.h"
 #include "nesting/nesting.h"
 #include "tools/passing-store.h"

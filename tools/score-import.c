@@ -4,10 +4,10 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "analysis/score.h"
 #include "base/error.h"
 #include "base/printable.h"
 #include "paths/path-text.h"
-#include "paths/score.h"
 #include "paths/write/text-table.h"
 #include "tools/run-verb.h"
 #include "tools/tool.h"

@@ -4,8 +4,8 @@
  */
 #include <string.h>
 
+#include "analysis/trend/trend-condition.h"
 #include "base/error.h"
-#include "paths/trend/trend-condition.h"
 #include "paths/write/write-trend.h"
 #include "tools/run-files.h"
 #include "tools/tool.h"

@@ -2,7 +2,7 @@
  *
  * What changed between two runs, a row a number, as TSV and as JSON (docs/diff.md).
  */
-#include "paths/diff-rows.h"
+#include "analysis/diff-rows.h"
 #include "paths/path-text.h"
 #include "paths/pattern-text.h"
 #include "paths/write/json.h"

@@ -5,8 +5,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "analysis/diff-rows.h"
 #include "base/printable.h"
-#include "paths/diff-rows.h"
 #include "paths/path-text.h"
 #include "paths/pattern-text.h"
 #include "paths/write/text-table.h"

@@ -5,7 +5,7 @@
 #ifndef RAVEL_WRITE_DIFF_H
 #define RAVEL_WRITE_DIFF_H
 
-#include "paths/diff.h"
+#include "analysis/diff.h"
 #include "tracefmt/output-file.h"
 
 /* Appends it. names are the stores'; columns: the width of lines; 0: no limit. */

@@ -6,8 +6,8 @@
 #ifndef RAVEL_WRITE_REPORT_CALLS_H
 #define RAVEL_WRITE_REPORT_CALLS_H
 
+#include "analysis/report/report.h"
 #include "paths/collapsed-tree.h"
-#include "paths/report/report.h"
 #include "paths/write/json.h"
 
 /* Keys and values into the object that j is in. */

@@ -7,11 +7,11 @@
 #include <math.h>
 #include <string.h>
 
+#include "analysis/report/report.h"
 #include "base/error.h"
 #include "paths/misassigned.h"
 #include "paths/path-text.h"
 #include "paths/pattern-text.h"
-#include "paths/report/report.h"
 #include "paths/write/page-data.h"
 #include "paths/write/page.h"
 #include "paths/write/path-write.h"

@@ -5,7 +5,7 @@
 #ifndef RAVEL_WRITE_SCORE_H
 #define RAVEL_WRITE_SCORE_H
 
-#include "paths/score.h"
+#include "analysis/score.h"
 
 /* In place of a number of patterns. */
 #define ALL_PATTERNS G_MAXUINT32

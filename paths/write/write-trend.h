@@ -5,7 +5,7 @@
 #ifndef RAVEL_WRITE_TREND_H
 #define RAVEL_WRITE_TREND_H
 
-#include "paths/trend/trend.h"
+#include "analysis/trend/trend.h"
 #include "tracefmt/output-file.h"
 
 /* Appends it. columns: the width of lines; 0: no limit. */

@@ -5,7 +5,7 @@
 #ifndef RAVEL_WRITE_VARIANCE_H
 #define RAVEL_WRITE_VARIANCE_H
 
-#include "paths/variance/variance.h"
+#include "analysis/variance/variance.h"
 
 /* Appends the first n entries. columns: the width of lines; 0: no limit. tail: the quantile that
  * slow requests begin at. */

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  *
- * Writes why requests were slow (paths/why/why.h): for people, as tab separated fields, as JSON.
+ * Writes why requests were slow (analysis/why/why.h): for people, as tab separated fields, as JSON.
  */
 #ifndef RAVEL_WRITE_WHY_H
 #define RAVEL_WRITE_WHY_H
 
-#include "paths/why/why.h"
+#include "analysis/why/why.h"
 
 /* In the order of the option's words. */
 typedef enum { WHY_TEXT, WHY_TSV, WHY_JSON } WhyFormat;

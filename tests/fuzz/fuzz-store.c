@@ -4,11 +4,11 @@
  */
 #include <unistd.h>
 
-#include "paths/diff.h"
+#include "analysis/diff.h"
+#include "analysis/report/report.h"
+#include "analysis/trend/trend.h"
+#include "analysis/variance/variance.h"
 #include "paths/export/export.h"
-#include "paths/report/report.h"
-#include "paths/trend/trend.h"
-#include "paths/variance/variance.h"
 #include "paths/write/path-write.h"
 #include "paths/write/write-trend.h"
 #include "paths/write/write-why.h"

@@ -4,7 +4,7 @@
  */
 #include <math.h>
 
-#include "paths/trend/trend-condition.h"
+#include "analysis/trend/trend-condition.h"
 
 int LLVMFuzzerTestOneInput(const guint8 *data, gsize n);
 

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ *
+ * What changed between two runs, a number of both at a time, as all outputs have it.
+ */
+#ifndef RAVEL_DIFF_ROWS_H
+#define RAVEL_DIFF_ROWS_H
+
+#include "analysis/diff.h"
+
+typedef enum {
+        DIFF_ROW_LATENCY,
+        DIFF_ROW_OWN,
+        DIFF_ROW_SHARE,
+        DIFF_ROW_QUEUED,
+        N_DIFF_ROW_KINDS
+} DiffRowKind;
+extern const char *const diff_row_kinds[N_DIFF_ROW_KINDS];
+
+/* One number of both runs. */
+typedef struct {
+        DiffRowKind kind;
+        const DiffPattern *pattern; /* NULL: all paths */
+        const DiffNode *node;       /* of own time, or of what lay in queues before it */
+        int vertex;                 /* which of the pattern's; -1: none */
+        DiffQuantile quantile;
+        const DiffDelay *delay; /* NULL of a share */
+        guint64 count[N_SIDES];
+        double share[N_SIDES];
+} DiffRow;
+
+typedef void (*DiffRowSink)(const Diff *diff, const DiffRow *row, gpointer data);
+
+/* All paths first, then by node, by queue and by pattern. */
+void diff_each_row(const Diff *diff, DiffRowSink sink, gpointer data);
+
+/* Whether it changed beyond chance. */
+gboolean diff_row_beyond(const DiffRow *row);
+
+/* A vertex of a pattern for people: "lb>web1>auth>redis GET #2 x3". The caller's to free. */
+char *diff_vertex_name(const Diff *diff, const DiffPattern *pattern, guint vertex);
+
+#endif

@@ -1,0 +1,18 @@
+# analysis: what is asked of stores: each gives rows
+libravel_a_SOURCES += \
+	%D%/diff-rows.c \
+	%D%/diff.c \
+	%D%/report/report-calls.c \
+	%D%/report/report.c \
+	%D%/score.c \
+	%D%/trend/find-trend.c \
+	%D%/trend/trend-condition.c \
+	%D%/trend/trend-own.c \
+	%D%/trend/trend-series.c \
+	%D%/trend/trend-stores.c \
+	%D%/variance/exact-moments.c \
+	%D%/variance/node-load.c \
+	%D%/variance/variance-rows.c \
+	%D%/variance/variance-sums.c \
+	%D%/variance/variance.c \
+	%D%/why/why.c

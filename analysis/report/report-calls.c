@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "analysis/report/report-calls.h"
+
+#include "analysis/variance/node-load.h"
+#include "base/compare.h"
+#include "base/error.h"
+
+enum {
+        TREE_BYTES = 450000, /* of the calls of the slowest requests, about */
+        CALL_BYTES = 80,     /* as the page has one, about */
+};
+
+static const ReportPath *path_at(const GArray *paths, guint i)
+{
+        return &g_array_index(paths, ReportPath, i);
+}
+
+gboolean report_check_places(const StoreReader *reader, const GArray *places, guint32 n,
+                             GError **error)
+{
+        for (guint i = 0; i < places->len; i++)
+                if (g_array_index(places, guint32, i) >= n) {
+                        g_set_error(error, RAVEL_ERROR, RAVEL_ERROR_INPUT,
+                                    "%s: the store is corrupt: a call at place %u, expected one "
+                                    "of %u",
+                                    store_reader_name(reader), g_array_index(places, guint32, i),
+                                    n);
+                        return FALSE;
+                }
+        return TRUE;
+}
+
+/* --- all calls ------------------------------------------------------------------ */
+
+static void spend(ReportDetail *d, guint8 part, guint32 place, const PathCall *c)
+{
+        ReportSpent *spent;
+
+        if (!d->spent[part])
+                d->spent[part] = g_new0(ReportSpent, d->pattern.n_nodes);
+        spent = &d->spent[part][place];
+        spent->own += c->own;
+        spent->queued += c->queued;
+        spent->network += c->network;
+}
+
+static void add_load(Report *r, NodeLoad *load, const PathCall *c)
+{
+        ReportLoad *l = &g_array_index(r->loads, ReportLoad, c->callee);
+
+        l->calls++;
+        l->queued += c->queued;
+        if (!path_call_is_message(c))
+                node_load_add(load, c->callee, c->callee, c->enter, MAX(c->enter, c->reply), 0);
+}
+
+static gboolean add_path(Report *r, StoreReader *reader, NodeLoad *load, const ReportPath *p,
+                         const GArray *calls, const GArray *places, GError **error)
+{
+        ReportDetail *d = p->part ? g_ptr_array_index(r->details, p->row) : NULL;
+
+        if (d && !report_check_places(reader, places, d->pattern.n_nodes, error))
+                return FALSE;
+        node_load_advance(load, p->path.start);
+        for (guint i = 0; i < calls->len; i++) {
+                const PathCall *c = &g_array_index(calls, PathCall, i);
+
+                add_load(r, load, c);
+                if (d)
+                        spend(d, p->part, g_array_index(places, guint32, i), c);
+        }
+        return TRUE;
+}
+
+static void take_loads(Report *r, NodeLoad *load)
+{
+        node_load_finish(load);
+        for (guint32 i = 0; i < r->loads->len; i++) {
+                ReportLoad *l = &g_array_index(r->loads, ReportLoad, i);
+
+                if (l->calls == 0)
+                        continue;
+                l->p50 = node_load_quantile(load, i, 0.5) + 1;
+                l->p95 = node_load_quantile(load, i, 0.95) + 1;
+                l->most = node_load_quantile(load, i, 1) + 1;
+        }
+}
+
+gboolean report_read_calls(Report *r, StoreReader *reader, const GArray *paths, GError **error)
+{
+        g_autoptr(NodeLoad) load = node_load_new(node_table_size(r->nodes));
+        g_autoptr(GArray) calls = g_array_new(FALSE, FALSE, sizeof(PathCall));
+        g_autoptr(GArray) places = g_array_new(FALSE, FALSE, sizeof(guint32));
+
+        g_array_set_size(r->loads, node_table_size(r->nodes));
+        for (guint i = 0; i < paths->len; i++) {
+                const ReportPath *p = path_at(paths, i);
+
+                if (!store_reader_path_calls(reader, &p->path, calls, places, error) ||
+                    !add_path(r, reader, load, p, calls, places, error))
+                        return FALSE;
+        }
+        take_loads(r, load);
+        return TRUE;
+}
+
+/* --- the slowest requests ---------------------------------------------------------- */
+
+static int compare_times(gconstpointer va, gconstpointer vb, gpointer paths)
+{
+        guint32 a = *(const guint32 *)va, b = *(const guint32 *)vb;
+        gint64 x = path_at(paths, a)->path.completion, y = path_at(paths, b)->path.completion;
+
+        return x != y ? COMPARE(y, x) : COMPARE(a, b);
+}
+
+/* Numbers of paths, of guint32, the slowest first. */
+static GArray *choose_slowest(const GArray *paths)
+{
+        GArray *chosen = g_array_new(FALSE, FALSE, sizeof(guint32));
+        g_autofree guint32 *order = g_new(guint32, paths->len);
+        guint of_bucket[REPORT_BUCKETS] = { 0 };
+
+        for (guint32 i = 0; i < paths->len; i++)
+                order[i] = i;
+        g_qsort_with_data(order, (gint)paths->len, sizeof *order, compare_times, (gpointer)paths);
+        for (guint32 i = 0; i < paths->len; i++)
+                if (of_bucket[path_at(paths, order[i])->bucket]++ < REPORT_SLOWEST_OF_BUCKET ||
+                    i < REPORT_SLOWEST)
+                        g_array_append_val(chosen, order[i]);
+        return chosen;
+}
+
+/* How many there are, and how many bytes are left for calls. */
+static gboolean take_calls(Report *r, StoreReader *reader, ReportRequest *q, gsize *left,
+                           GError **error)
+{
+        gsize bytes = (gsize)q->path.n_calls * CALL_BYTES;
+        g_autoptr(GArray) places = NULL;
+
+        if (bytes > *left)
+                return TRUE;
+        *left -= bytes;
+        places = g_array_new(FALSE, FALSE, sizeof(guint32));
+        q->calls = g_array_new(FALSE, FALSE, sizeof(PathCall));
+        q->ports = g_array_new(FALSE, FALSE, sizeof(guint));
+        if (!store_reader_path_calls(reader, &q->path, q->calls, places, error))
+                return FALSE;
+        for (guint i = 0; i < q->calls->len; i++) {
+                PathCall *c = &g_array_index(q->calls, PathCall, i);
+                guint port = why_call_port(r->why, c);
+
+                g_array_append_val(q->ports, port);
+                c->id = NULL; /* borrowed until the next time */
+        }
+        return TRUE;
+}
+
+static void request_free(gpointer data)
+{
+        ReportRequest *q = data;
+
+        why_request_free(q->why);
+        g_clear_pointer(&q->calls, g_array_unref);
+        g_clear_pointer(&q->ports, g_array_unref);
+        g_free(q);
+}
+
+static gboolean take_slowest(Report *r, StoreReader *reader, const GArray *paths, GError **error)
+{
+        g_autoptr(GArray) chosen = choose_slowest(paths);
+        gsize left = TREE_BYTES;
+
+        for (guint i = 0; i < chosen->len; i++) {
+                guint32 number = g_array_index(chosen, guint32, i);
+                const ReportPath *p = path_at(paths, number);
+                ReportRequest *q = g_new0(ReportRequest, 1);
+
+                *q = (ReportRequest){ .path = p->path,
+                                      .number = number,
+                                      .row = p->row,
+                                      .why = why_request(r->why, (guint64)number + 1) };
+                g_ptr_array_add(r->slowest, q);
+                if (!take_calls(r, reader, q, &left, error))
+                        return FALSE;
+        }
+        return TRUE;
+}
+
+/* The variance of each entry, by a reader of its own: rows come once. */
+static gboolean read_variance(Report *r, const char *store, GError **error)
+{
+        g_autoptr(StoreReader) reader = store_reader_new(store, r->nodes, error);
+        VarianceOptions options = { .fewest = REPORT_FEWEST,
+                                    .tail = 0.99,
+                                    .completion = r->goes_on };
+
+        return reader && (r->variance = variance_new(reader, r->nodes, &options, error));
+}
+
+gboolean report_read_slowest(Report *r, StoreReader *reader, const GArray *paths, GError **error)
+{
+        const char *store = store_reader_name(reader);
+
+        r->slowest = g_ptr_array_new_with_free_func(request_free);
+        if (paths->len == 0 || r->most_places > REPORT_PLACES)
+                return TRUE;
+        return (r->of_why = store_reader_new(store, r->nodes, error)) &&
+               (r->why = why_new(r->of_why, r->nodes, error)) &&
+               take_slowest(r, reader, paths, error) && read_variance(r, store, error);
+}
+
+void report_clear_slowest(Report *r)
+{
+        g_clear_pointer(&r->slowest, g_ptr_array_unref);
+        g_clear_pointer(&r->variance, variance_free);
+        g_clear_pointer(&r->why, why_free);
+        g_clear_pointer(&r->of_why, store_reader_free);
+}

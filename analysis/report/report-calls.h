@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ *
+ * What a report has that takes more than patterns: all calls of the store, or of its slowest
+ * requests. analysis/report/report.c fills the rest, and nobody else includes this.
+ */
+#ifndef RAVEL_REPORT_CALLS_H
+#define RAVEL_REPORT_CALLS_H
+
+#include "analysis/report/report-data.h"
+
+/* A path of the store. */
+typedef struct {
+        StoredPath path;
+        guint32 row;    /* of its pattern, or G_MAXUINT32 */
+        guint32 bucket; /* of its start */
+        guint8 part;    /* ReportPart */
+} ReportPath;
+
+/* Fills report->loads and what each detail spent, of paths, of ReportPath: all of the store. FALSE
+ * with error set where it cannot be read. */
+gboolean report_read_calls(Report *report, StoreReader *reader, const GArray *paths,
+                           GError **error);
+
+/* Fills report->slowest and report->variance, where there are any paths. */
+gboolean report_read_slowest(Report *report, StoreReader *reader, const GArray *paths,
+                             GError **error);
+void report_clear_slowest(Report *report);
+
+/* FALSE with error set where a call has a place that is not among n. */
+gboolean report_check_places(const StoreReader *reader, const GArray *places, guint32 n,
+                             GError **error);
+
+#endif

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ *
+ * A report of a store, read and written.
+ */
+#ifndef RAVEL_REPORT_H
+#define RAVEL_REPORT_H
+
+#include "analysis/report/report-data.h"
+#include "tracefmt/output-file.h"
+
+/* NULL and error set where the store cannot be read. reader's rows are used up.
+ * Memory: a few hundred bytes a row, 100 bytes a path and 100 bytes a call. */
+Report *report_new(StoreReader *reader, NodeTable *nodes, GError **error);
+void report_free(Report *report);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(Report, report_free)
+
+/* The page. made_of: what to call what it was made of, where the store is not kept; else NULL. */
+gboolean report_write(const Report *report, const StoreReader *reader, const char *made_of,
+                      OutputFile *out, GError **error);
+
+/* How pages have a distribution: "r:first:n,n,-g,n". Bins are those of Histogram with 2^r
+ * of them to an octave, r from 3 to 6: bin b is (histogram_bin() - 1) >> (6 - r). first is the
+ * first one that holds values, n how many are in it and in those that follow, -g stands for g
+ * empty ones; all in base 36. As fine as max_bins bins that hold values allow. Delays below 0
+ * count as 0. */
+void report_append_distribution(GString *out, const Histogram *h, guint max_bins);
+
+/* "7.04e+09" as a JSON number of at most four digits: 704e7. */
+void report_append_rounded(GString *out, gint64 n);
+
+#endif

@@ -1,0 +1,336 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "analysis/trend/trend-own.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { MOST_ROUNDS = 200 };
+
+/* A slot connects the stores in which it has this share of the calls of its node. */
+#define CONNECTING_SHARE 0.05
+
+typedef struct {
+        guint point;
+        double calls, sum, square;
+} Cell;
+
+struct OwnSlot {
+        NodeId node;
+        GArray *cells; /* of Cell */
+        double mean, variance;
+};
+
+struct OwnTimes {
+        GPtrArray *slots;
+        GHashTable *by_key;
+};
+
+static void slot_free(gpointer data)
+{
+        OwnSlot *s = data;
+
+        g_array_free(s->cells, TRUE);
+        g_free(s);
+}
+
+OwnTimes *own_times_new(void)
+{
+        OwnTimes *own = g_new0(OwnTimes, 1);
+
+        own->slots = g_ptr_array_new_with_free_func(slot_free);
+        own->by_key = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+        return own;
+}
+
+void own_times_free(OwnTimes *own)
+{
+        if (!own)
+                return;
+        g_ptr_array_unref(own->slots);
+        g_hash_table_unref(own->by_key);
+        g_free(own);
+}
+
+static int compare_nodes(const void *va, const void *vb)
+{
+        NodeId a = *(const NodeId *)va, b = *(const NodeId *)vb;
+
+        return a < b ? -1 : a > b;
+}
+
+OwnSlot *own_times_slot(OwnTimes *own, NodeId node, const char *label, GArray *callees)
+{
+        g_autoptr(GString) key = g_string_new(NULL);
+        OwnSlot *slot;
+
+        g_array_sort(callees, compare_nodes);
+        g_string_append_printf(key, "%u", node);
+        for (guint i = 0; i < callees->len; i++)
+                g_string_append_printf(key, ",%u", g_array_index(callees, NodeId, i));
+        g_string_append_printf(key, " %s", label ? label : "");
+        if ((slot = g_hash_table_lookup(own->by_key, key->str)))
+                return slot;
+        slot = g_new0(OwnSlot, 1);
+        slot->node = node;
+        slot->cells = g_array_new(FALSE, FALSE, sizeof(Cell));
+        g_ptr_array_add(own->slots, slot);
+        g_hash_table_insert(own->by_key, g_strdup(key->str), slot);
+        return slot;
+}
+
+static void add_cell(GArray *cells, const Cell *c)
+{
+        Cell *last = cells->len ? &g_array_index(cells, Cell, cells->len - 1) : NULL;
+
+        if (!last || last->point != c->point) {
+                g_array_append_val(cells, *c);
+                return;
+        }
+        last->calls += c->calls;
+        last->sum += c->sum;
+        last->square += c->square;
+}
+
+void own_slot_add(OwnSlot *slot, guint store, guint64 calls, double sum, double square)
+{
+        Cell c = { store, (double)calls, sum, square };
+
+        if (calls > 0)
+                add_cell(slot->cells, &c);
+}
+
+static int compare_cells(const void *va, const void *vb)
+{
+        const Cell *a = va, *b = vb;
+
+        return a->point < b->point ? -1 : a->point > b->point;
+}
+
+void own_times_move(OwnTimes *own, const guint *point_of)
+{
+        for (guint i = 0; i < own->slots->len; i++) {
+                OwnSlot *s = g_ptr_array_index(own->slots, i);
+                GArray *moved = g_array_new(FALSE, FALSE, sizeof(Cell));
+
+                for (guint k = 0; k < s->cells->len; k++) {
+                        Cell *c = &g_array_index(s->cells, Cell, k);
+                        c->point = point_of[c->point];
+                }
+                g_array_sort(s->cells, compare_cells);
+                for (guint k = 0; k < s->cells->len; k++)
+                        add_cell(moved, &g_array_index(s->cells, Cell, k));
+                g_array_free(s->cells, TRUE);
+                s->cells = moved;
+        }
+}
+
+typedef struct {
+        NodeId node;
+        double own;
+} NodeOwn;
+
+static int compare_own(const void *va, const void *vb)
+{
+        const NodeOwn *a = va, *b = vb;
+
+        if (a->own != b->own)
+                return a->own > b->own ? -1 : 1;
+        return a->node < b->node ? -1 : a->node > b->node;
+}
+
+GArray *own_times_nodes(const OwnTimes *own)
+{
+        g_autoptr(GArray) nodes = g_array_new(FALSE, TRUE, sizeof(NodeOwn));
+        GArray *result = g_array_new(FALSE, FALSE, sizeof(NodeId));
+
+        for (guint i = 0; i < own->slots->len; i++) {
+                const OwnSlot *s = g_ptr_array_index(own->slots, i);
+
+                if (nodes->len <= s->node)
+                        g_array_set_size(nodes, s->node + 1);
+                g_array_index(nodes, NodeOwn, s->node).node = s->node;
+                for (guint k = 0; k < s->cells->len; k++)
+                        g_array_index(nodes, NodeOwn, s->node).own +=
+                                g_array_index(s->cells, Cell, k).sum;
+        }
+        g_array_sort(nodes, compare_own);
+        for (guint i = 0; i < nodes->len; i++)
+                if (g_array_index(nodes, NodeOwn, i).own > 0)
+                        g_array_append_val(result, g_array_index(nodes, NodeOwn, i).node);
+        return result;
+}
+
+/* --- adjusting ------------------------------------------------------------- */
+
+static guint find_root(guint *parent, guint i)
+{
+        while (parent[i] != i)
+                i = parent[i] = parent[parent[i]];
+        return i;
+}
+
+/* Whether slots that are frequent in both lead from each point with calls to each other. */
+static gboolean connect_points(const GPtrArray *slots, const OwnTime *times, guint n)
+{
+        g_autofree guint *parent = g_new(guint, n);
+        gint64 root = -1;
+
+        for (guint i = 0; i < n; i++)
+                parent[i] = i;
+        for (guint k = 0; k < slots->len; k++) {
+                const GArray *cells = ((const OwnSlot *)g_ptr_array_index(slots, k))->cells;
+                gint64 before = -1;
+
+                for (guint i = 0; i < cells->len; i++) {
+                        const Cell *c = &g_array_index(cells, Cell, i);
+
+                        if (c->calls < CONNECTING_SHARE * (double)times[c->point].calls)
+                                continue;
+                        if (before >= 0)
+                                parent[find_root(parent, c->point)] =
+                                        find_root(parent, (guint)before);
+                        before = c->point;
+                }
+        }
+        for (guint i = 0; i < n; i++) {
+                if (!times[i].calls)
+                        continue;
+                if (root >= 0 && root != find_root(parent, i))
+                        return FALSE;
+                root = find_root(parent, i);
+        }
+        return TRUE;
+}
+
+/* All slots as one: a mean of all calls. */
+static OwnSlot *join_slots(const GPtrArray *slots)
+{
+        OwnSlot *all = g_new0(OwnSlot, 1);
+        g_autoptr(GArray) cells = g_array_new(FALSE, FALSE, sizeof(Cell));
+
+        all->cells = g_array_new(FALSE, FALSE, sizeof(Cell));
+        for (guint k = 0; k < slots->len; k++) {
+                const OwnSlot *s = g_ptr_array_index(slots, k);
+                g_array_append_vals(cells, s->cells->data, s->cells->len);
+        }
+        g_array_sort(cells, compare_cells);
+        for (guint i = 0; i < cells->len; i++)
+                add_cell(all->cells, &g_array_index(cells, Cell, i));
+        return all;
+}
+
+/* The mean of a slot where factor is 1, and the variance of its calls about their mean in each
+ * point. */
+static void measure_slot(OwnSlot *s, const double *factor)
+{
+        double sum = 0, calls = 0, squares = 0, freedom = 0;
+
+        for (guint i = 0; i < s->cells->len; i++) {
+                const Cell *c = &g_array_index(s->cells, Cell, i);
+
+                sum += c->sum;
+                calls += c->calls * factor[c->point];
+                squares += MAX(0, c->square - c->sum * c->sum / c->calls);
+                freedom += c->calls - 1;
+        }
+        s->mean = calls > 0 ? sum / calls : 0;
+        s->variance = freedom > 0 ? squares / freedom : s->mean * s->mean;
+}
+
+/* Each own time is the mean of its slot times the factor of its point: both by turns, until they
+ * stay (iterative proportional fitting). */
+static void fit_factors(const GPtrArray *slots, double *factor, guint n)
+{
+        g_autofree double *sum = g_new(double, n), *expected = g_new(double, n);
+
+        for (guint i = 0; i < n; i++)
+                factor[i] = 1;
+        for (guint round = 0; round < MOST_ROUNDS; round++) {
+                double moved = 0;
+
+                memset(sum, 0, n * sizeof *sum);
+                memset(expected, 0, n * sizeof *expected);
+                for (guint k = 0; k < slots->len; k++) {
+                        OwnSlot *s = g_ptr_array_index(slots, k);
+
+                        measure_slot(s, factor);
+                        for (guint i = 0; i < s->cells->len; i++) {
+                                const Cell *c = &g_array_index(s->cells, Cell, i);
+
+                                sum[c->point] += c->sum;
+                                expected[c->point] += c->calls * s->mean;
+                        }
+                }
+                for (guint i = 0; i < n; i++) {
+                        double next = expected[i] > 0 ? sum[i] / expected[i] : 1;
+
+                        moved = MAX(moved, fabs(next - factor[i]));
+                        factor[i] = next;
+                }
+                if (moved < 1e-10)
+                        break;
+        }
+}
+
+static void adjust(const GPtrArray *slots, OwnTime *times, guint n)
+{
+        g_autofree double *factor = g_new(double, n);
+        g_autofree double *expected = g_new0(double, n), *variance = g_new0(double, n);
+        double sum = 0, calls = 0;
+
+        fit_factors(slots, factor, n);
+        for (guint k = 0; k < slots->len; k++) {
+                const OwnSlot *s = g_ptr_array_index(slots, k);
+
+                for (guint i = 0; i < s->cells->len; i++) {
+                        const Cell *c = &g_array_index(s->cells, Cell, i);
+
+                        expected[c->point] += c->calls * s->mean;
+                        variance[c->point] += c->calls * s->variance;
+                }
+        }
+        for (guint i = 0; i < n; i++) {
+                sum += times[i].mean * (double)times[i].calls;
+                calls += factor[i] * (double)times[i].calls;
+        }
+        for (guint i = 0; i < n; i++) {
+                if (!times[i].calls)
+                        continue;
+                times[i].adjusted = calls > 0 ? factor[i] * sum / calls : 0;
+                times[i].variance = expected[i] > 0 ? variance[i] / expected[i] / expected[i] : 1;
+        }
+}
+
+OwnTime *own_times_of(const OwnTimes *own, NodeId node, guint n)
+{
+        g_autoptr(GPtrArray) slots = g_ptr_array_new();
+        OwnTime *times = g_new0(OwnTime, n);
+
+        for (guint k = 0; k < own->slots->len; k++) {
+                OwnSlot *s = g_ptr_array_index(own->slots, k);
+
+                if (s->node != node)
+                        continue;
+                g_ptr_array_add(slots, s);
+                for (guint i = 0; i < s->cells->len; i++) {
+                        const Cell *c = &g_array_index(s->cells, Cell, i);
+
+                        times[c->point].calls += (guint64)c->calls;
+                        times[c->point].mean += c->sum;
+                }
+        }
+        for (guint i = 0; i < n; i++)
+                if (times[i].calls)
+                        times[i].mean /= (double)times[i].calls;
+        if (!connect_points(slots, times, n)) {
+                OwnSlot *all = join_slots(slots);
+
+                g_ptr_array_set_size(slots, 0);
+                g_ptr_array_add(slots, all);
+                adjust(slots, times, n);
+                slot_free(all);
+        } else {
+                adjust(slots, times, n);
+        }
+        return times;
+}
