@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  *
- * The other end of paths/write/drawer.h, in the program ravel-draw: replays the steps of a drawing
+ * The other end of write/drawer.h, in the program ravel-draw: replays the steps of a drawing
  * with Graphviz, which only this folder knows, and renders it.
  */
 #ifndef RAVEL_DRAW_H
 #define RAVEL_DRAW_H
 
-#include "paths/write/drawing.h"
+#include "write/drawing.h"
 
 typedef struct Draw Draw;
 

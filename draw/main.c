@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  *
- * ravel-draw: reads requests from standard input (paths/write/drawing.h) and answers them on
+ * ravel-draw: reads requests from standard input (write/drawing.h) and answers them on
  * standard output, until the input ends. Only ravel and ravel-convolution start it.
  */
 #include <errno.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  *
  * The answer that a store holds, as the method that found it gave it: for the writers of
- * paths/write/, which write the same bytes of both.
+ * write/, which write the same bytes of both.
  */
 #ifndef RAVEL_STORED_SET_H
 #define RAVEL_STORED_SET_H

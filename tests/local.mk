@@ -30,12 +30,12 @@ unit_tests = \
 	%D%/unit/inference/test-shared-node %D%/unit/maketrace/test-maketrace \
 	%D%/unit/nesting/test-nesting %D%/unit/nesting/test-scoreboard %D%/unit/paths/test-export \
 	%D%/unit/paths/test-histogram %D%/unit/paths/test-own-time %D%/unit/paths/test-path-set \
-	%D%/unit/paths/test-path-write %D%/unit/store/test-store %D%/unit/store/test-store-query \
-	%D%/unit/store/test-store-reader %D%/unit/tracefmt/test-byte-source %D%/unit/tracefmt/test-doubt \
-	%D%/unit/tracefmt/test-fitness %D%/unit/tracefmt/test-merge %D%/unit/tracefmt/test-node-table \
+	%D%/unit/store/test-store %D%/unit/store/test-store-query %D%/unit/store/test-store-reader \
+	%D%/unit/tracefmt/test-byte-source %D%/unit/tracefmt/test-doubt %D%/unit/tracefmt/test-fitness \
+	%D%/unit/tracefmt/test-merge %D%/unit/tracefmt/test-node-table \
 	%D%/unit/tracefmt/test-output-file %D%/unit/tracefmt/test-sorted-runs \
 	%D%/unit/tracefmt/test-trace-clocks %D%/unit/tracefmt/test-trace-reader \
-	%D%/unit/tracefmt/test-trace-writer
+	%D%/unit/tracefmt/test-trace-writer %D%/unit/write/test-path-write
 fuzz_tests = \
 	%D%/fuzz/fuzz-amqp %D%/fuzz/fuzz-capture %D%/fuzz/fuzz-convolution %D%/fuzz/fuzz-dns-stream \
 	%D%/fuzz/fuzz-dns %D%/fuzz/fuzz-draw %D%/fuzz/fuzz-fastcgi %D%/fuzz/fuzz-header-labels \

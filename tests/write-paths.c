@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "paths/path-clocks.h"
-#include "paths/write/path-write.h"
+#include "write/path-write.h"
 
 static const gint64 EPOCH = G_GINT64_CONSTANT(1047680084482205000);
 

@@ -9,9 +9,9 @@
 #include "base/error.h"
 #include "paths/path-text.h"
 #include "paths/pattern-text.h"
-#include "paths/write/write-diff.h"
 #include "tools/run-files.h"
 #include "tools/tool.h"
+#include "write/write-diff.h"
 
 enum { MAX_FAILURES = 10 };
 

@@ -7,10 +7,10 @@
 #include "base/compare.h"
 #include "base/error.h"
 #include "paths/path-text.h"
-#include "paths/write/path-write.h"
-#include "paths/write/text-table.h"
 #include "tools/tool.h"
 #include "tracefmt/trace-reader.h"
+#include "write/path-write.h"
+#include "write/text-table.h"
 
 enum {
         EXPLAINED = 3,     /* calls at most */

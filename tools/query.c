@@ -6,13 +6,13 @@
 
 #include "base/error.h"
 #include "base/printable.h"
-#include "paths/write/json.h"
-#include "paths/write/path-write.h"
-#include "paths/write/text-table.h"
 #include "store/store-query.h"
 #include "tools/run-files.h"
 #include "tools/tool.h"
 #include "tracefmt/output-file.h"
+#include "write/json.h"
+#include "write/path-write.h"
+#include "write/text-table.h"
 
 static char *format;
 

@@ -5,10 +5,10 @@
 
 #include "base/error.h"
 #include "paths/path-clocks.h"
-#include "paths/write/path-write.h"
 #include "tools/run-files.h"
 #include "tools/tool.h"
 #include "tracefmt/file-kind.h"
+#include "write/path-write.h"
 
 static struct {
         char *store, *format, *sort, *output;

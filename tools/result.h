@@ -7,10 +7,10 @@
 #define RAVEL_RESULT_H
 
 #include "paths/verdict.h"
-#include "paths/write/path-write.h"
 #include "store/store.h"
 #include "tracefmt/fitness.h"
 #include "tracefmt/trace-reader.h"
+#include "write/path-write.h"
 
 /* Adds --format, --output, --store, --patterns, --sort and --strict. */
 void result_add_options(GOptionContext *context);

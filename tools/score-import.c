@@ -8,10 +8,10 @@
 #include "base/error.h"
 #include "base/printable.h"
 #include "paths/path-text.h"
-#include "paths/write/text-table.h"
 #include "tools/run-verb.h"
 #include "tools/tool.h"
 #include "tracefmt/output-file.h"
+#include "write/text-table.h"
 
 /* What is compared: a store each, and what nesting is asked for to make it. The first is true. */
 static const struct {

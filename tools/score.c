@@ -6,11 +6,11 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "paths/write/write-score.h"
 #include "tools/run-files.h"
 #include "tools/score-import.h"
 #include "tools/tool.h"
 #include "tracefmt/output-file.h"
+#include "write/write-score.h"
 
 enum { MAX_TOPS = 1000 };
 

@@ -12,12 +12,12 @@
 #include "calls/find-call-pairs.h"
 #include "paths/histogram.h"
 #include "paths/path-text.h"
-#include "paths/write/path-write.h"
-#include "paths/write/text-table.h"
 #include "tools/run-files.h"
 #include "tools/tool.h"
 #include "tracefmt/fitness.h"
 #include "tracefmt/output-file.h"
+#include "write/path-write.h"
+#include "write/text-table.h"
 
 static struct {
         gboolean strict;

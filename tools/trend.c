@@ -6,10 +6,10 @@
 
 #include "analysis/trend/trend-condition.h"
 #include "base/error.h"
-#include "paths/write/write-trend.h"
 #include "tools/run-files.h"
 #include "tools/tool.h"
 #include "tracefmt/file-kind.h"
+#include "write/write-trend.h"
 
 enum { MAX_FAILURES = 10 };
 

@@ -5,10 +5,10 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "paths/write/write-variance.h"
 #include "tools/run-files.h"
 #include "tools/tool.h"
 #include "tracefmt/output-file.h"
+#include "write/write-variance.h"
 
 static struct {
         char *format, *output, *entry, *label;

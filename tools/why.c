@@ -5,11 +5,11 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "paths/write/write-why.h"
 #include "tools/run-files.h"
 #include "tools/tool.h"
 #include "tracefmt/output-file.h"
 #include "tracefmt/trace-reader.h"
+#include "write/write-why.h"
 
 enum { SHOWN_AT = 3 }; /* requests that were there at a moment */
 

@@ -9,8 +9,8 @@
 #ifndef RAVEL_CONVENTIONS_H
 #define RAVEL_CONVENTIONS_H
 
-#include "paths/write/json.h"
 #include "store/store-reader.h"
+#include "write/json.h"
 
 #define CONVENTIONS_SCHEMA "https://opentelemetry.io/schemas/1.40.0"
 

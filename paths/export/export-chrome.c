@@ -13,7 +13,7 @@
 #include "paths/export/export-requests.h"
 #include "paths/export/export.h"
 #include "paths/path-text.h"
-#include "paths/write/json.h"
+#include "write/json.h"
 
 /* Where a request's call lies, and until when what lies below it there lasts. */
 typedef struct {

@@ -20,7 +20,7 @@
 #include "paths/path-text.h"
 
 #include "base/error.h"
-#include "paths/write/path-write.h"
+#include "write/path-write.h"
 
 typedef struct {
         GString *text;

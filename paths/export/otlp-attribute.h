@@ -5,7 +5,7 @@
 #ifndef RAVEL_OTLP_ATTRIBUTE_H
 #define RAVEL_OTLP_ATTRIBUTE_H
 
-#include "paths/write/json.h"
+#include "write/json.h"
 
 /* One more member of the array in hand. */
 void otlp_put_bytes(Json *json, const char *key, const char *value, gsize n);

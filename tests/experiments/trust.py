@@ -3,7 +3,7 @@
 candidates its calls have, and whether they have operations. Of systems whose true parents are known.
 
 Only parents that had to be guessed are looked at, whose probability is below 1. What is found goes
-into the table of docs/evaluation.md and, with --update, into paths/write/trust-measured.h, of which
+into the table of docs/evaluation.md and, with --update, into write/trust-measured.h, of which
 ravel makes what it says of a system like these."""
 
 import collections
@@ -19,7 +19,7 @@ import random_configuration
 import real_systems
 from tables import OUT, write_table, write_tsv
 
-HEADER = conf.HERE.parent.parent / "paths/write/trust-measured.h"
+HEADER = conf.HERE.parent.parent / "write/trust-measured.h"
 LOADS = [1, 3, 10, 30, 100]  # mean parallelism: classes begin here, and the last one ends
 SURE = 0.9
 FEWEST_CALLS = 100  # given so much, of a system that is counted

@@ -9,10 +9,10 @@
 #include "capture/source/pcap-source.h"
 #include "nesting/nesting.h"
 #include "nesting/windows.h"
-#include "paths/write/path-write.h"
 #include "tests/fuzz/fuzz-file.h"
 #include "tracefmt/trace-reader.h"
 #include "tracefmt/trace-writer.h"
+#include "write/path-write.h"
 
 enum { MOST_PACKETS = 5000 }; /* a few bytes may unpack to more than can be waited for */
 

@@ -9,11 +9,11 @@
 #include "analysis/trend/trend.h"
 #include "analysis/variance/variance.h"
 #include "paths/export/export.h"
-#include "paths/write/path-write.h"
-#include "paths/write/write-trend.h"
-#include "paths/write/write-why.h"
 #include "store/store-query.h"
 #include "store/stored-set.h"
+#include "write/path-write.h"
+#include "write/write-trend.h"
+#include "write/write-why.h"
 
 int LLVMFuzzerTestOneInput(const guint8 *data, gsize n);
 

@@ -91,7 +91,7 @@ sed -i 's/^parallel=.*/parallel=10/' conf
 "$ravel" maketrace conf >trace 2>err && "$ravel" nesting --format json -o calm.sqlite trace >json 2>>err &&
 	"$ravel" show calm.sqlite >text 2>>err && ! grep -q drawn json && ! grep -q drawings text &&
 	"$ravel" report -o calm.html calm.sqlite >out 2>>err && ! grep -q 'trustInCounts":' calm.html &&
-	measured=$(sed -n 's/^{ 1, 3, 0, \([0-9]*\), \([0-9]*\), 0\.\(..\)\(.\).*/In \1 runs of systems of known truth (\2 captured) .* \3\.[0-9] %/p' "$source/paths/write/trust-measured.h") &&
+	measured=$(sed -n 's/^{ 1, 3, 0, \([0-9]*\), \([0-9]*\), 0\.\(..\)\(.\).*/In \1 runs of systems of known truth (\2 captured) .* \3\.[0-9] %/p' "$source/write/trust-measured.h") &&
 	grep -q "trustInProbabilities\":\"$measured" calm.html &&
 	python3 -c 'import sqlite3
 assert not sqlite3.connect("calm.sqlite").execute("SELECT 1 FROM pattern WHERE drawn IS NOT NULL").fetchall()' 2>>err

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ *
+ * The data of a page, JSON without a blank: its script alone reads it. Arrays stand for records.
+ */
+#ifndef RAVEL_PAGE_DATA_H
+#define RAVEL_PAGE_DATA_H
+
+#include "write/json.h"
+
+/* Whole numbers, one after the other. */
+#define page_numbers(json, ...)                                                                    \
+        page_number_array((json), (const gint64[]){ __VA_ARGS__ },                                 \
+                          sizeof((const gint64[]){ __VA_ARGS__ }) / sizeof(gint64))
+void page_number_array(Json *json, const gint64 *numbers, gsize n);
+
+/* Of four digits, or of six; a probability of six, rounded down. */
+void page_double(Json *json, double number);
+void page_exact(Json *json, double number);
+void page_probability(Json *json, double p);
+
+/* Text that may be cut or not be UTF-8. */
+void page_string(Json *json, const char *text);
+
+/* A key and its value. A time, ns, is a string, as a double would round it, and null where it is
+ * NO_TIME. */
+void page_text(Json *json, const char *key, const char *text);
+void page_time(Json *json, const char *key, gint64 time);
+
+#endif

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ *
+ * A page that stands alone: one HTML file with its script (write/page.js), its
+ * style (write/page.css) and its data, which may run nothing else and fetch
+ * nothing at all: its content-security policy names the script and the style by
+ * their hashes. What comes from packets is in the data alone, which the script sets
+ * as text.
+ */
+#ifndef RAVEL_PAGE_H
+#define RAVEL_PAGE_H
+
+#include "tracefmt/output-file.h"
+
+/* title is plain text. data is JSON in which no '<' stands
+ * (json_string() sees to that). */
+gboolean page_write(OutputFile *out, const char *title, const GString *data, GError **error);
+
+#endif

@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ *
+ * What changed between two runs as the JSON that write/page.js draws, for that script
+ * alone, as write/write-report.c's is.
+ */
+#include "write/write-diff.h"
+#include "paths/path-text.h"
+#include "write/page-data.h"
+#include "write/page.h"
+#include "write/path-write.h"
+#include "write/trust-text.h"
+#include "write/write-tree.h"
+
+enum { MAX_SHARES = 1000 }; /* patterns of which only the counts are compared */
+
+static void put_two(Json *j, const char *key, gint64 a, gint64 b)
+{
+        json_put_open(j, key, '[');
+        page_numbers(j, a, b);
+        json_close(j, ']');
+}
+
+/* A, B, lowest and highest change or null, beyond chance. */
+static void append_delay(Json *j, const DiffDelay *d)
+{
+        json_open(j, '[');
+        page_numbers(j, d->value[DIFF_A], d->value[DIFF_B]);
+        if (d->bounded) {
+                page_numbers(j, d->low, d->high, d->beyond);
+        } else {
+                json_null(j);
+                json_null(j);
+                json_integer(j, 0);
+        }
+        json_close(j, ']');
+}
+
+/* Node, parent, repeats, calls in A and B, mean own times, p50, p99; operation, if any. */
+static void append_node(Json *j, const DiffNode *n)
+{
+        json_open(j, '[');
+        page_numbers(j, n->node, (int)n->parent, n->repeats, n->calls[DIFF_A], n->calls[DIFF_B],
+                     n->mean[DIFF_A], n->mean[DIFF_B]);
+        append_delay(j, &n->own[DIFF_P50]);
+        append_delay(j, &n->own[DIFF_P99]);
+        if (n->label) {
+                json_string(j, n->label);
+        }
+        json_close(j, ']');
+}
+
+static gboolean append_tree(Json *j, Drawer *drawer, const Diff *d, const DiffPattern *p,
+                            GError **error)
+{
+        g_autoptr(TreeLayout) layout =
+                tree_layout_new_calls(drawer, p->tree, d->nodes, p->client, error);
+
+        if (!layout)
+                return FALSE;
+        json_put_open(j, "latency", '[');
+        append_delay(j, &p->latency[DIFF_P50]);
+        append_delay(j, &p->latency[DIFF_P99]);
+        json_close(j, ']');
+        json_put_open(j, "vertices", '[');
+        for (guint i = 0; i < p->nodes->len; i++) {
+                append_node(j, &g_array_index(p->nodes, DiffNode, i));
+        }
+        json_close(j, ']');
+        json_put_integer(j, "hidden", p->tree->hidden);
+        json_put_integer(j, "width", layout->width);
+        json_put_integer(j, "height", layout->height);
+        json_put_open(j, "boxes", '[');
+        for (guint32 i = 0; i < layout->n; i++) {
+                const TreeBox *b = &layout->boxes[i];
+                json_open(j, '[');
+                page_numbers(j, b->x, b->y, b->width, b->height);
+                json_string(j, b->edge);
+                json_close(j, ']');
+        }
+        json_close(j, ']');
+        return TRUE;
+}
+
+static gboolean append_pattern(Json *j, Drawer *drawer, const Diff *d, const DiffPattern *p,
+                               GError **error)
+{
+        json_open(j, '{');
+        json_put_id(j, "id", p->id);
+        json_put_string(j, "signature", p->signature);
+        if (p->label) {
+                json_put_string(j, "label", p->label);
+        }
+        json_put_integer(j, "client", p->client);
+        put_two(j, "count", (gint64)p->count[DIFF_A], (gint64)p->count[DIFF_B]);
+        if (d->is_drawn[DIFF_A] || d->is_drawn[DIFF_B]) {
+                json_key(j, "drawn"); /* the number in A and B, and their errors */
+                json_open(j, '[');
+                for (int side = 0; side < N_SIDES; side++)
+                        page_exact(j, p->number[side]);
+                for (int side = 0; side < N_SIDES; side++)
+                        page_exact(j, p->error[side]);
+                json_close(j, ']');
+        }
+        put_two(j, "mean", p->mean[DIFF_A], p->mean[DIFF_B]);
+        json_put_open(j, "share", '[');
+        page_exact(j, p->low);
+        page_exact(j, p->high);
+        json_integer(j, p->beyond);
+        json_close(j, ']');
+        if (p->tested && !append_tree(j, drawer, d, p, error))
+                return FALSE;
+        json_close(j, '}');
+        return TRUE;
+}
+
+/* Those that are compared in full or differ in count; then the rest, most first. */
+static gboolean append_patterns(Json *j, const Diff *d, GError **error)
+{
+        g_autoptr(Drawer) drawer = drawer_new();
+        guint rest = 0;
+
+        json_put_open(j, "patterns", '[');
+        for (guint i = 0; i < d->by_pattern->len; i++) {
+                const DiffPattern *p = &g_array_index(d->by_pattern, DiffPattern, i);
+
+                if (!p->tested && !p->beyond && ++rest > MAX_SHARES)
+                        continue;
+                if (!append_pattern(j, drawer, d, p, error))
+                        return FALSE;
+        }
+        json_close(j, ']');
+        json_put_integer(j, "patternCount", d->by_pattern->len);
+        return TRUE;
+}
+
+/* Those that have calls. */
+static void append_nodes(Json *j, const char *key, const GArray *nodes)
+{
+        json_put_open(j, key, '[');
+        for (guint i = 0; i < nodes->len; i++) {
+                const DiffNode *n = &g_array_index(nodes, DiffNode, i);
+
+                if (!n->calls[DIFF_A] && !n->calls[DIFF_B])
+                        continue;
+                append_node(j, n);
+        }
+        json_close(j, ']');
+}
+
+char *diff_trust_in_counts(const Diff *d)
+{
+        g_autofree char *a = path_format_probability(d->probability[DIFF_A]),
+                        *b = path_format_probability(d->probability[DIFF_B]);
+        g_autofree char *both = g_strdup_printf("%s and %s", a, b);
+
+        if (d->is_drawn[DIFF_A] && d->is_drawn[DIFF_B])
+                return trust_in_changes("A and B", both);
+        if (d->is_drawn[DIFF_A])
+                return trust_in_changes("A", a);
+        return d->is_drawn[DIFF_B] ? trust_in_changes("B", b) : NULL;
+}
+
+gboolean diff_write_page(const Diff *d, const char *const names[N_SIDES], OutputFile *file,
+                         GError **error)
+{
+        g_autoptr(GString) text = g_string_new(NULL);
+        Json json = JSON_TIGHT_IN(text), *j = &json;
+
+        json_open(j, '{');
+        json_put_string(j, "kind", "diff");
+        json_put_open(j, "stores", '[');
+        for (int side = 0; side < N_SIDES; side++)
+                page_string(j, names[side]);
+        json_close(j, ']');
+        json_put_open(j, "nodes", '[');
+        for (NodeId i = 0; i < node_table_size(d->nodes); i++) {
+                json_string(j, node_table_written(d->nodes, i));
+        }
+        json_close(j, ']');
+        put_two(j, "paths", (gint64)d->paths[DIFF_A], (gint64)d->paths[DIFF_B]);
+        put_two(j, "patternCounts", (gint64)d->patterns[DIFF_A], (gint64)d->patterns[DIFF_B]);
+        json_put_open(j, "dependence", '[');
+        page_exact(j, d->dependence[DIFF_A]);
+        page_exact(j, d->dependence[DIFF_B]);
+        json_close(j, ']');
+        g_autofree char *trust = diff_trust_in_counts(d);
+        if (trust)
+                page_text(j, "trustInCounts", trust);
+        put_two(j, "measured", d->has_paths[DIFF_A], d->has_paths[DIFF_B]);
+        json_put_open(j, "latency", '[');
+        append_delay(j, &d->latency[DIFF_P50]);
+        append_delay(j, &d->latency[DIFF_P99]);
+        json_close(j, ']');
+        append_nodes(j, "byNode", d->by_node);
+        append_nodes(j, "queued", d->queued);
+        if (!append_patterns(j, d, error))
+                return FALSE;
+        json_close(j, '}');
+        return page_write(file, "ravel diff", text, error);
+}

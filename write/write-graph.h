@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ *
+ * The drawings that dot and SVG share. Of a path pattern: the paper's Figure 8. A
+ * vertex for the client and one for each call; the count and total latency on
+ * the first edge, the name and the mean latency in each vertex, the call delay
+ * on each edge. The darker a vertex, the more of the time is its own; the one
+ * with the most is also named so and has a double border. Of linear patterns: Figure 9,
+ * the graph from a root. On each edge the number of its messages, and the delays, those by
+ * which most go first.
+ */
+#ifndef RAVEL_WRITE_GRAPH_H
+#define RAVEL_WRITE_GRAPH_H
+
+#include "write/drawing.h"
+#include "write/path-write.h"
+
+/* How many drawings there are of what is to be written: one a pattern; of linear patterns
+ * one a root (write-vertices.c). */
+guint32 write_graph_count(const PathSet *set, const PathWriteOptions *options);
+
+/* The drawing of that rank (from 0), of at most max_nodes nodes, which says what is
+ * missing. Its name is the pattern's signature, or its id where that cannot be; or the root's. */
+Drawing *write_graph_new(const PathSet *set, const PathWriteOptions *options, guint32 rank,
+                         guint32 max_nodes);
+
+#endif

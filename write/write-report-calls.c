@@ -1,0 +1,273 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "write/write-report-calls.h"
+
+#include "paths/path-text.h"
+#include "write/page-data.h"
+
+enum {
+        MAX_ENTRIES = 24, /* of variance */
+        MAX_ROWS = 16,    /* of an entry */
+        MAX_UNUSUAL = 4,  /* places of a request */
+};
+
+/* Texts that come again, by number. */
+typedef struct {
+        GHashTable *numbers;
+        GPtrArray *texts; /* borrowed */
+} Texts;
+
+static Texts texts_new(void)
+{
+        return (Texts){ g_hash_table_new(g_str_hash, g_str_equal), g_ptr_array_new() };
+}
+
+static void texts_clear(Texts *t)
+{
+        g_hash_table_destroy(t->numbers);
+        g_ptr_array_unref(t->texts);
+}
+
+static guint number_of(Texts *t, const char *text)
+{
+        gpointer number = g_hash_table_lookup(t->numbers, text);
+
+        if (number)
+                return GPOINTER_TO_UINT(number) - 1;
+        g_ptr_array_add(t->texts, (gpointer)text);
+        g_hash_table_insert(t->numbers, (gpointer)text, GUINT_TO_POINTER(t->texts->len));
+        return t->texts->len - 1;
+}
+
+static void append_texts(Json *j, const char *key, const Texts *t)
+{
+        json_put_open(j, key, '[');
+        for (guint i = 0; i < t->texts->len; i++) {
+                json_string(j, t->texts->pdata[i]);
+        }
+        json_close(j, ']');
+}
+
+/* --- loads ------------------------------------------------------------------------- */
+
+/* By node: calls, time in queues, how many calls are there: p50, p95, most. */
+static void append_loads(Json *j, const Report *r)
+{
+        json_put_open(j, "loads", '[');
+        for (guint i = 0; i < r->loads->len; i++) {
+                const ReportLoad *l = &g_array_index(r->loads, ReportLoad, i);
+
+                json_open(j, '[');
+                page_numbers(j, l->calls, (gint64)CLAMP(l->queued, 0, G_MAXINT64), l->p50, l->p95,
+                             l->most);
+                json_close(j, ']');
+        }
+        json_close(j, ']');
+}
+
+/* --- the slowest requests ------------------------------------------------------------- */
+
+/* Callee, parent; start, entry, reply and end after the request's start; own time, network;
+ * probability, candidates, operation or -1, port or 0; how it continues and queued, where it does;
+ * queued for a worker; how long before it its connection was opened, where its caller waited for
+ * that. */
+static void append_call(Json *j, const ReportRequest *q, guint i, const StoreReader *reader,
+                        Texts *labels)
+{
+        const PathCall *c = &g_array_index(q->calls, PathCall, i);
+        const char *label = store_reader_label(reader, c->label);
+        const gint64 numbers[] = { c->callee,
+                                   (int)c->parent,
+                                   c->start - q->path.start,
+                                   c->enter - q->path.start,
+                                   c->reply - q->path.start,
+                                   c->end - q->path.start,
+                                   c->own,
+                                   c->network };
+
+        json_open(j, '[');
+        page_number_array(j, numbers, G_N_ELEMENTS(numbers));
+        page_probability(j, (double)c->probability);
+        json_integer(j, c->candidates);
+        json_integer(j, label ? (int)number_of(labels, label) : -1);
+        json_integer(j, g_array_index(q->ports, guint, i));
+        if (c->continues != WORK_NESTED || c->workers > 0 || c->connecting > 0) {
+                json_integer(j, c->continues);
+                json_integer(j, c->queued);
+        }
+        if (c->workers > 0 || c->connecting > 0)
+                json_integer(j, c->own_queued);
+        if (c->connecting > 0)
+                json_integer(j, c->connect);
+        json_close(j, ']');
+}
+
+/* Where, own time, what is usual; calls there and usual, others there and usual; probability. */
+static void append_unusual(Json *j, const WhyRequest *why, Texts *wheres)
+{
+        json_open(j, '[');
+        for (guint i = 0; i < MIN(why->places->len, MAX_UNUSUAL); i++) {
+                const WhyPlace *p = &g_array_index(why->places, WhyPlace, i);
+                const gint64 numbers[] = { number_of(wheres, p->where),
+                                           p->own,
+                                           p->usual,
+                                           p->calls,
+                                           p->usual_calls,
+                                           p->load,
+                                           p->usual_load };
+
+                json_open(j, '[');
+                page_number_array(j, numbers, G_N_ELEMENTS(numbers));
+                page_probability(j, p->probability);
+                if (p->node) {
+                        json_string(j, p->node);
+                }
+                json_close(j, ']');
+        }
+        json_close(j, ']');
+}
+
+/* Id, pattern's row or -1, start after the first, time, probability; the kind's median, how much of
+ * it is less; operation or -1; what is unusual, calls. */
+static void append_request(Json *j, const Report *r, const ReportRequest *q,
+                           const StoreReader *reader, Texts *wheres, Texts *labels)
+{
+        const WhyRequest *why = q->why;
+
+        json_open(j, '[');
+        json_integer(j, (gint64)q->number + 1);
+        json_integer(j, (int)q->row);
+        json_integer(j, q->path.start - r->first);
+        json_integer(j, q->path.completion);
+        page_probability(j, q->path.probability);
+        json_integer(j, why->usual);
+        page_double(j, why->slower);
+        json_integer(j, why->label ? (int)number_of(labels, why->label) : -1);
+        append_unusual(j, why, wheres);
+        json_open(j, '[');
+        for (guint i = 0; q->calls && i < q->calls->len; i++)
+                append_call(j, q, i, reader, labels);
+        json_close(j, ']');
+        json_close(j, ']');
+}
+
+static void append_slowest(Json *j, const Report *r, const StoreReader *reader)
+{
+        Texts wheres = texts_new(), labels = texts_new();
+
+        json_put_open(j, "slowest", '[');
+        for (guint i = 0; i < r->slowest->len; i++)
+                append_request(j, r, r->slowest->pdata[i], reader, &wheres, &labels);
+        json_close(j, ']');
+        append_texts(j, "wheres", &wheres);
+        append_texts(j, "labels", &labels);
+        texts_clear(&wheres);
+        texts_clear(&labels);
+}
+
+/* --- variance ---------------------------------------------------------------------- */
+
+/* Kind, where, depth; shares: all, same path, which path, mean, tail; error; how much of a call's
+ * goes with load, own time for each other call. */
+static void append_row(Json *j, const VarianceRow *row)
+{
+        const double numbers[] = { row->all,  row->same,  row->which,          row->mean,
+                                   row->tail, row->error, row->load.explained, row->load.slope };
+
+        json_open(j, '[');
+        json_integer(j, row->kind);
+        json_string(j, row->where ? row->where : "");
+        json_integer(j, row->depth);
+        for (guint i = 0; i < G_N_ELEMENTS(numbers); i++)
+                page_double(j, numbers[i]);
+        json_close(j, ']');
+}
+
+static void append_entry(Json *j, const VarianceEntry *e, const NodeTable *nodes)
+{
+        json_open(j, '{');
+        page_text(j, "client", node_table_written(nodes, e->client));
+        page_text(j, "root", node_table_written(nodes, e->root));
+        page_text(j, "label", e->label ? e->label : "");
+        json_put_integer(j, "count", (gint64)e->count);
+        json_put_integer(j, "mean", (gint64)e->mean);
+        json_put_integer(j, "deviation", (gint64)e->deviation);
+        json_put_integer(j, "p50", e->p50);
+        json_put_integer(j, "p99", e->p99);
+        json_put_integer(j, "half", (gint64)e->half);
+        json_put_open(j, "rows", '[');
+        for (guint i = 0; i < MIN(e->rows->len, MAX_ROWS); i++)
+                append_row(j, &g_array_index(e->rows, VarianceRow, i));
+        json_close(j, ']');
+        json_close(j, '}');
+}
+
+/* Those that have rows, the one with most time in all first. */
+static void append_variance(Json *j, const Report *r)
+{
+        guint shown = 0;
+
+        json_put_open(j, "variance", '[');
+        for (guint i = 0; r->variance && i < r->variance->entries->len; i++) {
+                const VarianceEntry *e = r->variance->entries->pdata[i];
+
+                if (e->rows->len > 0 && shown++ < MAX_ENTRIES)
+                        append_entry(j, e, r->nodes);
+        }
+        json_close(j, ']');
+        json_put_integer(j, "varianceEntries", shown);
+}
+
+void write_report_calls(Json *j, const Report *r, const StoreReader *reader)
+{
+        append_loads(j, r);
+        append_slowest(j, r, reader);
+        append_variance(j, r);
+}
+
+/* --- slow against middle of a pattern -------------------------------------------------- */
+
+static gint64 mean(gint128 sum, guint64 n)
+{
+        return (gint64)(sum / n);
+}
+
+/* Means of a request at a vertex: own time and queued of the slow ones, of the middle; network. */
+static void append_spent(Json *j, const ReportDetail *d, const guint32 *places, guint32 n)
+{
+        json_open(j, '[');
+        for (guint part = PART_SLOW; part < N_PARTS; part++) {
+                gint128 own = 0, queued = 0, network = 0;
+
+                for (guint32 k = 0; k < n; k++) {
+                        const ReportSpent *s = &d->spent[part][places[k]];
+
+                        own += s->own;
+                        queued += s->queued;
+                        network += s->network;
+                }
+                json_integer(j, mean(own, d->n_of_part[part]));
+                json_integer(j, mean(queued, d->n_of_part[part]));
+                json_integer(j, mean(network, d->n_of_part[part]));
+        }
+        json_close(j, ']');
+}
+
+void write_report_spent(Json *j, const ReportDetail *d, const CollapsedTree *tree)
+{
+        if (!d->spent[PART_SLOW] || !d->spent[PART_MIDDLE])
+                return;
+        json_key(j, "parts"); /* how many, their mean time: slow, middle */
+        json_open(j, '[');
+        for (guint part = PART_SLOW; part < N_PARTS; part++) {
+                json_integer(j, (gint64)d->n_of_part[part]);
+                json_integer(j, mean(d->time_of_part[part], d->n_of_part[part]));
+        }
+        json_close(j, ']');
+        json_put_open(j, "spent", '[');
+        for (guint32 i = 0; i < tree->n_vertices; i++) {
+                const CollapsedCall *v = &tree->vertices[i];
+
+                append_spent(j, d, &tree->places[v->first], v->n);
+        }
+        json_close(j, ']');
+}

@@ -1,0 +1,497 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ *
+ * A report as the JSON that write/page.js draws. It is made for that script
+ * alone and has no version: arrays stand for records, in the order that the
+ * functions below write them in, since a page holds 10,000 patterns. Times are ns.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "analysis/report/report.h"
+#include "base/error.h"
+#include "paths/misassigned.h"
+#include "paths/path-text.h"
+#include "paths/pattern-text.h"
+#include "write/page-data.h"
+#include "write/page.h"
+#include "write/path-write.h"
+#include "write/pattern-order.h"
+#include "write/trust-text.h"
+#include "write/write-report-calls.h"
+#include "write/write-tree.h"
+
+enum {
+        MAX_VERTICES = 150,     /* of a tree: what a person can look at */
+        MAX_GRAPHS = 50,        /* of roots */
+        MAX_PLACES = 1000,      /* of a pattern, apart from their vertices */
+        VERTEX_BINS = 64,       /* of a distribution */
+        DETAIL_BYTES = 2100000, /* after so many no more patterns are in full */
+        FEWEST_DETAILS = 20,    /* but these are */
+};
+
+static gint64 clamp(gint128 n)
+{
+        return (gint64)CLAMP(n, G_MININT64, G_MAXINT64);
+}
+
+/* How far to trust probabilities where parents were guessed, and what was measured is about them.
+ */
+static void append_trust(Json *j, const Report *r, const StoreReader *reader)
+{
+        const StoredRun *run = store_reader_run(reader);
+        guint64 guessed = 0;
+
+        for (guint i = 0; i < r->trust->len; i++)
+                guessed += g_array_index(r->trust, StoredTrust, i).guessed;
+        if (guessed == 0 || strcmp(run->method, "joint") || !isfinite(run->parallelism))
+                return;
+        g_autofree char *text =
+                trust_in_probabilities(run->parallelism, store_reader_has_labels(reader));
+        page_text(j, "trustInProbabilities", text);
+}
+
+static void append_run(Json *j, const Report *r, const StoreReader *reader)
+{
+        const StoredRun *run = store_reader_run(reader);
+
+        page_text(j, "version", run->version);
+        page_text(j, "method", run->method);
+        page_text(j, "parameters", run->parameters);
+        json_put_integer(j, "messages", (gint64)run->messages);
+        json_put_integer(j, "calls", (gint64)run->calls);
+        json_put_integer(j, "unmatchedCalls", (gint64)run->unmatched_calls);
+        json_put_integer(j, "unmatchedReturns", (gint64)run->unmatched_returns);
+        json_put_integer(j, "cutPaths", (gint64)run->cut_paths);
+        json_key(j, "parallelism");
+        page_double(j, run->parallelism);
+        page_time(j, "first", run->first);
+        page_time(j, "last", run->last);
+        json_put_integer(j, "edges", r->n_edges);
+        if (r->goes_on)
+                json_put_integer(j, "goesOn", 1);
+        json_put_integer(j, "paths", (gint64)r->n_paths);
+        json_put_integer(j, "patternCount", (gint64)r->n_patterns);
+        json_put_integer(j, "total", clamp(r->total));
+        json_key(j, "probability");
+        page_probability(j, r->probability);
+        if (run->judgement)
+                page_text(j, "judgement", run->judgement);
+        json_put_integer(j, "fit", run->fit);
+        json_key(j, "doubts"); /* reason, text; the worst first */
+        json_open(j, '[');
+        for (guint i = 0; i < r->doubts->len; i++) {
+                json_open(j, '[');
+                json_string(j, g_array_index(r->doubts, StoredDoubt, i).reason);
+                json_string(j, g_array_index(r->doubts, StoredDoubt, i).text);
+                json_close(j, ']');
+        }
+        json_close(j, ']');
+        json_key(j, "trust"); /* node, calls, guessed, probability */
+        json_open(j, '[');
+        for (guint i = 0; i < r->trust->len; i++) {
+                const StoredTrust *t = &g_array_index(r->trust, StoredTrust, i);
+
+                json_open(j, '[');
+                page_numbers(j, t->node, t->calls, t->guessed);
+                page_probability(j, t->probability);
+                json_close(j, ']');
+        }
+        json_close(j, ']');
+        append_trust(j, r, reader);
+        json_put_open(j, "captures", '[');
+        for (guint i = 0; i < r->captures->len; i++) {
+                const StoredCapture *c = &g_array_index(r->captures, StoredCapture, i);
+
+                json_open(j, '{');
+                page_text(j, "name", c->name);
+                page_text(j, "facts", c->facts);
+                json_close(j, '}');
+        }
+        json_close(j, ']');
+}
+
+static void append_nodes(Json *j, const Report *r)
+{
+        json_put_open(j, "nodes", '[');
+        for (NodeId i = 0; i < node_table_size(r->nodes); i++) {
+                json_string(j, node_table_written(r->nodes, i));
+        }
+        json_close(j, ']');
+        /* By node, then the network: own time, calls; workers and queued, where there are any. */
+        json_put_open(j, "blame", '[');
+        for (guint i = 0; i < r->blame->len; i++) {
+                const ReportBlame *b = &g_array_index(r->blame, ReportBlame, i);
+
+                json_open(j, '[');
+                page_numbers(j, clamp(b->own), b->calls);
+                if (b->workers > 0)
+                        page_numbers(j, b->workers, clamp(b->own_queued));
+                json_close(j, ']');
+        }
+        json_close(j, ']');
+        if (r->waits)
+                json_put_integer(j, "waits", 1);
+}
+
+/* The last of an array; nothing where there is none. */
+static void append_operation(Json *j, const char *operation)
+{
+        if (!operation)
+                return;
+        json_string(j, operation);
+}
+
+static void append_rows(Json *j, const Report *r)
+{
+        json_put_open(j, "rows", '[');
+        for (guint i = 0; i < r->rows->len; i++) {
+                const ReportRow *row = &g_array_index(r->rows, ReportRow, i);
+                const StoredPattern *p = &row->stored;
+                const gint64 times[] = { p->total, p->mean, p->deviation, p->p50,
+                                         p->p90,   p->p99,  p->min,       p->max };
+
+                json_open(j, '[');
+                json_id(j, row->stored.id);
+                json_string(j, row->shape->str);
+                json_integer(j, (gint64)p->count);
+                page_number_array(j, times, G_N_ELEMENTS(times));
+                page_probability(j, p->probability);
+                page_numbers(j, row->slowest, row->slowest_own);
+                json_string(j, row->latency->str);
+                json_integer(j, p->doubt);
+                append_operation(j, p->label ? p->label : r->goes_on ? "" : NULL);
+                if (r->goes_on)
+                        page_numbers(j, p->completion.mean, p->completion.p99);
+                json_close(j, ']');
+        }
+        json_close(j, ']');
+}
+
+/* By row: its count by drawings, and a standard error of that. */
+static void append_drawn(Json *j, const Report *r)
+{
+        double elsewhere = MAX((double)r->n_paths - r->drawn, 0) / (double)MAX(r->n_paths, 1);
+        g_autofree char *trust = trust_in_counts(r->probability, elsewhere);
+
+        if (!r->is_drawn)
+                return;
+        page_text(j, "trustInCounts", trust);
+        json_put_open(j, "drawn", '[');
+        for (guint i = 0; i < r->rows->len; i++) {
+                const StoredPattern *p = &g_array_index(r->rows, ReportRow, i).stored;
+
+                json_open(j, '[');
+                page_exact(j, p->drawn);
+                page_exact(j, p->drawn_error);
+                json_close(j, ']');
+        }
+        json_close(j, ']');
+}
+
+/* The rows of patterns that probably are errors of inference, where there are any. */
+static void append_misassigned(Json *j, const Report *r)
+{
+        gboolean any = FALSE;
+
+        for (guint i = 0; i < r->rows->len; i++) {
+                if (!g_array_index(r->rows, ReportRow, i).stored.misassigned)
+                        continue;
+                if (!any) {
+                        json_put_integer(j, "misassignedPaths", MISASSIGNED_PATHS); /* at most */
+                        json_put_open(j, "misassigned", '[');
+                }
+                any = TRUE;
+                json_integer(j, i);
+        }
+        if (any)
+                json_close(j, ']');
+}
+
+/* Count, bucket by bucket, median and greatest latency. */
+static void append_buckets(Json *j, const GArray *buckets)
+{
+        json_put_open(j, "buckets", '[');
+        for (guint i = 0; i < buckets->len; i++) {
+                const ReportBucket *b = &g_array_index(buckets, ReportBucket, i);
+
+                json_open(j, '[');
+                page_numbers(j, b->bucket, b->count);
+                report_append_rounded(json_value(j), b->median);
+                report_append_rounded(json_value(j), b->max);
+                json_close(j, ']');
+        }
+        json_close(j, ']');
+}
+
+/* Nothing at all where every delay is 0: most traces have no times of the network. */
+static void append_statistics(Json *j, const Histogram *h)
+{
+        json_open(j, '[');
+        if (h->count > 0 && (h->min != 0 || h->max != 0)) {
+                page_numbers(j, histogram_mean(h), histogram_deviation(h),
+                             histogram_quantile(h, 0.1), histogram_quantile(h, 0.5),
+                             histogram_quantile(h, 0.9), histogram_quantile(h, 0.99), h->min,
+                             h->max);
+                g_string_append_c(json_value(j), '"');
+                report_append_distribution(j->text, h, VERTEX_BINS);
+                g_string_append_c(j->text, '"');
+        }
+        json_close(j, ']');
+}
+
+/* Parent, node, places; then latency, call delay, own time, network; how it continues and queued,
+ * where anything does; workers and queued for them, where a node has any; operation, if any. */
+static void append_vertices(Json *j, const CollapsedTree *tree, const Report *r)
+{
+        json_put_open(j, "vertices", '[');
+        for (guint32 i = 0; i < tree->n_vertices; i++) {
+                const CollapsedCall *v = &tree->vertices[i];
+                g_autofree char *operation = path_node_operation(&v->all);
+
+                json_open(j, '[');
+                page_numbers(j, (int)v->parent, v->all.node);
+                json_open(j, '[');
+                for (guint32 k = 0; k < v->n; k++)
+                        json_integer(j, tree->places[v->first + k]);
+                json_close(j, ']');
+                append_statistics(j, &v->all.latency);
+                append_statistics(j, &v->all.call_delay);
+                append_statistics(j, &v->all.own);
+                append_statistics(j, &v->all.network);
+                if (r->goes_on) {
+                        json_integer(j, v->all.continues);
+                        append_statistics(j, &v->all.queued);
+                }
+                if (r->waits) {
+                        json_integer(j, v->all.workers);
+                        append_statistics(j, &v->all.own_queued);
+                }
+                append_operation(j, operation);
+                json_close(j, ']');
+        }
+        json_close(j, ']');
+}
+
+/* By place: parent; mean call delay, latency, its p10 and p90, own time, network. */
+static void append_places(Json *j, const PathPattern *p)
+{
+        json_put_open(j, "places", '[');
+        for (guint32 i = 0; i < p->n_nodes && p->n_nodes <= MAX_PLACES; i++) {
+                const PatternNode *n = &p->nodes[i];
+                const gint64 times[] = { histogram_mean(&n->call_delay),
+                                         histogram_mean(&n->latency),
+                                         histogram_quantile(&n->latency, 0.1),
+                                         histogram_quantile(&n->latency, 0.9),
+                                         histogram_mean(&n->own),
+                                         histogram_mean(&n->network) };
+
+                json_open(j, '[');
+                json_integer(j, (int)n->parent);
+                page_number_array(j, times, G_N_ELEMENTS(times));
+                json_close(j, ']');
+        }
+        json_close(j, ']');
+}
+
+/* Vertex by vertex: x and y of the middle, width, height, edge. */
+static void append_layout(Json *j, const TreeLayout *layout)
+{
+        json_put_integer(j, "width", layout->width);
+        json_put_integer(j, "height", layout->height);
+        json_put_open(j, "boxes", '[');
+        for (guint32 i = 0; i < layout->n; i++) {
+                const TreeBox *b = &layout->boxes[i];
+
+                json_open(j, '[');
+                page_numbers(j, b->x, b->y, b->width, b->height);
+                json_string(j, b->edge);
+                json_close(j, ']');
+        }
+        json_close(j, ']');
+}
+
+/* A real instance: its calls by place, parent (index into them), caller; start,
+ * entry, reply and end after the path's start; own time, network; probability,
+ * candidates; how it continues and queued, where it does; queued for a worker; how long before it
+ * its connection was opened, where its caller waited for that. */
+static void append_sample(Json *j, const ReportSample *s)
+{
+        json_open(j, '{');
+        json_put_integer(j, "path", (gint64)s->number + 1); /* the store's path.id */
+        page_time(j, "start", s->path.start);
+        json_put_integer(j, "latency", s->path.latency);
+        json_key(j, "probability");
+        page_probability(j, s->path.probability);
+        json_put_open(j, "calls", '[');
+        for (guint i = 0; i < s->calls->len; i++) {
+                const PathCall *c = &g_array_index(s->calls, PathCall, i);
+                const gint64 times[] = { c->start - s->path.start,
+                                         c->enter - s->path.start,
+                                         c->reply - s->path.start,
+                                         c->end - s->path.start,
+                                         c->own,
+                                         c->network };
+
+                json_open(j, '[');
+                page_numbers(j, g_array_index(s->places, guint32, i), (int)c->parent, c->caller);
+                page_number_array(j, times, G_N_ELEMENTS(times));
+                page_probability(j, (double)c->probability);
+                json_integer(j, c->candidates);
+                if (c->continues != WORK_NESTED || c->workers > 0 || c->connecting > 0)
+                        page_numbers(j, c->continues, c->queued);
+                if (c->workers > 0 || c->connecting > 0)
+                        json_integer(j, c->own_queued);
+                if (c->connecting > 0)
+                        json_integer(j, c->connect);
+                json_close(j, ']');
+        }
+        json_close(j, ']');
+        json_close(j, '}');
+}
+
+static void append_samples(Json *j, const ReportDetail *d)
+{
+        json_put_open(j, "samples", '[');
+        for (guint i = 0; i < d->samples->len; i++) {
+                append_sample(j, g_ptr_array_index(d->samples, i));
+        }
+        json_close(j, ']');
+        json_key(j, "sample"); /* fastest, median, p99, slowest */
+        json_open(j, '[');
+        page_numbers(j, d->sample[SAMPLE_FASTEST], d->sample[SAMPLE_MEDIAN], d->sample[SAMPLE_P99],
+                     d->sample[SAMPLE_SLOWEST]);
+        json_close(j, ']');
+}
+
+static gboolean append_detail(Json *j, Drawer *drawer, const Report *r, const ReportDetail *d,
+                              GError **error)
+{
+        g_autoptr(CollapsedTree) tree = collapsed_tree_new(&d->pattern, MAX_VERTICES);
+        g_autoptr(TreeLayout) layout =
+                tree_layout_new_calls(drawer, tree, r->nodes, d->pattern.client, error);
+
+        if (!layout)
+                return FALSE;
+        json_open(j, '{');
+        json_put_integer(j, "hidden", tree->hidden);
+        if (path_pattern_connecting(&d->pattern) > 0) /* mean of a path */
+                json_put_integer(j, "connecting",
+                                 (gint64)(path_pattern_connecting(&d->pattern) /
+                                          (gint128)d->pattern.nodes[0].latency.count));
+        append_vertices(j, tree, r);
+        append_places(j, &d->pattern);
+        append_samples(j, d);
+        append_buckets(j, d->buckets);
+        write_report_spent(j, d, tree);
+        append_layout(j, layout);
+        json_close(j, '}');
+        return TRUE;
+}
+
+/* Node, parent, messages, probability, delays of the node before it and their messages. */
+static void append_vertex(Json *j, const PathVertex *v, guint32 parent)
+{
+        json_open(j, '[');
+        page_numbers(j, v->node, (int)parent, v->count);
+        page_probability(j, v->probability);
+        json_open(j, '[');
+        for (guint k = 0; k < v->delays->len; k++) {
+                const PathDelay *d = &g_array_index(v->delays, PathDelay, k);
+
+                json_open(j, '[');
+                page_numbers(j, d->delay, d->count);
+                json_close(j, ']');
+        }
+        json_close(j, ']');
+        json_close(j, ']');
+}
+
+/* The graph from one root: the vertices from at on in order, as far as they are below it. */
+static gboolean append_graph(Json *j, Drawer *drawer, const Report *r, const guint32 *order,
+                             guint32 at, GError **error)
+{
+        guint32 size = path_graph_size(r->graph), n = 1;
+        g_autofree guint32 *place = g_new(guint32, size); /* by vertex, in the graph */
+        guint32 parents[MAX_VERTICES];
+        const char *names[MAX_VERTICES];
+
+        while (at + n < size && path_graph_vertex(r->graph, order[at + n])->depth > 0)
+                n++;
+        json_open(j, '{');
+        json_put_integer(j, "hidden", n - MIN(n, MAX_VERTICES));
+        json_put_open(j, "vertices", '[');
+        n = MIN(n, MAX_VERTICES);
+        for (guint32 i = 0; i < n; i++) {
+                const PathVertex *v = path_graph_vertex(r->graph, order[at + i]);
+
+                place[order[at + i]] = i;
+                parents[i] = v->parent == NO_VERTEX ? NO_PARENT : place[v->parent];
+                names[i] = node_table_written(r->nodes, v->node);
+                append_vertex(j, v, parents[i]);
+        }
+        json_close(j, ']');
+        g_autoptr(TreeLayout) layout = tree_layout_new(drawer, parents, names, n, 0, error);
+        if (!layout)
+                return FALSE;
+        append_layout(j, layout);
+        json_close(j, '}');
+        return TRUE;
+}
+
+/* Convolution's graphs, the root with the most messages first. */
+static gboolean append_graphs(Json *j, Drawer *drawer, const Report *r, GError **error)
+{
+        g_autofree guint32 *order = NULL;
+        guint graphs = 0;
+
+        if (!r->graph)
+                return TRUE;
+        order = path_graph_order(r->graph, r->nodes);
+        json_put_open(j, "graphs", '[');
+        for (guint32 i = 0; i < path_graph_size(r->graph) && graphs < MAX_GRAPHS; i++) {
+                if (path_graph_vertex(r->graph, order[i])->depth > 0)
+                        continue;
+                if (!append_graph(j, drawer, r, order, i, error))
+                        return FALSE;
+                graphs++;
+        }
+        json_close(j, ']');
+        return TRUE;
+}
+
+gboolean report_write(const Report *r, const StoreReader *reader, const char *made_of,
+                      OutputFile *file, GError **error)
+{
+        g_autoptr(GString) text = g_string_new(NULL);
+        Json json = JSON_TIGHT_IN(text), *j = &json;
+        g_autoptr(Drawer) drawer = drawer_new();
+        g_autofree char *base = g_path_get_basename(store_reader_name(reader));
+        g_autofree char *title = g_strdup_printf("%s: ravel report", made_of ? made_of : base);
+
+        json_open(j, '{');
+        page_text(j, "kind", "report");
+        page_text(j, made_of ? "madeOf" : "store", made_of ? made_of : store_reader_name(reader));
+        append_run(j, r, reader);
+        append_nodes(j, r);
+        append_rows(j, r);
+        append_drawn(j, r);
+        append_misassigned(j, r);
+        write_report_calls(j, r, reader);
+        page_time(j, "firstStart", r->first);
+        page_time(j, "lastStart", r->last);
+        json_put_integer(j, "nBuckets", REPORT_BUCKETS);
+        append_buckets(j, r->buckets);
+        if (!append_graphs(j, drawer, r, error))
+                return FALSE;
+        json_put_open(j, "details", '[');
+        gsize before = text->len;
+        for (guint i = 0; i < r->details->len; i++) {
+                if (i >= FEWEST_DETAILS && text->len - before > DETAIL_BYTES)
+                        break;
+                if (!append_detail(j, drawer, r, g_ptr_array_index(r->details, i), error))
+                        return FALSE;
+        }
+        json_close(j, ']');
+        json_close(j, '}');
+        return page_write(file, title, j->text, error);
+}

@@ -1,0 +1,811 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ *
+ * The answer for a person at a terminal: what was read, the ranked table of the
+ * patterns (section 5.4's sorting by frequency or total latency), and of the
+ * first few the tree with each node's share of the time.
+ */
+#include "base/compare.h"
+#include "paths/path-text.h"
+#include "write/path-write.h"
+#include "write/pattern-order.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/printable.h"
+#include "paths/collapsed-tree.h"
+#include "paths/misassigned.h"
+#include "paths/path-clocks.h"
+#include "paths/pattern-text.h"
+#include "paths/verdict.h"
+#include "write/text-table.h"
+#include "write/trust-text.h"
+
+enum {
+        TREES = 3,       /* patterns drawn as trees */
+        TREE_ROWS = 40,  /* nodes drawn of one; json and tsv have them all */
+        TREE_DEPTH = 16, /* deeper nodes are no further to the right */
+        NAME_WIDTH = 24, /* of a node's name in the ranked table */
+        OPERATION_WIDTH = 32,
+        SIGNATURE_LINES = 6, /* of a signature on a terminal that is narrower */
+        LEGEND_WIDTH = 100,  /* where there is no terminal */
+        DOUBTFUL = 3,        /* nodes whose calls' parents are trusted least, by name */
+};
+
+#define BOLD   "\033[1m"
+#define MARKED "\033[1;31m" /* seen on white and on black */
+#define PLAIN  "\033[0m"
+
+static const char *const SIGNATURE_BREAKS = "(,>";
+
+/* "3 calls without a return", nothing where n is 0. */
+static void add_fact(GString *text, guint64 n, const char *one, const char *many)
+{
+        g_autofree char *count = path_format_count(n);
+
+        if (n > 0)
+                g_string_append_printf(text, "%s%s %s", text->len > 0 ? ", " : "", count,
+                                       n == 1 ? one : many);
+}
+
+/* "6 h 12 min": how long a trace is, in its two largest units. */
+static char *format_span(gint64 ns)
+{
+        gint64 s = ns / 1000000000;
+
+        if (s < 120)
+                return path_format_duration(ns);
+        if (s < 2 * 3600)
+                return g_strdup_printf("%d min %d s", (int)(s / 60), (int)(s % 60));
+        if (s < 48 * 3600)
+                return g_strdup_printf("%d h %d min", (int)(s / 3600), (int)(s / 60 % 60));
+        return g_strdup_printf("%d days %d h", (int)(s / 86400), (int)(s / 3600 % 24));
+}
+
+static void add_span(GString *text, const PathSetSummary *summary)
+{
+        gint64 span;
+
+        if (summary->first == NO_TIME || summary->last < summary->first ||
+            __builtin_sub_overflow(summary->last, summary->first, &span))
+                return;
+        g_autofree char *length = format_span(span);
+        g_autoptr(GDateTime) first = g_date_time_new_from_unix_utc(summary->first / 1000000000);
+        g_autofree char *when = first ? g_date_time_format(first, "%Y-%m-%d %H:%M:%S UTC") : NULL;
+        g_string_append_printf(text, ", over %s", length);
+        if (when)
+                g_string_append_printf(text, " from %s", when);
+}
+
+/* Of linear patterns it is not known which messages are one instance. */
+static void add_found(GString *text, const PathSet *set)
+{
+        g_autofree char *patterns = path_format_count(path_set_size(set));
+        gboolean linear = path_set_graph(set) != NULL, one = path_set_size(set) == 1;
+
+        if (linear) {
+                add_fact(text, path_set_instances(set), "message ends", "messages end");
+                g_string_append_printf(text, " one of %s %s", patterns, one ? "path" : "paths");
+        } else {
+                add_fact(text, path_set_instances(set), "path", "paths");
+                g_string_append_printf(text, " of %s %s", patterns, one ? "pattern" : "patterns");
+        }
+}
+
+static void write_clocks(const PathSet *set, const char *what, gboolean doubtful,
+                         const PathWriteOptions *options, GString *out)
+{
+        g_autofree char *clocks =
+                path_clocks_text(path_set_summary(set)->clocks, path_set_nodes(set), doubtful);
+        g_autofree char *line = g_strdup_printf("%s: %s.", what, clocks);
+
+        if (clocks)
+                text_append_wrapped(out, line, " ", 0, options->columns);
+}
+
+/* What its line begins with; the line after the last one says how many more there are. */
+static const char *kind_of_doubt(const Verdict *v, guint i)
+{
+        static const char *const kinds[] = { [DOUBT_OF_CALLS] = "Doubtful",
+                                             [DOUBT_OF_PAYLOAD] = "Not seen",
+                                             [DOUBT_REMARK] = "Note" };
+
+        return kinds[doubt_class(
+                g_array_index(v->doubts, Doubt, MIN(i, v->doubts->len - 1)).reason)];
+}
+
+/* The judgement where the answer is not fit, and the edges that are doubtful. */
+static void write_verdict(const PathSet *set, const PathWriteOptions *options, GString *out)
+{
+        const Verdict *v = path_set_summary(set)->verdict;
+
+        if (!v)
+                return;
+        if (!v->fit && path_set_instances(set) > 0) {
+                g_autofree char *text = g_strdup_printf(
+                        "No probabilities are shown, as what was captured is %s.", v->judgement);
+
+                text_append_wrapped(out, text, " ", 0, options->columns);
+        }
+        g_auto(GStrv) lines = doubts_to_lines(v->doubts, path_set_nodes(set));
+
+        for (guint i = 0; lines[i]; i++) {
+                g_autofree char *text = g_strdup_printf("%s: %s.", kind_of_doubt(v, i), lines[i]);
+
+                text_append_wrapped(out, text, " ", 2, options->columns);
+        }
+}
+
+/* What counts are by, where they are not of the instances found. */
+static void write_drawn(const PathSet *set, const PathWriteOptions *options, GString *out)
+{
+        double elsewhere = path_set_drawn_elsewhere(set) / (double)path_set_instances(set);
+        g_autofree char *text = trust_in_counts(path_set_probability(set), elsewhere);
+
+        if (path_set_is_drawn(set))
+                text_append_wrapped(out, text, " ", 0, options->columns);
+}
+
+static void write_summary(const PathSet *set, const PathWriteOptions *options, GString *out)
+{
+        const PathSetSummary *summary = path_set_summary(set);
+        g_autoptr(GString) read = g_string_new(NULL), aside = g_string_new(NULL);
+        guint64 instances = path_set_instances(set);
+
+        add_fact(read, summary->messages, "message", "messages");
+        add_fact(read, summary->calls, "call", "calls");
+        if (read->len > 0) {
+                add_span(read, summary);
+                if (summary->parallelism > 0)
+                        g_string_append_printf(read, "; mean parallelism %.*f",
+                                               summary->parallelism < 9.995 ? 2 : 1,
+                                               summary->parallelism);
+                g_string_append_c(read, '.');
+                text_append_wrapped(out, read->str, " ", 0, options->columns);
+        }
+        add_fact(aside, summary->unmatched_calls, "call without a return",
+                 "calls without a return");
+        add_fact(aside, summary->unmatched_returns, "return without a call",
+                 "returns without a call");
+        add_fact(aside, summary->cut_instances, "path cut by the start or end of the trace",
+                 "paths cut by the start or end of the trace");
+        if (aside->len > 0) {
+                g_string_prepend(aside, "Not in the table: ");
+                g_string_append_c(aside, '.');
+                text_append_wrapped(out, aside->str, " ", 0, options->columns);
+        }
+        g_string_truncate(read, 0);
+        if (instances == 0)
+                g_string_append(read, "No whole path was found");
+        else
+                add_found(read, set);
+        if (options->n_patterns < path_set_size(set)) {
+                g_autofree char *shown = path_format_count(options->n_patterns);
+                g_string_append_printf(read, ", the first %s of them here", shown);
+        }
+        g_string_append_printf(read, " (method %s", summary->method);
+        if (summary->model)
+                g_string_append_printf(read, ", model %s", summary->model);
+        g_string_append(read, ").");
+        text_append_wrapped(out, read->str, " ", 0, options->columns);
+        write_drawn(set, options, out);
+        write_clocks(set, "Clocks put right", FALSE, options, out);
+        write_clocks(set, "May be clocks, and were left as they are", TRUE, options, out);
+        write_verdict(set, options, out);
+}
+
+static gboolean any_doubt(const PathSet *set, const PathWriteOptions *options)
+{
+        if (!path_set_shows_probability(set))
+                return FALSE;
+        for (guint32 i = 0; i < options->n_patterns; i++)
+                if (path_set_outline(set, options->rank[i])->probability < 1)
+                        return TRUE;
+        return FALSE;
+}
+
+/* Whether one of the patterns has an edge of doubtful calls. */
+static gboolean any_mark(const PathSet *set, const PathWriteOptions *options)
+{
+        for (guint32 i = 0; i < options->n_patterns; i++)
+                if (path_set_find_doubt(set, path_set_pattern(set, options->rank[i])) >= 0)
+                        return TRUE;
+        return FALSE;
+}
+
+/* "", " x17" */
+static char *vertex_times(const CollapsedCall *v)
+{
+        return v->n > 1 ? g_strdup_printf(" x%u", v->n) : g_strdup("");
+}
+
+/* "catalog 64 %" */
+static char *format_slowest(const PathSet *set, const PathPattern *p)
+{
+        g_autoptr(CollapsedTree) tree = collapsed_tree_new(p, G_MAXUINT32);
+        const CollapsedCall *v = &tree->vertices[collapsed_tree_slowest(tree)];
+        gint128 queued = path_pattern_queued(p);
+
+        if (queued > v->all.own.sum) {
+                g_autofree char *of_all = path_format_share(queued, path_pattern_total(p));
+
+                return g_strdup_printf("(queued) %s", of_all);
+        }
+        gboolean waits = v->all.own_queued.sum > v->all.serving.sum;
+        gint128 most = waits ? v->all.own_queued.sum : v->all.own.sum;
+        g_autofree char *share = path_format_share(most, path_pattern_total(p));
+        const char *name = node_table_written(path_set_nodes(set), v->all.node);
+        g_autofree char *short_name = text_shorten(name, NAME_WIDTH);
+        g_autofree char *times = vertex_times(v);
+
+        return g_strdup_printf("%s%s %s%s", short_name, times, waits ? "(queued) " : "", share);
+}
+
+static char *format_operation(const char *label)
+{
+        g_autofree char *text = label ? printable_new(label, PRINTABLE_TEXT) : g_strdup("");
+
+        return text_shorten(text, OPERATION_WIDTH);
+}
+
+/* Whether one of the patterns has an operation. */
+static gboolean any_operation(const PathSet *set, const PathWriteOptions *options)
+{
+        for (guint32 i = 0; i < options->n_patterns; i++)
+                if (path_set_outline(set, options->rank[i])->label)
+                        return TRUE;
+        return FALSE;
+}
+
+/* The mean completion time. */
+static char *format_completion(const PathPattern *p)
+{
+        return path_format_duration(histogram_mean(path_pattern_completion(p)));
+}
+
+/* With the mark of a doubtful pattern; a blank keeps the numbers of others in line. */
+static char *format_rank(const PathSet *set, const PathPattern *p, guint32 i, gboolean mark)
+{
+        g_autofree char *rank = path_format_count(i + 1);
+
+        if (!mark)
+                return g_steal_pointer(&rank);
+        return g_strconcat(rank, path_set_find_doubt(set, p) >= 0 ? DOUBT_MARK : " ", NULL);
+}
+
+/* The patterns that have rows of their own, in order; the others are told of in one. */
+typedef struct {
+        guint32 *rank, *place; /* pattern; its place among all, from 0 */
+        guint32 n, n_left_out;
+        guint64 paths_left_out;
+} Rows;
+
+static void rows_clear(Rows *r)
+{
+        g_free(r->rank);
+        g_free(r->place);
+}
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Rows, rows_clear)
+
+static Rows find_rows(const PathSet *set, const PathWriteOptions *options)
+{
+        guint32 size = path_set_size(set);
+        Rows r = { .rank = g_new(guint32, size + (gsize)1),
+                   .place = g_new(guint32, size + (gsize)1) };
+        g_autofree gboolean *misassigned = options->all ? NULL : misassigned_find(set);
+
+        for (guint32 i = 0; i < size; i++) {
+                guint32 pattern = options->rank[i];
+
+                if (misassigned && misassigned[pattern]) {
+                        r.n_left_out++;
+                        r.paths_left_out += path_set_outline(set, pattern)->count;
+                } else if (r.n < options->n_patterns) {
+                        r.rank[r.n] = pattern;
+                        r.place[r.n++] = i;
+                }
+        }
+        return r;
+}
+
+/* The row of those that have none. */
+static void write_left_out(const Rows *r, const PathWriteOptions *options, GString *out)
+{
+        g_autofree char *patterns = path_format_count(r->n_left_out),
+                        *paths = path_format_count(r->paths_left_out);
+        g_autofree char *text = g_strdup_printf(
+                "%s %s of %d paths or fewer, %s %s, probably misassigned: -n 0 shows them.",
+                patterns, r->n_left_out == 1 ? "pattern" : "patterns", MISASSIGNED_PATHS, paths,
+                r->paths_left_out == 1 ? "path" : "paths");
+
+        if (r->n_left_out > 0)
+                text_append_wrapped(out, text, " ", 6, options->columns);
+}
+
+/* By drawings, of as many instances as they count. */
+static gint64 total_of(const PathSet *set, const PathPattern *p)
+{
+        const Histogram *latency = &p->nodes[0].latency;
+
+        if (path_set_is_drawn(set))
+                return llround((double)histogram_mean(latency) * p->drawn);
+        return (gint64)CLAMP(latency->sum, G_MININT64, G_MAXINT64);
+}
+
+static TextTable *rank_table(const PathSet *set, const PathWriteOptions *options,
+                             const guint32 *place)
+{
+        TextTable *table = text_table_new();
+        gboolean doubt = any_doubt(set, options), mark = any_mark(set, options);
+        gboolean operation = any_operation(set, options), goes_on = path_set_goes_on(set);
+
+        text_table_add_column(table, "rank", TEXT_RIGHT, 0);
+        text_table_add_column(table, "count", TEXT_RIGHT, 0);
+        if (path_set_is_drawn(set))
+                text_table_add_column(table, "found", TEXT_RIGHT, 0);
+        text_table_add_column(table, "total", TEXT_RIGHT, 0);
+        text_table_add_column(table, "mean", TEXT_RIGHT, 0);
+        text_table_add_column(table, "p50", TEXT_RIGHT, 3);
+        text_table_add_column(table, "p99", TEXT_RIGHT, 1);
+        if (goes_on)
+                text_table_add_column(table, "completion", TEXT_RIGHT, 2);
+        text_table_add_column(table, doubt ? "prob" : "", TEXT_RIGHT, 4);
+        text_table_add_column(table, "most time in", TEXT_LEFT, 2);
+        text_table_add_column(table, operation ? "operation" : "", TEXT_LEFT, 0);
+        text_table_add_column(table, "path", TEXT_LEFT, 5);
+        for (guint32 i = 0; i < options->n_patterns; i++) {
+                const PathPattern *p = path_set_pattern(set, options->rank[i]);
+                const Histogram *latency = &p->nodes[0].latency;
+
+                text_table_add(table, format_rank(set, p, place[i], mark));
+                if (path_set_is_drawn(set))
+                        text_table_add(table, path_format_drawn(p->drawn, p->drawn_error));
+                text_table_add(table, path_format_count(p->count));
+                text_table_add(table, path_format_duration(total_of(set, p)));
+                text_table_add(table, path_format_duration(histogram_mean(latency)));
+                text_table_add(table, path_format_duration(histogram_quantile(latency, 0.5)));
+                text_table_add(table, path_format_duration(histogram_quantile(latency, 0.99)));
+                if (goes_on)
+                        text_table_add(table, format_completion(p));
+                text_table_add(table,
+                               doubt ? path_format_probability(p->probability) : g_strdup(""));
+                text_table_add(table, format_slowest(set, p));
+                text_table_add(table, format_operation(p->label));
+                text_table_add(table, path_short_signature(p->signature));
+        }
+        return table;
+}
+
+/* A signature as long as a screen helps nobody; it is cut where a terminal's
+ * width is known, and says so. */
+static void write_signature(GString *out, const PathPattern *p, guint indent, guint columns)
+{
+        guint room = columns > indent + 10 ? (columns - indent) * SIGNATURE_LINES : 0;
+        g_autofree char *signature = path_short_signature(p->signature);
+
+        if (columns == 0 || text_width(signature) <= room) {
+                text_append_wrapped(out, signature, SIGNATURE_BREAKS, indent, columns);
+                return;
+        }
+        g_autofree char *start = text_shorten(signature, MAX(room, 60));
+        g_autofree char *count = path_format_count(p->n_nodes);
+        g_autofree char *text = g_strdup_printf("%s (%s calls in all)", start, count);
+        text_append_wrapped(out, text, SIGNATURE_BREAKS, indent, columns);
+}
+
+static void write_heading(GString *out, const TextTable *table, const PathWriteOptions *options,
+                          guint indent)
+{
+        g_string_append_printf(out, "%*s%s", (int)indent, "", options->colour ? BOLD : "");
+        text_table_write_row(table, -1, out);
+        g_string_append_printf(out, "%s\n", options->colour ? PLAIN : "");
+}
+
+static void write_rank_table(const PathSet *set, const PathWriteOptions *options,
+                             const guint32 *place, GString *out)
+{
+        guint path_column = 9 + path_set_goes_on(set) + path_set_is_drawn(set);
+        g_autoptr(TextTable) table = rank_table(set, options, place);
+
+        text_table_fit(table, options->columns);
+        write_heading(out, table, options, 0);
+        for (guint32 i = 0; i < options->n_patterns; i++) {
+                text_table_write_row(table, (int)i, out);
+                g_string_append_c(out, '\n');
+                if (!text_table_shows(table, path_column))
+                        write_signature(out, path_set_pattern(set, options->rank[i]), 6,
+                                        options->columns);
+        }
+}
+
+/* Indented by depth, unless they are a line; the root with its client. */
+static char *tree_name(const PathSet *set, const PathPattern *p, const CollapsedCall *v,
+                       guint width)
+{
+        const PatternNode *node = &v->all;
+        gboolean is_root = v->parent == NO_PARENT;
+        const char *name = node_table_written(path_set_nodes(set), node->node);
+        g_autofree char *times = vertex_times(v);
+        g_autofree char *text = NULL, *shortened = NULL;
+
+        if (!is_root && path_set_graph(set))
+                return text_shorten(name, width);
+        const char *sign = node->continues != WORK_NESTED ? "~> " : "";
+        if (is_root) {
+                const char *client = node_table_written(path_set_nodes(set), p->client);
+                g_autofree char *edge = text_shorten_edge(client, name, width);
+
+                if (node->continues == WORK_NESTED)
+                        return g_steal_pointer(&edge);
+                char *from = strstr(edge, " > "); /* no name has a blank */
+                return g_strdup_printf("%.*s ~> %s", (int)(from - edge), edge, from + 3);
+        }
+        if (node->depth <= MIN(TREE_DEPTH, width / 4)) {
+                text = g_strdup_printf("%*s%s%s", 2 * (int)node->depth, "", sign, name);
+        } else {
+                text = g_strdup_printf("%*s%s%s (%u deep)", 2 * (int)MIN(TREE_DEPTH, width / 4), "",
+                                       sign, name, node->depth);
+        }
+        shortened = text_shorten(text, MAX(width, strlen(times) + 3) - strlen(times));
+        return g_strconcat(shortened, times, NULL);
+}
+
+static const char *slowest_mark(guint columns)
+{
+        return columns > 0 && columns < 60 ? "<-" : "<- most time";
+}
+
+/* What a node's name may take beside the columns that a terminal has room for. */
+static guint tree_name_width(guint columns)
+{
+        enum { INDENT = 4, OWN = 10, SHARE = 7, MARK = 14, SHORT_MARK = 4, OTHERS = 20 };
+
+        if (columns == 0)
+                return 200;
+        if (columns >= 72)
+                return columns - (INDENT + OWN + SHARE + MARK + OTHERS);
+        if (columns >= 60)
+                return columns - (INDENT + OWN + SHARE + MARK);
+        return MAX(columns, 35) - (INDENT + OWN + SHARE + SHORT_MARK);
+}
+
+/* When a message of a linear path is at a node, from the path's start. */
+static gint64 arrival(const PathPattern *p, const PatternNode *node)
+{
+        return histogram_mean(&p->nodes[0].latency) - histogram_mean(&node->latency) +
+               histogram_mean(&node->network);
+}
+
+/* Of all calls that a vertex is, for a path. */
+static gint64 of_all(const PathPattern *p, const CollapsedCall *v, const Histogram *h)
+{
+        return v->n == 1 ? histogram_mean(h) : (gint64)(h->sum / (gint128)MAX(p->count, 1));
+}
+
+/* Nothing where nothing is known. */
+static char *format_if(const PathPattern *p, const CollapsedCall *v, const Histogram *h)
+{
+        return h->count > 0 ? path_format_duration(of_all(p, v, h)) : g_strdup("");
+}
+
+static void add_tree_row(TextTable *table, const PathSet *set, const PathPattern *p,
+                         const CollapsedCall *v, gboolean slowest, guint columns)
+{
+        const PatternNode *node = &v->all;
+        g_autofree char *operation = path_node_operation(node);
+
+        text_table_add(table, tree_name(set, p, v, tree_name_width(columns)));
+        text_table_add(table, operation ? text_shorten(operation, OPERATION_WIDTH) : g_strdup(""));
+        if (path_set_graph(set)) {
+                text_table_add(table, path_format_duration(arrival(p, node)));
+        } else {
+                text_table_add(table,
+                               v->parent == NO_PARENT
+                                       ? g_strdup("")
+                                       : path_format_duration(histogram_mean(&node->call_delay)));
+                text_table_add(table, path_format_duration(histogram_mean(&node->latency)));
+        }
+        text_table_add(table, path_format_duration(of_all(p, v, &node->own)));
+        if (path_set_waits(set)) {
+                text_table_add(table, format_if(p, v, &node->own_queued));
+                text_table_add(table, format_if(p, v, &node->serving));
+        }
+        if (path_set_connects(set))
+                text_table_add(table, node->connecting.sum > 0 ? format_if(p, v, &node->connecting)
+                                                               : g_strdup(""));
+        if (path_set_goes_on(set))
+                text_table_add(table, node->queued.sum > 0 ? format_if(p, v, &node->queued)
+                                                           : g_strdup(""));
+        text_table_add(table, path_format_share(node->own.sum, path_pattern_total(p)));
+        text_table_add(table, g_strdup(slowest ? slowest_mark(columns) : ""));
+}
+
+static void add_network_row(TextTable *table, const PathSet *set, const PathPattern *p)
+{
+        gint128 network = path_pattern_network(p);
+
+        if (network == 0)
+                return;
+        text_table_add(table, g_strdup("(network)"));
+        text_table_add(table, g_strdup(""));
+        text_table_add(table, g_strdup(""));
+        if (!path_set_graph(set))
+                text_table_add(table, g_strdup(""));
+        text_table_add(table, path_format_duration((gint64)(network / (gint128)p->count)));
+        for (guint i = 0; i < 2U * path_set_waits(set); i++)
+                text_table_add(table, g_strdup(""));
+        if (path_set_connects(set)) {
+                gint128 connecting = path_pattern_connecting(p);
+
+                text_table_add(table, connecting ? path_format_duration(
+                                                           (gint64)(connecting / (gint128)p->count))
+                                                 : g_strdup(""));
+        }
+        if (path_set_goes_on(set))
+                text_table_add(table, g_strdup(""));
+        text_table_add(table, path_format_share(network, path_pattern_total(p)));
+        text_table_add(table, g_strdup(""));
+}
+
+/* The vertices that are shown: the first ones, and the slowest wherever it is. */
+static TextTable *tree_table(const PathSet *set, const PathPattern *p, const CollapsedTree *tree,
+                             guint32 n_shown, guint32 slowest, guint columns)
+{
+        TextTable *table = text_table_new();
+        gboolean operation = FALSE;
+
+        for (guint32 i = 0; i < tree->n_vertices; i++)
+                operation |= tree->vertices[i].all.label != NULL;
+        text_table_add_column(table, "node", TEXT_LEFT, 0);
+        text_table_add_column(table, operation ? "operation" : "", TEXT_LEFT, 4);
+        if (path_set_graph(set)) {
+                text_table_add_column(table, "at", TEXT_RIGHT, 3);
+                text_table_add_column(table, "stay", TEXT_RIGHT, 0);
+        } else {
+                text_table_add_column(table, "after", TEXT_RIGHT, 3);
+                text_table_add_column(table, "latency", TEXT_RIGHT, 2);
+                text_table_add_column(table, "own time", TEXT_RIGHT, 0);
+        }
+        if (path_set_waits(set)) {
+                text_table_add_column(table, path_set_goes_on(set) ? "own queued" : "queued",
+                                      TEXT_RIGHT, 0);
+                text_table_add_column(table, "serving", TEXT_RIGHT, 0);
+        }
+        if (path_set_connects(set))
+                text_table_add_column(table, "connecting", TEXT_RIGHT, 1);
+        if (path_set_goes_on(set))
+                text_table_add_column(table, "queued", TEXT_RIGHT, 1);
+        text_table_add_column(table, "share", TEXT_RIGHT, 0);
+        text_table_add_column(table, "", TEXT_LEFT, 0);
+        for (guint32 i = 0; i < n_shown; i++)
+                add_tree_row(table, set, p, &tree->vertices[i], i == slowest, columns);
+        if (slowest >= n_shown)
+                add_tree_row(table, set, p, &tree->vertices[slowest], TRUE, columns);
+        add_network_row(table, set, p);
+        text_table_fit(table, columns == 0 ? 0 : MAX(columns, 5) - 4);
+        return table;
+}
+
+static void write_tree(const PathSet *set, const PathWriteOptions *options, guint32 rank,
+                       guint32 place, GString *out)
+{
+        const PathPattern *p = path_set_pattern(set, options->rank[rank]);
+        g_autoptr(CollapsedTree) tree = collapsed_tree_new(p, G_MAXUINT32);
+        guint32 n_shown = MIN(tree->n_vertices, TREE_ROWS), slowest = collapsed_tree_slowest(tree);
+        g_autoptr(TextTable) table = tree_table(set, p, tree, n_shown, slowest, options->columns);
+        guint32 marked = MIN(slowest, n_shown); /* row */
+        guint32 left = tree->n_vertices - n_shown - (slowest >= n_shown);
+
+        g_string_append_printf(out, "\n%s%u.%s ", options->colour ? BOLD : "", place + 1,
+                               options->colour ? PLAIN : "");
+        if (p->label) {
+                g_autofree char *label = printable_new(p->label, PRINTABLE_TEXT);
+
+                g_string_append_printf(out, "%s\n", label);
+        }
+        gsize start = out->len;
+        write_signature(out, p, 4, options->columns);
+        if (!p->label)
+                g_string_erase(out, (gssize)start, 3); /* where the rank is */
+        write_heading(out, table, options, 4);
+        for (guint row = 0; row < text_table_rows(table); row++) {
+                gboolean mark = row == marked && options->colour;
+                g_string_append_printf(out, "    %s", mark ? MARKED : "");
+                text_table_write_row(table, (int)row, out);
+                g_string_append_printf(out, "%s\n", mark ? PLAIN : "");
+        }
+        if (left > 0) {
+                g_autofree char *count = path_format_count(left);
+                g_autofree char *text =
+                        g_strdup_printf("... %s more %s; --format json has all", count,
+                                        path_set_graph(set) ? "nodes" : "calls");
+                text_append_wrapped(out, text, " ", 4, options->columns);
+        }
+}
+
+/* By node, how many workers it has in the patterns; 0: not known. */
+static guint32 *find_workers(const PathSet *set)
+{
+        guint32 *workers = g_new0(guint32, node_table_size(path_set_nodes(set)));
+
+        for (guint32 i = 0; i < path_set_size(set); i++) {
+                const PathPattern *p = path_set_pattern(set, i);
+
+                for (guint32 k = 0; k < p->n_nodes; k++)
+                        workers[p->nodes[k].node] =
+                                MAX(workers[p->nodes[k].node], p->nodes[k].workers);
+        }
+        return workers;
+}
+
+/* "work serves 4 calls at a time, app 6; ..." */
+static void write_workers(const PathSet *set, guint columns, GString *out)
+{
+        g_autofree guint32 *workers = find_workers(set);
+        g_autoptr(GString) text = g_string_new(NULL);
+
+        for (NodeId i = 0; i < node_table_size(path_set_nodes(set)); i++) {
+                const char *name = node_table_written(path_set_nodes(set), i);
+
+                if (workers[i] == 0)
+                        continue;
+                g_autofree char *shortened = text_shorten(name, NAME_WIDTH);
+                g_string_append_printf(text,
+                                       text->len > 0     ? ", %s %u"
+                                       : workers[i] == 1 ? "%s serves %u call at a time"
+                                                         : "%s serves %u calls at a time",
+                                       shortened, workers[i]);
+        }
+        g_string_append_printf(text,
+                               "; others wait there. %s: what of own time a call waited for that. "
+                               "serving: the rest of it.",
+                               path_set_goes_on(set) ? "own queued" : "queued");
+        text_append_wrapped(out, text->str, " ", 0, columns);
+}
+
+static void write_legend(const PathSet *set, const PathWriteOptions *options, GString *out)
+{
+        guint columns = options->columns ? options->columns : LEGEND_WIDTH;
+        gboolean linear = path_set_graph(set) != NULL;
+
+        text_append_wrapped(
+                out,
+                linear ? "Means of all messages that end the path. at: when the node gets the "
+                         "message, from the start of the path. stay: from then until it sends "
+                         "the next one; stays add up to the time of the path."
+                       : "Means of all paths of the pattern. after: from when its caller was "
+                         "called to this call. latency: what the caller waits, calls below "
+                         "included. own time: what only this node accounts for; own times "
+                         "add up to the latency of the path.",
+                " ", 0, columns);
+        if (path_set_waits(set))
+                write_workers(set, columns, out);
+        if (path_set_connects(set))
+                text_append_wrapped(out,
+                                    "connecting: since a connection was opened for the call, login "
+                                    "and all; no node's own time, but the network's.",
+                                    " ", 0, columns);
+        if (path_set_goes_on(set))
+                text_append_wrapped(out,
+                                    "~>: its caller does not wait for it. completion: until all of "
+                                    "that is done, too. queued: how long the message lay at its "
+                                    "caller; own and queued times add up to the completion.",
+                                    " ", 0, columns);
+        if (any_operation(set, options))
+                text_append_wrapped(out,
+                                    "operation: what was asked of the node; +2: or one of 2 "
+                                    "others, most often the one shown.",
+                                    " ", 0, columns);
+        if (any_doubt(set, options))
+                text_append_wrapped(
+                        out,
+                        linear ? "prob: how probable it is that no edge of the path "
+                                 "is an accident."
+                               : "prob: how probable it is that a path is right, in the "
+                                 "mean: each call made these calls and no others.",
+                        " ", 0, columns);
+        if (any_mark(set, options))
+                text_append_wrapped(out, DOUBT_MARK ": " DOUBT_MEANING ".", " ", 0, columns);
+}
+
+/* --- how far to trust it ---------------------------------------------------- */
+
+typedef struct {
+        NodeId node;
+        double right; /* the share of parents that should be */
+} Doubtful;
+
+static int compare_doubtful(const void *va, const void *vb)
+{
+        const Doubtful *a = va, *b = vb;
+
+        if (a->right != b->right)
+                return a->right < b->right ? -1 : 1;
+        return COMPARE(a->node, b->node);
+}
+
+/* The nodes that make calls whose parents had to be guessed, least certain first; of Doubtful. */
+static GArray *find_doubtful(const PathSet *set)
+{
+        GArray *doubtful = g_array_new(FALSE, FALSE, sizeof(Doubtful));
+        guint32 n;
+        const PathTrust *trust = path_set_trust(set, &n);
+
+        for (NodeId node = 0; node < n; node++)
+                if (trust[node].guessed > 0) {
+                        Doubtful d = { node, trust[node].right / (double)trust[node].calls };
+                        g_array_append_val(doubtful, d);
+                }
+        g_array_sort(doubtful, compare_doubtful);
+        return doubtful;
+}
+
+static char *format_right(double share)
+{
+        int percent = (int)floor(100 * share + 0.5);
+
+        if (percent >= 100)
+                return g_strdup("over 99 %");
+        return percent < 1 ? g_strdup("under 1 %") : g_strdup_printf("about %d %%", percent);
+}
+
+/* Nothing where nothing had to be guessed: the table has no column prob then, either. */
+static void write_trust(const PathSet *set, const PathWriteOptions *options, GString *out)
+{
+        g_autoptr(GArray) doubtful = find_doubtful(set);
+        g_autoptr(GString) text = g_string_new(NULL);
+        guint named = MIN(doubtful->len, DOUBTFUL);
+
+        if (doubtful->len == 0 || !path_set_shows_probability(set))
+                return;
+        for (guint i = 0; i < named; i++) {
+                const Doubtful *d = &g_array_index(doubtful, Doubtful, i);
+                g_autofree char *right = format_right(d->right);
+                g_autofree char *name =
+                        text_shorten(node_table_written(path_set_nodes(set), d->node), NAME_WIDTH);
+
+                g_string_append_printf(text,
+                                       i == 0 ? "Of the parents of the calls that %s makes %s "
+                                                "should be right"
+                                              : ", of %s's %s",
+                                       name, right);
+        }
+        if (doubtful->len > named)
+                g_string_append_printf(text, ", of %u other %s more", doubtful->len - named,
+                                       doubtful->len - named == 1 ? "node's" : "nodes'");
+        if (named > 1) {
+                g_autofree char *least =
+                        text_shorten(node_table_written(path_set_nodes(set),
+                                                        g_array_index(doubtful, Doubtful, 0).node),
+                                     NAME_WIDTH);
+                g_string_append_printf(text, ": trust what is below %s least", least);
+        }
+        g_string_append_c(text, '.');
+        text_append_wrapped(out, text->str, " ", 0,
+                            options->columns ? options->columns : LEGEND_WIDTH);
+}
+
+gboolean path_write_text(const PathSet *set, const PathWriteOptions *options, OutputFile *file,
+                         GError **error)
+{
+        g_autoptr(GString) out = g_string_new(NULL);
+        g_auto(Rows) rows = find_rows(set, options);
+        PathWriteOptions shown = *options;
+
+        shown.rank = rows.rank;
+        shown.n_patterns = rows.n;
+        write_summary(set, &shown, out);
+        if (options->n_patterns == 0)
+                return output_file_write(file, out->str, out->len, error);
+        g_string_append_c(out, '\n');
+        if (rows.n > 0)
+                write_rank_table(set, &shown, rows.place, out);
+        write_left_out(&rows, options, out);
+        for (guint32 i = 0; i < MIN(rows.n, TREES); i++)
+                write_tree(set, &shown, i, rows.place[i], out);
+        g_string_append_c(out, '\n');
+        write_legend(set, &shown, out);
+        write_trust(set, options, out);
+        return output_file_write(file, out->str, out->len, error);
+}

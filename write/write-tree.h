@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ *
+ * Where to draw the vertices and edges of a tree (the paper's Figures 8 and 9), as
+ * Graphviz's dot lays it out: for pages that draw it themselves.
+ */
+#ifndef RAVEL_WRITE_TREE_H
+#define RAVEL_WRITE_TREE_H
+
+#include "paths/collapsed-tree.h"
+#include "write/drawer.h"
+
+/* In pixels, y downwards. */
+typedef struct {
+        int x, y, width, height; /* the middle of a vertex, and its size */
+        char *edge;              /* to it from its caller, "M..C...": an SVG path */
+} TreeBox;
+
+typedef struct {
+        int width, height;
+        guint32 n;
+        TreeBox *boxes;
+} TreeLayout;
+
+/* Of n vertices (1 or more): parents[i] is less than i, NO_PARENT for vertex 0 alone. NULL and
+ * error set where drawer cannot. With room for so many more lines in each vertex than name and two
+ * times. A layout of the same tree is the same with the same version of Graphviz. */
+TreeLayout *tree_layout_new(Drawer *drawer, const guint32 *parents, const char *const *names,
+                            guint32 n, int lines, GError **error);
+
+/* The same of the client, and of the vertices of a call tree below it, with a line for operations
+ * and one for what waits for workers where there are any. */
+TreeLayout *tree_layout_new_calls(Drawer *drawer, const CollapsedTree *tree, const NodeTable *nodes,
+                                  NodeId client, GError **error);
+void tree_layout_free(TreeLayout *layout);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(TreeLayout, tree_layout_free)
+
+#endif

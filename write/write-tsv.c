@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ *
+ * A line a pattern, fields separated by tabs, for other programs (docs/paths.md
+ * names the columns). Times are whole nanoseconds; names and signatures are
+ * written as in traces, so that no field holds a tab or a newline.
+ */
+#include "paths/misassigned.h"
+#include "paths/path-text.h"
+#include "paths/pattern-text.h"
+#include "paths/verdict.h"
+#include "write/path-write.h"
+#include "write/pattern-order.h"
+
+static const char HEADER[] = "rank\tid\tcount\ttotal\tmean\tdeviation\tp50\tp90\tp99\tmin\tmax\t"
+                             "probability\tcalls\tslowest\tslowest_own\tnetwork\tsignature\tlabel";
+
+/* Where a path goes on. */
+static const char GOES_ON[] = "\tcompletion\tqueued";
+
+/* Where a node has a queue before workers. */
+static const char WAITS[] = "\town_queued\tslowest_queued";
+
+/* Where a connection was opened for a call. */
+static const char CONNECTS[] = "\tconnecting";
+
+/* Where a pattern is probably misassigned. */
+static const char MISASSIGNED[] = "\tmisassigned";
+
+/* Where most instances are probably wrong: counts by drawings. */
+static const char DRAWN[] = "\tdrawn\tdrawn_error";
+
+static void append_number(GString *out, double x)
+{
+        char text[G_ASCII_DTOSTR_BUF_SIZE];
+
+        g_string_append_printf(out, "\t%s", g_ascii_formatd(text, sizeof text, "%.6g", x));
+}
+
+static void append_time(GString *out, gint128 ns)
+{
+        path_append_integer(out, ns);
+        g_string_append_c(out, '\t');
+}
+
+/* A time in the cell after the last one. */
+static void append_next_time(GString *out, gint128 ns)
+{
+        g_string_append_c(out, '\t');
+        path_append_integer(out, ns);
+}
+
+/* Windows are one table, which has the columns of its first. */
+static gboolean has_completion(const PathSet *set, const PathWriteOptions *options)
+{
+        return options->later ? options->goes_on : path_set_goes_on(set);
+}
+
+/* All windows have one header, and only some may know of a queue. */
+static gboolean shows_waits(const PathSet *set, const PathWriteOptions *options)
+{
+        return !options->windows && path_set_waits(set);
+}
+
+static gboolean shows_connecting(const PathSet *set, const PathWriteOptions *options)
+{
+        return !options->windows && path_set_connects(set);
+}
+
+static void append_pattern(GString *out, const PathSet *set, const PathPattern *p, guint32 rank,
+                           const PathWriteOptions *options, const gboolean *misassigned)
+{
+        const Histogram *latency = &p->nodes[0].latency;
+        const PatternNode *slowest = &p->nodes[path_pattern_slowest(p)];
+        char probability[G_ASCII_DTOSTR_BUF_SIZE];
+
+        g_string_append_printf(out, "%u\t%016" G_GINT64_MODIFIER "x\t%" G_GUINT64_FORMAT "\t",
+                               rank + 1, p->id, p->count);
+        append_time(out, latency->sum);
+        append_time(out, histogram_mean(latency));
+        append_time(out, histogram_deviation(latency));
+        append_time(out, histogram_quantile(latency, 0.5));
+        append_time(out, histogram_quantile(latency, 0.9));
+        append_time(out, histogram_quantile(latency, 0.99));
+        append_time(out, latency->min);
+        append_time(out, latency->max);
+        g_ascii_formatd(probability, sizeof probability, "%.6g", p->probability);
+        g_string_append_printf(out, "%s\t%u\t%s\t",
+                               path_set_shows_probability(set) ? probability : "-", p->n_nodes,
+                               node_table_written(path_set_nodes(set), slowest->node));
+        append_time(out, histogram_mean(&slowest->own));
+        append_time(out, path_pattern_network(p) / (gint128)p->count);
+        g_string_append_printf(out, "%s\t", p->signature);
+        path_append_label_cell(out, p->label);
+        if (has_completion(set, options)) {
+                g_string_append_c(out, '\t');
+                append_time(out, histogram_mean(path_pattern_completion(p)));
+                path_append_integer(out, path_pattern_queued(p) / (gint128)p->count);
+        }
+        if (shows_waits(set, options)) {
+                append_next_time(out, path_pattern_own_queued(p) / (gint128)p->count);
+                append_next_time(out, histogram_mean(&slowest->own_queued));
+        }
+        if (path_set_is_drawn(set) && !options->windows) {
+                append_number(out, p->drawn);
+                append_number(out, p->drawn_error);
+        }
+        if (shows_connecting(set, options))
+                append_next_time(out, path_pattern_connecting(p) / (gint128)p->count);
+        if (misassigned)
+                g_string_append(out, misassigned[options->rank[rank]] ? "\t1" : "\t0");
+        g_string_append_c(out, '\n');
+}
+
+gboolean path_write_tsv(const PathSet *set, const PathWriteOptions *options, OutputFile *file,
+                        GError **error)
+{
+        g_autoptr(GString) out = g_string_new(NULL);
+        g_autofree gboolean *misassigned = options->windows ? NULL : misassigned_find(set);
+
+        if (!options->later)
+                g_string_append_printf(out, "%s%s%s%s%s%s%s\n", options->windows ? "window\t" : "",
+                                       HEADER, has_completion(set, options) ? GOES_ON : "",
+                                       shows_waits(set, options) ? WAITS : "",
+                                       path_set_is_drawn(set) && !options->windows ? DRAWN : "",
+                                       shows_connecting(set, options) ? CONNECTS : "",
+                                       misassigned ? MISASSIGNED : "");
+        for (guint32 i = 0; i < options->n_patterns; i++) {
+                if (options->windows)
+                        append_time(out, path_set_summary(set)->first);
+                append_pattern(out, set, path_set_pattern(set, options->rank[i]), i, options,
+                               misassigned);
+                if (!output_file_write(file, out->str, out->len, error))
+                        return FALSE;
+                g_string_truncate(out, 0);
+        }
+        return output_file_write(file, out->str, out->len, error);
+}

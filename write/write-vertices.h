@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ *
+ * The graph from each root, as the paper's Figure 9 has it: the part of it that the
+ * patterns to be written go through. The vertex whose stays add up to the most is marked,
+ * and the edge out of it on which they do.
+ */
+#ifndef RAVEL_WRITE_VERTICES_H
+#define RAVEL_WRITE_VERTICES_H
+
+#include "write/drawing.h"
+#include "write/path-write.h"
+
+/* See write_graph_count() and write_graph_new(). */
+guint32 write_vertices_count(const PathSet *set, const PathWriteOptions *options);
+Drawing *write_vertices_new(const PathSet *set, const PathWriteOptions *options, guint32 rank,
+                            guint32 max_nodes);
+
+#endif

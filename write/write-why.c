@@ -1,0 +1,566 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "write/write-why.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/printable.h"
+#include "paths/path-text.h"
+#include "paths/pattern-text.h"
+#include "write/fields.h"
+#include "write/text-table.h"
+
+/* Rows of text are those with so much of what a request, or a kind, takes longer. */
+#define LEAST_SHARE 0.02
+enum { MOST_ROWS = 8, NARROWEST = 12 };
+
+/* So many others more than usual are worth a line. */
+enum { MORE_LOAD = 2 };
+/* And so much of the variance of own time that goes with load. */
+#define GOES_WITH 0.1
+
+static char *format_more(gint64 ns)
+{
+        g_autofree char *size = path_format_duration(ns < 0 ? -ns : ns);
+
+        return g_strdup_printf("%c%s", ns < 0 ? '-' : '+', size);
+}
+
+/* "99.8 %", never 100 of what is less. */
+static char *format_slower(double share)
+{
+        double percent = floor(share * 1000) / 10;
+
+        return g_strdup_printf("%.*f %%", percent < 99 ? 0 : 1,
+                               percent < 99 ? floor(percent) : percent);
+}
+
+static char *format_moment(gint64 time)
+{
+        gint64 seconds = time / 1000000000 - (time % 1000000000 < 0);
+        g_autoptr(GDateTime) utc = g_date_time_new_from_unix_utc(seconds);
+        g_autofree char *date = g_date_time_format(utc, "%Y-%m-%dT%H:%M:%S");
+
+        return g_strdup_printf("%s.%06dZ", date, (int)((time - seconds * 1000000000) / 1000));
+}
+
+static void append_line(GString *out, guint indent, guint columns, const char *format, ...)
+        G_GNUC_PRINTF(4, 5);
+
+static void append_line(GString *out, guint indent, guint columns, const char *format, ...)
+{
+        g_autofree char *text = NULL;
+        va_list args;
+
+        va_start(args, format);
+        text = g_strdup_vprintf(format, args);
+        va_end(args);
+        text_append_wrapped(out, text, " ,/|(", indent, columns);
+}
+
+/* The first column, place, gives way as far as it can. */
+static void append_table(GString *out, TextTable *table, guint columns)
+{
+        text_table_fit(table, columns > 2 ? columns - 2 : 0);
+        text_table_write(table, "  ", out);
+}
+
+/* The end of a long name tells more: the last node is who it is about. */
+static char *shorten_place(const char *where, guint columns)
+{
+        guint room = columns == 0 ? 60 : MAX(NARROWEST, columns > 90 ? columns - 60 : columns / 3);
+        const char *from = where;
+
+        if (text_width(where) <= room)
+                return g_strdup(where);
+        while (text_width(from) + 3 > room && strchr(from, '/'))
+                from = strchr(from, '/') + 2;
+        if (from == where || text_width(from) + 4 > room)
+                return text_shorten(from, room);
+        return g_strdup_printf(".. / %s", from);
+}
+
+/* --- a request, for people -------------------------------------------------------- */
+
+static gboolean is_worth_a_row(const WhyRequest *r, guint i)
+{
+        const WhyPlace *p = &g_array_index(r->places, WhyPlace, i);
+        double more = (double)ABS(p->excess);
+
+        return i == 0 || (i < MOST_ROWS && more >= LEAST_SHARE * (double)ABS(r->time - r->usual)) ||
+               p->calls != p->usual_calls;
+}
+
+static void append_places(GString *out, const WhyRequest *r, guint columns)
+{
+        g_autoptr(TextTable) t = text_table_new();
+
+        text_table_add_column(t, "place", TEXT_LEFT, 0);
+        text_table_add_column(t, "own time", TEXT_RIGHT, 1);
+        text_table_add_column(t, "usually", TEXT_RIGHT, 2);
+        text_table_add_column(t, "more", TEXT_RIGHT, 0);
+        text_table_add_column(t, "slower than", TEXT_RIGHT, 3);
+        text_table_add_column(t, "calls", TEXT_RIGHT, 5);
+        text_table_add_column(t, "serving", TEXT_RIGHT, 4);
+        for (guint i = 0; i < r->places->len; i++) {
+                const WhyPlace *p = &g_array_index(r->places, WhyPlace, i);
+
+                if (!is_worth_a_row(r, i))
+                        continue;
+                text_table_add(t, shorten_place(p->where, columns));
+                text_table_add(t, path_format_duration(p->own));
+                text_table_add(t, path_format_duration(p->usual));
+                text_table_add(t, format_more(p->excess));
+                text_table_add(t, p->own > 0 ? format_slower(p->slower) : g_strdup("-"));
+                text_table_add(t,
+                               p->calls == p->usual_calls
+                                       ? g_strdup_printf("%u", p->calls)
+                                       : g_strdup_printf("%u, not %u", p->calls, p->usual_calls));
+                text_table_add(t, p->node ? g_strdup_printf("%u (%u)", p->load, p->usual_load)
+                                          : g_strdup("-"));
+        }
+        append_table(out, t, columns);
+}
+
+static void append_calls(GString *out, const WhyPlace *p, guint columns)
+{
+        if (!p->node && p->calls == 0 && p->usual_calls == 0)
+                return;
+        if (p->usual_calls == 0 && p->calls > 0)
+                append_line(out, 2, columns, "Calls that most others do not make: %u to %s.",
+                            p->calls, p->where);
+        else if (p->calls > p->usual_calls)
+                append_line(out, 2, columns, "More calls to %s than usual: %u, not %u.", p->where,
+                            p->calls, p->usual_calls);
+        else if (p->calls < p->usual_calls)
+                append_line(out, 2, columns, "Fewer calls to %s than usual: %u, not %u.", p->where,
+                            p->calls, p->usual_calls);
+}
+
+/* How busy it was, and whether that goes with time. */
+static void append_load(GString *out, const WhyPlace *p, guint columns)
+{
+        g_autofree char *each = path_format_duration((gint64)p->each);
+
+        if (!p->node || p->load < p->usual_load + MORE_LOAD)
+                return;
+        if (p->goes_with_load >= GOES_WITH && p->each > 0)
+                append_line(out, 2, columns,
+                            "%s was serving %u others when it was called, usually %u; its own time "
+                            "goes with that: %s more for each.",
+                            p->node, p->load, p->usual_load, each);
+        else
+                append_line(out, 2, columns,
+                            "%s was serving %u others when it was called, usually %u.", p->node,
+                            p->load, p->usual_load);
+}
+
+static void append_waiting(GString *out, const WhyPlace *p, guint columns)
+{
+        g_autofree char *queued = path_format_duration(p->queued);
+        g_autofree char *connecting = path_format_duration(p->connecting);
+
+        if (p->queued > 0)
+                append_line(out, 2, columns, "What was sent to %s lay in a queue for %s.", p->where,
+                            queued);
+        if (p->connecting > 0)
+                append_line(out, 2, columns,
+                            "A connection to %s was opened for it, %s before the call.", p->where,
+                            connecting);
+}
+
+/* Calls of few places can be wrong in a request; the worst is said. */
+static void append_doubt(GString *out, const WhyRequest *r, guint columns)
+{
+        const WhyPlace *worst = NULL;
+
+        for (guint i = 0; i < r->places->len && is_worth_a_row(r, i); i++) {
+                const WhyPlace *p = &g_array_index(r->places, WhyPlace, i);
+
+                if (p->probability < WHY_SURE && (!worst || p->probability < worst->probability))
+                        worst = p;
+        }
+        if (worst)
+                append_line(out, 2, columns,
+                            "This may be wrong: at %s a call has its parent with probability %.2f "
+                            "only, the whole path is right with %.2f.",
+                            worst->where, worst->probability, r->probability);
+        else if (r->probability < WHY_SURE)
+                append_line(out, 2, columns,
+                            "This may be wrong: the path is right with probability %.2f only.",
+                            r->probability);
+}
+
+static void write_request_text(GString *out, const WhyRequest *r, guint columns)
+{
+        g_autofree char *time = path_format_duration(r->time),
+                        *usual = path_format_duration(r->usual), *slower = format_slower(r->slower),
+                        *start = format_moment(r->start), *alike = path_format_count(r->alike),
+                        *title = path_pattern_title(r->label, r->signature);
+
+        append_line(out, 0, columns,
+                    "request %" G_GUINT64_FORMAT ": %s, usually %s: slower than %s of %s alike",
+                    r->request, time, usual, slower, alike);
+        append_line(out, 2, columns, "at %s", start);
+        append_line(out, 2, columns, "%s", title);
+        if (r->alike < WHY_FEWEST)
+                append_line(out, 2, columns, "Fewer than %d are alike: what is usual says little.",
+                            WHY_FEWEST);
+        append_places(out, r, columns);
+        for (guint i = 0; i < r->places->len; i++)
+                append_calls(out, &g_array_index(r->places, WhyPlace, i), columns);
+        if (r->places->len > 0)
+                append_load(out, &g_array_index(r->places, WhyPlace, 0), columns);
+        for (guint i = 0; i < r->places->len; i++)
+                append_waiting(out, &g_array_index(r->places, WhyPlace, i), columns);
+        append_doubt(out, r, columns);
+}
+
+/* --- a request, for programs ------------------------------------------------------- */
+
+/* As JSON names them; columns of TSV have longer names where a place has a member of that name. */
+static const Field request_fields[] = {
+        { "request", FIELD_COUNT, G_STRUCT_OFFSET(WhyRequest, request) },
+        { "start", FIELD_TIME, G_STRUCT_OFFSET(WhyRequest, start) },
+        { "time", FIELD_TIME, G_STRUCT_OFFSET(WhyRequest, time) },
+        { "usual", FIELD_TIME, G_STRUCT_OFFSET(WhyRequest, usual) },
+        { "slower", FIELD_DECIMAL, G_STRUCT_OFFSET(WhyRequest, slower) },
+        { "alike", FIELD_COUNT, G_STRUCT_OFFSET(WhyRequest, alike) },
+        { "pattern_count", FIELD_COUNT, G_STRUCT_OFFSET(WhyRequest, pattern_count) },
+        { "probability", FIELD_DECIMAL, G_STRUCT_OFFSET(WhyRequest, probability) },
+        { "operation", FIELD_TEXT, G_STRUCT_OFFSET(WhyRequest, label) },
+        { "path", FIELD_TEXT, G_STRUCT_OFFSET(WhyRequest, signature) },
+};
+
+static const Field place_fields[] = {
+        { "place", FIELD_TEXT, G_STRUCT_OFFSET(WhyPlace, where) },
+        { "node", FIELD_TEXT, G_STRUCT_OFFSET(WhyPlace, node) },
+        { "own", FIELD_TIME, G_STRUCT_OFFSET(WhyPlace, own) },
+        { "usual", FIELD_TIME, G_STRUCT_OFFSET(WhyPlace, usual) },
+        { "excess", FIELD_TIME, G_STRUCT_OFFSET(WhyPlace, excess) },
+        { "slower", FIELD_DECIMAL, G_STRUCT_OFFSET(WhyPlace, slower) },
+        { "calls", FIELD_UINT, G_STRUCT_OFFSET(WhyPlace, calls) },
+        { "usual_calls", FIELD_UINT, G_STRUCT_OFFSET(WhyPlace, usual_calls) },
+        { "load", FIELD_UINT, G_STRUCT_OFFSET(WhyPlace, load) },
+        { "usual_load", FIELD_UINT, G_STRUCT_OFFSET(WhyPlace, usual_load) },
+        { "each", FIELD_CUT, G_STRUCT_OFFSET(WhyPlace, each) },
+        { "goes_with_load", FIELD_DECIMAL, G_STRUCT_OFFSET(WhyPlace, goes_with_load) },
+        { "queued", FIELD_TIME, G_STRUCT_OFFSET(WhyPlace, queued) },
+        { "connecting", FIELD_TIME, G_STRUCT_OFFSET(WhyPlace, connecting) },
+        { "probability", FIELD_DECIMAL, G_STRUCT_OFFSET(WhyPlace, probability) },
+};
+
+static const WhyPlace *place_at(const WhyRequest *r, guint i)
+{
+        return &g_array_index(r->places, WhyPlace, i);
+}
+
+static void write_request_tsv(GString *out, const WhyRequest *r, gboolean first)
+{
+        if (first)
+                g_string_append(out,
+                                "request\tstart\ttime\tusual_time\tslower\talike\tpattern_count\t"
+                                "path_probability\toperation\tpath\tplace\tnode\town\tusual\t"
+                                "excess\town_slower\tcalls\tusual_calls\tload\tusual_load\teach\t"
+                                "goes_with_load\tqueued\tconnecting\tprobability\n");
+        for (guint i = 0; i < r->places->len; i++) {
+                fields_append_cells(out, request_fields, G_N_ELEMENTS(request_fields), r);
+                fields_append_cells(out, place_fields, G_N_ELEMENTS(place_fields), place_at(r, i));
+                out->str[out->len - 1] = '\n';
+        }
+}
+
+/* One line. */
+static void write_request_json(GString *out, const WhyRequest *r)
+{
+        Json json = JSON_IN(out);
+
+        json_open(&json, '{');
+        fields_put(&json, request_fields, G_N_ELEMENTS(request_fields), r);
+        json_put_open(&json, "places", '[');
+        for (guint i = 0; i < r->places->len; i++) {
+                json_open(&json, '{');
+                fields_put(&json, place_fields, G_N_ELEMENTS(place_fields), place_at(r, i));
+                json_close(&json, '}');
+        }
+        json_close(&json, ']');
+        json_close(&json, '}');
+        g_string_append_c(out, '\n');
+}
+
+void why_write_request(GString *out, const WhyRequest *r, WhyFormat format, gboolean first,
+                       guint columns)
+{
+        switch (format) {
+        case WHY_TEXT:
+                if (!first)
+                        g_string_append_c(out, '\n');
+                write_request_text(out, r, columns);
+                break;
+        case WHY_TSV:
+                write_request_tsv(out, r, first);
+                break;
+        case WHY_JSON:
+                write_request_json(out, r);
+                break;
+        }
+}
+
+/* --- kinds, for people ------------------------------------------------------------- */
+
+static void append_burst(GString *out, guint indent, const WhyBurst *b, guint columns)
+{
+        g_autofree char *length = path_format_duration(b->to - b->from);
+        g_autofree char *since = path_format_duration(b->since);
+        g_autofree char *from = format_moment(b->from), *all = path_format_count(b->all);
+
+        if (b->n == 0) {
+                append_line(out, indent, columns,
+                            "The slow ones began at any time, not in one burst.");
+                return;
+        }
+        append_line(out, indent, columns,
+                    "%u of the %u slowest began within %s, at %s (%s after the first), when %s "
+                    "requests did%s.",
+                    b->n, b->of, length, from, since, all,
+                    b->n * 2 < b->of ? "; the others at any time" : "");
+}
+
+static gboolean differs(double slow, double middle)
+{
+        return fabs(slow - middle) >= 0.05;
+}
+
+static char *format_change(double slow, double middle)
+{
+        return differs(slow, middle) ? g_strdup_printf("%.1f (%.1f)", slow, middle)
+                                     : g_strdup_printf("%.1f", slow);
+}
+
+static void append_differences(GString *out, const WhyKind *k, guint columns)
+{
+        g_autoptr(TextTable) t = text_table_new();
+        gboolean waits = FALSE;
+
+        for (guint i = 0; i < k->places->len; i++) {
+                const WhyDifference *d = &g_array_index(k->places, WhyDifference, i);
+
+                waits |= d->slow_waiting > 0 || d->middle_waiting > 0;
+        }
+        text_table_add_column(t, "place", TEXT_LEFT, 0);
+        text_table_add_column(t, "slow", TEXT_RIGHT, 2);
+        text_table_add_column(t, "middle", TEXT_RIGHT, 1);
+        text_table_add_column(t, "more", TEXT_RIGHT, 0);
+        text_table_add_column(t, "share", TEXT_RIGHT, 0);
+        text_table_add_column(t, "calls", TEXT_RIGHT, 5);
+        text_table_add_column(t, "serving", TEXT_RIGHT, 3);
+        if (waits)
+                text_table_add_column(t, "waiting", TEXT_RIGHT, 4);
+        for (guint i = 0; i < k->places->len; i++) {
+                const WhyDifference *d = &g_array_index(k->places, WhyDifference, i);
+                gint64 waiting = (gint64)(d->slow_waiting - d->middle_waiting);
+
+                if (i > 0 && fabs(d->share) < LEAST_SHARE &&
+                    !differs(d->slow_calls, d->middle_calls))
+                        continue;
+                text_table_add(t, shorten_place(d->where, columns));
+                text_table_add(t, path_format_duration((gint64)d->slow));
+                text_table_add(t, path_format_duration((gint64)d->middle));
+                text_table_add(t, format_more((gint64)(d->slow - d->middle)));
+                text_table_add(t, g_strdup_printf("%.0f %%", 100 * d->share));
+                text_table_add(t, format_change(d->slow_calls, d->middle_calls));
+                text_table_add(t, format_change(d->slow_load, d->middle_load));
+                if (waits)
+                        text_table_add(t, waiting ? format_more(waiting) : g_strdup("-"));
+        }
+        append_table(out, t, columns);
+}
+
+/* Whether one place has most of it, or all swell. */
+static void append_verdict(GString *out, const WhyKind *k, guint columns)
+{
+        g_autoptr(GString) grown = g_string_new(NULL);
+        const WhyDifference *first = &g_array_index(k->places, WhyDifference, 0);
+        guint n = 0;
+
+        if (first->share >= 0.5) {
+                append_line(out, 2, columns, "%s has most of it.", first->where);
+                return;
+        }
+        for (guint i = 0; i < k->places->len; i++) {
+                const WhyDifference *d = &g_array_index(k->places, WhyDifference, i);
+
+                if (d->share < 0.05 || d->middle <= 0)
+                        continue;
+                g_string_append_printf(grown, "%s%s to %.1f times", n++ > 0 ? ", " : "", d->where,
+                                       d->slow / d->middle);
+        }
+        if (n > 0)
+                append_line(out, 2, columns, "No place has half of it. Own time grows at %s.",
+                            grown->str);
+}
+
+static void write_kind_text(GString *out, const WhyKind *k, guint columns)
+{
+        g_autofree char *count = path_format_count(k->count),
+                        *slow = path_format_duration((gint64)k->slow),
+                        *middle = path_format_duration((gint64)k->middle),
+                        *title = k->label ? printable_new(k->label, PRINTABLE_CELL) : NULL;
+
+        append_line(out, 0, columns,
+                    "%s%s%s > %s: %s requests; the slowest %" G_GUINT64_FORMAT
+                    " take %s, the middle %s",
+                    title ? title : "", title ? " " : "", k->client, k->entry, count, k->n_slow,
+                    slow, middle);
+        append_differences(out, k, columns);
+        if (k->places->len > 0)
+                append_verdict(out, k, columns);
+        if (k->burst.n > 0)
+                append_burst(out, 2, &k->burst, columns);
+        if (k->doubtful > 0)
+                append_line(out, 2, columns,
+                            "%.0f %% of the slow ones have a path that is right with less than "
+                            "%.1f: their time may be another place's.",
+                            ceil(100 * k->doubtful), WHY_SURE);
+}
+
+static void write_kinds_text(GString *out, const GPtrArray *kinds, const WhyBurst *burst,
+                             guint64 requests, guint columns)
+{
+        g_autofree char *count = path_format_count(requests);
+
+        if (kinds->len == 0) {
+                append_line(out, 0, columns,
+                            "%s requests, but no 100 of one kind: what slow ones have cannot be "
+                            "told. --slowest 3 shows requests.",
+                            count);
+                return;
+        }
+        append_line(
+                out, 0, columns,
+                "%s requests. What the slowest hundredth of each kind has that its middle fifth "
+                "has not; the means of own time:",
+                count);
+        if (kinds->len > 1 || burst->n == 0) {
+                g_string_append_c(out, '\n');
+                append_burst(out, 0, burst, columns);
+        }
+        for (guint i = 0; i < kinds->len; i++) {
+                g_string_append_c(out, '\n');
+                write_kind_text(out, kinds->pdata[i], columns);
+        }
+}
+
+/* --- kinds, for programs ------------------------------------------------------------- */
+
+/* As JSON names them; columns of TSV say of which times slow and middle are. */
+static const Field kind_fields[] = {
+        { "client", FIELD_TEXT, G_STRUCT_OFFSET(WhyKind, client) },
+        { "entry", FIELD_TEXT, G_STRUCT_OFFSET(WhyKind, entry) },
+        { "operation", FIELD_TEXT, G_STRUCT_OFFSET(WhyKind, label) },
+        { "requests", FIELD_COUNT, G_STRUCT_OFFSET(WhyKind, count) },
+        { "slow_requests", FIELD_COUNT, G_STRUCT_OFFSET(WhyKind, n_slow) },
+        { "slow", FIELD_MEAN, G_STRUCT_OFFSET(WhyKind, slow) },
+        { "middle", FIELD_MEAN, G_STRUCT_OFFSET(WhyKind, middle) },
+        { "doubtful", FIELD_DECIMAL, G_STRUCT_OFFSET(WhyKind, doubtful) },
+};
+
+static const Field difference_fields[] = {
+        { "place", FIELD_TEXT, G_STRUCT_OFFSET(WhyDifference, where) },
+        { "slow", FIELD_MEAN, G_STRUCT_OFFSET(WhyDifference, slow) },
+        { "middle", FIELD_MEAN, G_STRUCT_OFFSET(WhyDifference, middle) },
+        { "share", FIELD_DECIMAL, G_STRUCT_OFFSET(WhyDifference, share) },
+        { "slow_calls", FIELD_DECIMAL, G_STRUCT_OFFSET(WhyDifference, slow_calls) },
+        { "middle_calls", FIELD_DECIMAL, G_STRUCT_OFFSET(WhyDifference, middle_calls) },
+        { "slow_load", FIELD_DECIMAL, G_STRUCT_OFFSET(WhyDifference, slow_load) },
+        { "middle_load", FIELD_DECIMAL, G_STRUCT_OFFSET(WhyDifference, middle_load) },
+        { "slow_waiting", FIELD_MEAN, G_STRUCT_OFFSET(WhyDifference, slow_waiting) },
+        { "middle_waiting", FIELD_MEAN, G_STRUCT_OFFSET(WhyDifference, middle_waiting) },
+};
+
+static const WhyDifference *difference_at(const WhyKind *k, guint i)
+{
+        return &g_array_index(k->places, WhyDifference, i);
+}
+
+static void write_kind_tsv(GString *out, const WhyKind *k)
+{
+        for (guint i = 0; i < k->places->len; i++) {
+                fields_append_cells(out, kind_fields, G_N_ELEMENTS(kind_fields), k);
+                g_string_append_printf(out, "%u\t%" G_GINT64_FORMAT "\t%" G_GINT64_FORMAT "\t",
+                                       k->burst.n, k->burst.from, k->burst.to);
+                fields_append_cells(out, difference_fields, G_N_ELEMENTS(difference_fields),
+                                    difference_at(k, i));
+                out->str[out->len - 1] = '\n';
+        }
+}
+
+static void write_burst_json(Json *json, const WhyBurst *b)
+{
+        json_key(json, "burst");
+        if (b->n == 0) {
+                json_null(json);
+                return;
+        }
+        json_open(json, '{');
+        json_put_count(json, "slow", b->n);
+        json_put_count(json, "of", b->of);
+        json_put_count(json, "requests", b->all);
+        json_put_time(json, "from", b->from);
+        json_put_time(json, "to", b->to);
+        json_close(json, '}');
+}
+
+static void write_kind_json(Json *json, const WhyKind *k)
+{
+        json_open(json, '{');
+        fields_put(json, kind_fields, G_N_ELEMENTS(kind_fields), k);
+        write_burst_json(json, &k->burst);
+        json_put_open(json, "places", '[');
+        for (guint i = 0; i < k->places->len; i++) {
+                json_open(json, '{');
+                fields_put(json, difference_fields, G_N_ELEMENTS(difference_fields),
+                           difference_at(k, i));
+                json_close(json, '}');
+        }
+        json_close(json, ']');
+        json_close(json, '}');
+}
+
+static void write_kinds_json(GString *out, const GPtrArray *kinds, const WhyBurst *burst,
+                             guint64 requests)
+{
+        Json json = JSON_IN(out);
+
+        json_open(&json, '{');
+        json_put_count(&json, "requests", requests);
+        write_burst_json(&json, burst);
+        json_put_open(&json, "kinds", '[');
+        for (guint i = 0; i < kinds->len; i++)
+                write_kind_json(&json, kinds->pdata[i]);
+        json_close(&json, ']');
+        json_close(&json, '}');
+        g_string_append_c(out, '\n');
+}
+
+void why_write_kinds(GString *out, const GPtrArray *kinds, const WhyBurst *burst, guint64 requests,
+                     WhyFormat format, guint columns)
+{
+        switch (format) {
+        case WHY_TEXT:
+                write_kinds_text(out, kinds, burst, requests, columns);
+                break;
+        case WHY_TSV:
+                g_string_append(out,
+                                "client\tentry\toperation\trequests\tslow_requests\tslow_time\t"
+                                "middle_time\tdoubtful\tburst\tburst_from\tburst_to\tplace\t"
+                                "slow\tmiddle\tshare\tslow_calls\tmiddle_calls\tslow_load\t"
+                                "middle_load\tslow_waiting\tmiddle_waiting\n");
+                for (guint i = 0; i < kinds->len; i++)
+                        write_kind_tsv(out, kinds->pdata[i]);
+                break;
+        case WHY_JSON:
+                write_kinds_json(out, kinds, burst, requests);
+                break;
+        }
+}
