@@ -1,15 +1,6 @@
 # paths: the answer
 libravel_a_SOURCES += \
 	%D%/collapsed-tree.c \
-	%D%/export/conventions.c \
-	%D%/export/export-chrome.c \
-	%D%/export/export-folded.c \
-	%D%/export/export-otlp.c \
-	%D%/export/export-requests.c \
-	%D%/export/export-tsv.c \
-	%D%/export/export-wireshark.c \
-	%D%/export/export.c \
-	%D%/export/otlp-attribute.c \
 	%D%/histogram.c \
 	%D%/misassigned.c \
 	%D%/node-hours.c \

@@ -23,12 +23,12 @@ unit_tests = \
 	%D%/unit/convolution/test-convolution %D%/unit/convolution/test-correlation \
 	%D%/unit/convolution/test-delay-window %D%/unit/convolution/test-edge-signal \
 	%D%/unit/convolution/test-edge-trace %D%/unit/convolution/test-matching \
-	%D%/unit/convolution/test-spike %D%/unit/convolution/test-trace-sample %D%/unit/import/test-mail \
-	%D%/unit/import/test-received %D%/unit/inference/test-call-numbers \
-	%D%/unit/inference/test-inference %D%/unit/inference/test-joint %D%/unit/inference/test-leases \
-	%D%/unit/inference/test-processes %D%/unit/inference/test-roots \
-	%D%/unit/inference/test-shared-node %D%/unit/maketrace/test-maketrace \
-	%D%/unit/nesting/test-nesting %D%/unit/nesting/test-scoreboard %D%/unit/paths/test-export \
+	%D%/unit/convolution/test-spike %D%/unit/convolution/test-trace-sample \
+	%D%/unit/export/test-export %D%/unit/import/test-mail %D%/unit/import/test-received \
+	%D%/unit/inference/test-call-numbers %D%/unit/inference/test-inference \
+	%D%/unit/inference/test-joint %D%/unit/inference/test-leases %D%/unit/inference/test-processes \
+	%D%/unit/inference/test-roots %D%/unit/inference/test-shared-node \
+	%D%/unit/maketrace/test-maketrace %D%/unit/nesting/test-nesting %D%/unit/nesting/test-scoreboard \
 	%D%/unit/paths/test-histogram %D%/unit/paths/test-own-time %D%/unit/paths/test-path-set \
 	%D%/unit/store/test-store %D%/unit/store/test-store-query %D%/unit/store/test-store-reader \
 	%D%/unit/tracefmt/test-byte-source %D%/unit/tracefmt/test-doubt %D%/unit/tracefmt/test-fitness \

@@ -2,7 +2,7 @@
  *
  * ravel export STORE --as FORMAT: what a store holds, for other programs.
  */
-#include "paths/export/export.h"
+#include "export/export.h"
 #include "base/error.h"
 #include "tools/run-files.h"
 #include "tools/tool.h"

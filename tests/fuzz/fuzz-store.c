@@ -8,7 +8,7 @@
 #include "analysis/report/report.h"
 #include "analysis/trend/trend.h"
 #include "analysis/variance/variance.h"
-#include "paths/export/export.h"
+#include "export/export.h"
 #include "store/store-query.h"
 #include "store/stored-set.h"
 #include "write/path-write.h"

@@ -26,7 +26,7 @@ none() {
 
 # From here a file is its name without the ending: a header and what it declares are one.
 
-folders='base tracefmt capture import maketrace clocks paths store analysis write calls inference nesting
+folders='base tracefmt capture import maketrace clocks paths store analysis write export calls inference nesting
         convolution draw tools'
 
 # The includes of the project's own headers: FILE OTHER
@@ -110,12 +110,13 @@ may paths 'base|tracefmt'
 may store 'base|tracefmt|paths'
 may analysis 'base|tracefmt|paths|store'
 may write 'base|tracefmt|paths|store|analysis'
+may export 'base|tracefmt|paths|store|write'
 may calls 'base|tracefmt'
 may inference 'base|tracefmt|calls'
 may nesting 'base|tracefmt|clocks|paths|calls|inference'
 may convolution 'base|tracefmt|clocks|paths'
 may draw 'base|write'
-may tools 'base|tracefmt|capture|import|maketrace|clocks|paths|store|analysis|write|calls|inference|nesting|convolution'
+may tools 'base|tracefmt|capture|import|maketrace|clocks|paths|store|analysis|write|export|calls|inference|nesting|convolution'
 none "draw knows no more of write than what a drawing is" \
         "$(grep ' write/' "$work/includes" | grep '^draw/' | grep -v ' write/drawing$')"
 no_circles "$work/includes" include

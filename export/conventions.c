@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "paths/export/conventions.h"
+#include "export/conventions.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "paths/export/otlp-attribute.h"
+#include "export/otlp-attribute.h"
 
 /* What is asked by a label. */
 typedef enum {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "paths/export/export-requests.h"
+#include "export/export-requests.h"
 
 #include "base/printable.h"
 #include "paths/path-text.h"

@@ -4,8 +4,8 @@
  * the number of its first byte, and all its stamps. wireshark/ravel.lua reads it. Path and
  * probability of a request stand at its first call alone.
  */
-#include "paths/export/export-requests.h"
-#include "paths/export/export.h"
+#include "export/export-requests.h"
+#include "export/export.h"
 #include "paths/path-text.h"
 #include "paths/pattern-text.h"
 

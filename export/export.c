@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "paths/export/export.h"
+#include "export/export.h"
 
 #include <string.h>
 

@@ -10,8 +10,8 @@
  * of the name, and no two calls would be of one node. Events at the same time are in the
  * order in which they nest, as viewers want it that sort by time.
  */
-#include "paths/export/export-requests.h"
-#include "paths/export/export.h"
+#include "export/export-requests.h"
+#include "export/export.h"
 #include "paths/path-text.h"
 #include "write/json.h"
 

@@ -6,8 +6,8 @@
  * network's part of a call is a frame of its own on the stack of its caller. It needs
  * no requests, only the patterns' distributions.
  */
-#include "paths/export/export-requests.h"
-#include "paths/export/export.h"
+#include "export/export-requests.h"
+#include "export/export.h"
 
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "paths/export/otlp-attribute.h"
+#include "export/otlp-attribute.h"
 
 #include <string.h>
 

@@ -13,10 +13,10 @@
  * the store comes from and the mixed number of the request, a span id the mixed number
  * of the call in the store; mixing is a bijection, so none is given twice.
  */
-#include "paths/export/conventions.h"
-#include "paths/export/export-requests.h"
-#include "paths/export/export.h"
-#include "paths/export/otlp-attribute.h"
+#include "export/conventions.h"
+#include "export/export-requests.h"
+#include "export/export.h"
+#include "export/otlp-attribute.h"
 #include "paths/path-text.h"
 
 #include "base/error.h"

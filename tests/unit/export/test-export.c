@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "paths/export/export.h"
+#include "export/export.h"
 #include "store/store.h"
 #include "tests/unit/scratch.h"
 

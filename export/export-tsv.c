@@ -4,8 +4,8 @@
  * column is: those of the table call, whose names they have). Calls are numbered
  * from 1 in their request; times are whole ns.
  */
-#include "paths/export/export-requests.h"
-#include "paths/export/export.h"
+#include "export/export-requests.h"
+#include "export/export.h"
 #include "paths/path-text.h"
 #include "paths/pattern-text.h"
 
