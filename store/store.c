@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  *
- * Only paths/store*.c know SQLite. A store is written once, from
+ * Only store/ knows SQLite. A store is written once, from
  * front to back, and read often: rows go in by rising key into tables without
  * indices, in one transaction without a journal, into a file that nobody sees
  * until it is whole.
