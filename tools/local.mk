@@ -13,9 +13,12 @@ libravel_a_SOURCES += \
 	%D%/import.c \
 	%D%/maketrace.c \
 	%D%/merge.c \
+	%D%/messages.c \
 	%D%/nesting-report.c \
 	%D%/nesting.c \
+	%D%/options.c \
 	%D%/passing-store.c \
+	%D%/progress.c \
 	%D%/query.c \
 	%D%/removed.c \
 	%D%/report.c \
@@ -28,6 +31,8 @@ libravel_a_SOURCES += \
 	%D%/show.c \
 	%D%/skewer.c \
 	%D%/stats.c \
+	%D%/tool.c \
+	%D%/tool.c \
 	%D%/tool.c \
 	%D%/trend.c \
 	%D%/variance.c \

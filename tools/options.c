@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "tools/options.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "tools/messages.h"
+#include "tools/removed.h"
+
+/* -n1 is -n 1, as with other programs; GOption knows only the latter. */
+static void split_numbers(int *argc, char ***argv)
+{
+        static GPtrArray *split; /* what argv is from now on */
+        static char flags[128][sizeof "-n"];
+        gboolean options = TRUE;
+
+        split = g_ptr_array_new();
+        for (int i = 0; i < *argc; i++) {
+                char *text = (*argv)[i];
+
+                options = options && strcmp(text, "--") != 0;
+                if (options && text[0] == '-' && g_ascii_isalpha(text[1]) &&
+                    g_ascii_isdigit(text[2 + (text[2] == '-')])) {
+                        char *flag = flags[(guchar)text[1]];
+
+                        g_ptr_array_add(split, memcpy(flag, text, 2));
+                        text += 2;
+                }
+                g_ptr_array_add(split, text);
+        }
+        *argc = (int)split->len;
+        g_ptr_array_add(split, NULL);
+        *argv = (char **)split->pdata;
+}
+
+static GPtrArray *choices; /* of ToolChoice */
+
+void tool_add_choices(const ToolChoice *more)
+{
+        if (!choices)
+                choices = g_ptr_array_new();
+        for (; more->option; more++)
+                g_ptr_array_add(choices, (gpointer)more);
+}
+
+guint tool_choice_index(const char *value, const char *const *words)
+{
+        for (guint i = 0; value && words[i]; i++)
+                if (!strcmp(value, words[i]))
+                        return i;
+        return 0;
+}
+
+/* "text, tsv or json" */
+static char *list_words(const char *const *words)
+{
+        GString *text = g_string_new(words[0]);
+
+        for (guint i = 1; words[i]; i++)
+                g_string_append_printf(text, "%s%s", words[i + 1] ? ", " : " or ", words[i]);
+        return g_string_free(text, FALSE);
+}
+
+static gboolean check_choices(GError **error)
+{
+        for (guint i = 0; choices && i < choices->len; i++) {
+                const ToolChoice *choice = choices->pdata[i];
+                g_autofree char *words = NULL;
+
+                if (!*choice->value || g_strv_contains(choice->words, *choice->value))
+                        continue;
+                words = list_words(choice->words);
+                g_set_error(error, RAVEL_ERROR, RAVEL_ERROR_USAGE, "found \"%s\", expected %s %s",
+                            *choice->value, choice->option, words);
+                return FALSE;
+        }
+        return TRUE;
+}
+
+/* For completion: the words that an option takes, if it is one of these, a line each. */
+static void print_words(const char *option)
+{
+        for (guint i = 0; choices && i < choices->len; i++) {
+                const ToolChoice *choice = choices->pdata[i];
+
+                for (guint k = 0; !strcmp(choice->option, option) && choice->words[k]; k++)
+                        puts(choice->words[k]);
+        }
+}
+
+/* message: of GLib, which ends with the option where that is unknown. */
+static void fail_option(const char *message)
+{
+        const char *option = strstr(message, "--");
+        const char *instead = option ? removed_instead(tool_verb(), option) : NULL;
+
+        if (instead)
+                tool_warn("%s was removed: use %s", option, instead);
+        else
+                tool_warn("%s (ravel %s --help lists the options)", message, tool_verb());
+}
+
+gboolean tool_parse(GOptionContext *context, int *argc, char ***argv, int *status)
+{
+        g_autoptr(GError) error = NULL;
+
+        if (*argc == 3 && !strcmp((*argv)[1], "--complete")) {
+                print_words((*argv)[2]);
+                *status = EXIT_DONE;
+                return FALSE;
+        }
+        split_numbers(argc, argv);
+        if (g_option_context_parse(context, argc, argv, &error)) {
+                if (check_choices(&error))
+                        return TRUE;
+                tool_warn("%s", error->message);
+                *status = EXIT_USAGE;
+                return FALSE;
+        }
+        fail_option(error->message);
+        *status = EXIT_USAGE;
+        return FALSE;
+}
+
+static gsize distance(const char *a, const char *b)
+{
+        gsize n = strlen(b);
+        g_autofree gsize *row = g_new(gsize, n + 1);
+
+        for (gsize k = 0; k <= n; k++)
+                row[k] = k;
+        for (; *a; a++) {
+                gsize diagonal = row[0]++;
+
+                for (gsize k = 0; k < n; k++) {
+                        gsize changed = diagonal + (*a != b[k]);
+
+                        diagonal = row[k + 1];
+                        row[k + 1] = MIN(changed, 1 + MIN(row[k], row[k + 1]));
+                }
+        }
+        return row[n];
+}
+
+const char *tool_nearest(const char *name, const char *const *names)
+{
+        const char *nearest = NULL;
+        gsize least = 3; /* letters that differ: more is another word */
+
+        for (; *names; names++) {
+                gsize d = g_str_has_prefix(*names, name) ? 1 : distance(name, *names);
+
+                if (d < least && d < strlen(name)) {
+                        least = d;
+                        nearest = *names;
+                }
+        }
+        return nearest;
+}
+
+gboolean tool_duration(const char *text, gint64 *ns, GError **error)
+{
+        static const struct {
+                const char *name;
+                double ns;
+        } units[] = { { "ns", 1 },  { "us", 1e3 },   { "\xc2\xb5s", 1e3 }, { "ms", 1e6 },
+                      { "s", 1e9 }, { "min", 60e9 }, { "h", 3600e9 } };
+        char *unit;
+        double value = g_ascii_strtod(text, &unit);
+
+        while (g_ascii_isspace(*unit))
+                unit++;
+        for (guint i = 0; i < G_N_ELEMENTS(units) && unit != text; i++) {
+                if (strcmp(unit, units[i].name))
+                        continue;
+                value = rint(value * units[i].ns);
+                if (!(value >= 0 && value < 9.2e18))
+                        break;
+                *ns = value;
+                return TRUE;
+        }
+        g_set_error(error, RAVEL_ERROR, RAVEL_ERROR_USAGE,
+                    "\"%s\" is not a duration: expected a number with a unit, such as 10ms, 2s or "
+                    "5us",
+                    text);
+        return FALSE;
+}
+
+gboolean tool_threads(gint given, guint *n, GError **error)
+{
+        enum { MOST = 256 };
+
+        if (given < 0 || given > MOST) {
+                g_set_error(error, RAVEL_ERROR, RAVEL_ERROR_USAGE,
+                            "found \"%d\", expected -j of 1 to %d", given, MOST);
+                return FALSE;
+        }
+        *n = given ? (guint)given : g_get_num_processors();
+        return TRUE;
+}

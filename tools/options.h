@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ *
+ * What the command lines of all verbs have in common.
+ */
+#ifndef RAVEL_OPTIONS_H
+#define RAVEL_OPTIONS_H
+
+#include <glib.h>
+
+/* An option that takes one of some words, NULL at their end. Completion offers these, and
+ * tool_parse() takes no others. */
+typedef struct {
+        const char *option; /* "--format" */
+        char *const *value; /* as the user gave it, or NULL */
+        const char *const *words;
+} ToolChoice;
+
+/* Before tool_parse(); option NULL ends them. They stay the caller's. */
+void tool_add_choices(const ToolChoice *choices);
+
+/* Which of the words it is; 0 where value is NULL or none. */
+guint tool_choice_index(const char *value, const char *const *words);
+
+/* Parses options and leaves the arguments in *argc and *argv. TRUE: go on.
+ * FALSE: *status is what to exit with (a wrong option was named). */
+gboolean tool_parse(GOptionContext *context, int *argc, char ***argv, int *status);
+
+/* The one of names (NULL-terminated) that name may have been meant to be; NULL
+ * where it is like none. */
+const char *tool_nearest(const char *name, const char *const *names);
+
+/* "10ms", "2s", "5us", "1.5s", "100" is an error: a duration needs its unit. In ns. */
+gboolean tool_duration(const char *text, gint64 *ns, GError **error);
+
+/* How many threads -j asks for: all processors where it was not given, which is 0. */
+gboolean tool_threads(gint given, guint *n, GError **error);
+
+#endif
