@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// The script of ravel's pages: draws what the page's data say (paths/write/write-report.c,
-// paths/write/write-diff.c and paths/write/write-trend.c write them). Names come from packets, so from strangers: whatever
+// The script of ravel's pages: draws what the page's data say (write-report.c,
+// write-diff.c and write-trend.c write them). Names come from packets, so from strangers: whatever
 // is text is set as text, and no markup is ever made of data. Times are ns.
 'use strict';
 (() => {
