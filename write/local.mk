@@ -17,6 +17,7 @@ libravel_a_SOURCES += \
 	%D%/write-dot.c \
 	%D%/write-graph.c \
 	%D%/write-json.c \
+	%D%/write-query.c \
 	%D%/write-report-calls.c \
 	%D%/write-report.c \
 	%D%/write-score.c \

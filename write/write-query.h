@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ *
+ * The answer to a question to a store, in each format.
+ */
+#ifndef RAVEL_WRITE_QUERY_H
+#define RAVEL_WRITE_QUERY_H
+
+#include "store/store-query.h"
+#include "tracefmt/output-file.h"
+
+/* Writes all rows. FALSE with error set where the question fails, or in JSON two columns have one
+ * name. */
+gboolean query_write_text(StoreQuery *query, OutputFile *out, GError **error);
+gboolean query_write_tsv(StoreQuery *query, OutputFile *out, GError **error);
+gboolean query_write_json(StoreQuery *query, OutputFile *out, GError **error);
+
+#endif
