@@ -5,16 +5,16 @@
 #ifndef RAVEL_BINOMIAL_H
 #define RAVEL_BINOMIAL_H
 
-/* The probability that of n trials with success p at least k succeed, where n and k
- * may lie between whole numbers. To about 1e-12. */
+/* The probability that at least k of n trials with success p succeed. n and k need not be whole.
+ * To about 1e-12. */
 double binomial_tail(double n, double k, double p);
 
-/* The least and the greatest p that k successes of n are compatible with, each but for
- * a probability tail (Clopper and Pearson). */
+/* Clopper and Pearson's interval of p, for k successes in n trials. Each side is wrong with
+ * probability tail. */
 void binomial_interval(double n, double k, double tail, double *low, double *high);
 
-/* The probability that a value of Student's distribution lies t or more from 0, on either side, and
- * the t for which that is so. freedom above 0. */
+/* The probability that a value of Student's distribution lies t or more from 0, on either side; and
+ * the t of a probability. freedom is above 0. */
 double student_tails(double t, double freedom);
 double student_bound(double tails, double freedom);
 

@@ -117,12 +117,10 @@ may nesting 'base|tracefmt|clocks|paths|calls|inference'
 may convolution 'base|tracefmt|clocks|paths'
 may draw 'base|write'
 may tools 'base|tracefmt|capture|import|maketrace|clocks|paths|store|analysis|write|export|calls|inference|nesting|convolution'
-none "draw knows no more of write than what a drawing is" \
-        "$(grep ' write/' "$work/includes" | grep '^draw/' | grep -v ' write/drawing$')"
 no_circles "$work/includes" include
 [ -z "$calls" ] || no_circles "$work/calls" call
-none "draw knows no more of paths than what a drawing is" \
-        "$(grep ' paths/' "$work/includes" | grep '^draw/' | grep -v ' paths/write/drawing$')"
+none "draw knows no more of write than what a drawing is" \
+        "$(grep ' write/' "$work/includes" | grep '^draw/' | grep -v ' write/drawing$')"
 [ "$calls" ] || echo "# calls are not looked at: no nm, or nothing is built here"
 
 # only FILES HEADER: HEADER is included by FILES alone, a pattern

@@ -12,20 +12,24 @@ cd "$dir" || exit 99
 
 # name, 90th percentile of the words of a sentence, longest sentence, phrases or lines
 cat >bounds <<'EOF'
+analysis	21	47	39
 base	17	25	0
 calls	24	57	51
 capture	19	39	0
 clocks	27	59	21
 convolution	19	26	0
 draw	17	25	0
+export	24	57	4
 import	17	24	0
 inference	23	61	161
 maketrace	17	25	0
 nesting	21	53	30
-paths	22	57	91
+paths	24	45	24
+store	23	55	6
 tests	24	77	64
-tools	19	48	15
+tools	20	48	10
 tracefmt	22	48	12
+write	19	52	19
 docs/clusters.md	40	69	39
 manual	25	50	10
 words	73337
