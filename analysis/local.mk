@@ -1,4 +1,4 @@
-# analysis: what is asked of stores: each gives rows
+# analysis: what is asked of stores
 libravel_a_SOURCES += \
 	%D%/diff-rows.c \
 	%D%/diff.c \

@@ -1,4 +1,4 @@
-# export: the requests of a store, for other programs
+# export: for other programs
 libravel_a_SOURCES += \
 	%D%/conventions.c \
 	%D%/export-chrome.c \

@@ -1,4 +1,4 @@
-# store: the database of an answer, written and read
+# store: the database of what was found
 libravel_a_SOURCES += \
 	%D%/store-error.c \
 	%D%/store-layout.c \

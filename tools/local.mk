@@ -32,8 +32,6 @@ libravel_a_SOURCES += \
 	%D%/skewer.c \
 	%D%/stats.c \
 	%D%/tool.c \
-	%D%/tool.c \
-	%D%/tool.c \
 	%D%/trend.c \
 	%D%/variance.c \
 	%D%/why.c

@@ -1,4 +1,4 @@
-# write: the answer and the rows of analyses, in each format
+# write: the formats of the answer
 libravel_a_SOURCES += \
 	%D%/drawer.c \
 	%D%/drawing.c \
