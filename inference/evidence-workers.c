@@ -193,10 +193,16 @@ static gboolean can_have_made_calls(const Problem *p)
 }
 
 /* A queue is credible if few parents make calls before their start, and if some served parent could
- * have made each call. */
+ * have made each call. If nearly all parents make calls before their start, and evidence that ties
+ * families together says so, then that evidence has found the parents, and the queue does no harm.
+ */
 static gboolean borne_out(const Evidence *e G_GNUC_UNUSED, Joint *j)
 {
-        return early_share(j) <= MOST_EARLY && can_have_made_calls(j->problem);
+        double early = early_share(j);
+
+        if (early > OVERRULED && evidence_ties(&j->model->evidence))
+                return TRUE;
+        return early <= MOST_EARLY && can_have_made_calls(j->problem);
 }
 
 const EvidenceKind evidence_workers = {

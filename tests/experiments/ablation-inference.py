@@ -57,11 +57,11 @@ GROUPS = {
         "WORKER_KINDS": ["1"], "WORKER_BLOCK": ["1"], "WORKER_CALLS": ["512", "(1 << 20)"],
         "WORKER_PAIRS": ["(1 << 30)"], "WORKERS_EACH": ["1000000"], "RATE_OF_WAITING": ["1.0"],
         "LEAST_QUEUE_GAIN": ["0"], "LEAST_GAIN_WAITS": ["0"], "FEW_WAITING": ["0.0", "1.0"],
-        "LOW_WAITING": ["0.0"], "MOST_EARLY": ["1.0"], "LEAST_WAITED": ["0"],
+        "LOW_WAITING": ["0.0"], "MOST_EARLY": ["1.0"], "OVERRULED": ["2.0"], "LEAST_WAITED": ["0"],
         "LEAST_WAITED_PART": ["1000000"]}),
     "workers that are none": (["loops, 95", "busy", "j2", "p2", "w1", "g8"], {
         "MOST_TOO_EARLY": ["1e9"], "LEAST_QUEUE_GAIN": ["0"], "LEAST_GAIN_WAITS": ["0"],
-        "FEW_WAITING": ["1.0"], "MOST_EARLY": ["1.0"], "LEAST_WAITED": ["0"],
+        "FEW_WAITING": ["1.0"], "MOST_EARLY": ["1.0"], "OVERRULED": ["2.0"], "LEAST_WAITED": ["0"],
         "LEAST_WAITED_PART": ["1000000"]}),
     "identifiers": (["p8 ids", "pt24 ids", "j24 ids"], {
         "MATCH_BACKOFF": ["0.01"], "MATCH_GAIN": ["0"],
