@@ -7,7 +7,6 @@
 #include "base/big-memory.h"
 #include "base/compare.h"
 #include "base/error.h"
-#include "calls/open-stays.h"
 
 void known_calls_init(KnownCalls *k, NodeTable *nodes, gint64 window, gint64 max_call,
                       gboolean fold, guint wanted)
@@ -185,20 +184,15 @@ static LinkEdge *list_link_edges(const KnownCalls *k)
         return edges;
 }
 
-gint64 known_calls_find_links(KnownCalls *k)
+void known_calls_find_links(KnownCalls *k)
 {
         g_autofree LinkEdge *edges = list_link_edges(k);
         CallPairs *c = &k->pairs;
-        gint64 longest;
 
         if (!(c->wanted & WANT_LINKS))
-                return 0;
+                return;
         call_links_add_operations(&k->links, &k->labels, c->n);
         call_links_find(&k->links, c, edges, node_table_size(k->nodes));
-        /* Sizes count where they are known, whatever is kept: for joint parents. */
-        longest = open_stays_find(&k->links, c, &k->labels,
-                                  c->wanted & WANT_CONNECTIONS ? &k->facts : NULL, &k->connections,
-                                  edges, node_table_size(k->nodes));
         for (guint32 i = 0; k->links.parent && c->cause && i < c->n; i++)
                 if (k->links.parent[i] != NO_PARENT) {
                         call_pairs_set_cause(
@@ -206,7 +200,6 @@ gint64 known_calls_find_links(KnownCalls *k)
                         if (c->candidates)
                                 c->candidates[i] = 1;
                 }
-        return longest;
 }
 
 void known_calls_step_links(KnownCalls *k, gint64 until, guint64 oldest)

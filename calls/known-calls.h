@@ -59,9 +59,8 @@ gboolean known_calls_expire(KnownCalls *calls, gint64 time, gint64 max_call, GEr
 /* Moves calls to the places of those before them that found no return. */
 void known_calls_close_up(KnownCalls *calls);
 
-/* After known_calls_find_roles(): finds what continues what, by the links that there are, and which
- * messages start work. Returns the longest that such work may last, ns. */
-gint64 known_calls_find_links(KnownCalls *calls);
+/* After known_calls_find_roles(): finds what continues what, by the links that there are. */
+void known_calls_find_links(KnownCalls *calls);
 
 /* Instead, of calls before a moment: see call_links_step(). */
 void known_calls_step_links(KnownCalls *calls, gint64 until, guint64 oldest);

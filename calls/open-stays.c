@@ -52,15 +52,12 @@ typedef struct {
 } Event;
 
 typedef struct {
-        CallLinks *links;
-        CallPairs *calls;
-        const CallLabels *labels;
-        const CallFacts *facts; /* NULL: sizes are not known */
-        const CallConnections *connections;
-        const LinkEdge *edges;
-        Part *parts;  /* by NodeId */
-        gint64 *next; /* by call: when the connection that a message came by asks again;
-                         G_MAXINT64: never; NOT_ASKED: for no message that a worker asked for */
+        KnownCalls *known;
+        CallLinks *links; /* of known, */
+        CallPairs *calls; /* and its call pairs */
+        Part *parts;      /* by NodeId */
+        gint64 *next;     /* by call: when the connection that a message came by asks again;
+                             G_MAXINT64: never; NOT_ASKED: for no message that a worker asked for */
 } Search;
 
 #define NOT_ASKED G_MININT64
@@ -80,9 +77,9 @@ static gint64 *times_of_calls(const Search *s, gint64 time)
         return times;
 }
 
-static const LinkEdge *edge_of(const Search *s, guint32 call)
+static const EdgeRole *edge_of(const Search *s, guint32 call)
 {
-        return &s->edges[s->calls->edge[call] - 1];
+        return known_calls_edge(s->known, call);
 }
 
 static gboolean may_start(const Search *s, guint32 call)
@@ -93,7 +90,7 @@ static gboolean may_start(const Search *s, guint32 call)
 static void find_parts(Search *s)
 {
         for (guint32 i = 0; i < s->calls->n; i++) {
-                const LinkEdge *edge = edge_of(s, i);
+                const EdgeRole *edge = edge_of(s, i);
                 Part *from = &s->parts[edge->caller], *to = &s->parts[edge->callee];
 
                 to->called += !s->links->starts[i] && !call_is_message(s->calls, i);
@@ -300,12 +297,15 @@ static gboolean works_elsewhere(const Asked *a)
 /* Callee and operation; or, where calls have none, the size of the request. */
 static guint64 kind_of(const Search *s, guint32 call)
 {
-        guint16 label = call_labels_get(s->labels, call);
+        guint16 label = call_labels_get(&s->known->labels, call);
         guint64 kind = (guint64)s->calls->edge[call] << 32 | label;
 
-        if (s->facts && label == 0)
-                kind |= (guint64)size_class((guint64)call_facts_get(s->facts, call).call_bytes)
-                        << 16;
+        /* Sizes count where they are known, whatever is kept: for joint parents. */
+        if ((s->calls->wanted & WANT_CONNECTIONS) && label == 0) {
+                CallFact fact = call_facts_get(&s->known->facts, call);
+
+                kind |= (guint64)size_class((guint64)fact.call_bytes) << 16;
+        }
         return kind;
 }
 
@@ -330,7 +330,7 @@ static gboolean works_after(const Search *s, const Event *events, guint n)
                 }
         for (guint i = 0; i < n; i++) {
                 guint32 call = events[i].call;
-                guint16 asked = call_labels_get(s->labels, call);
+                guint16 asked = call_labels_get(&s->known->labels, call);
                 gsize next;
 
                 if (!events[i].comes || acknowledged_at(s, call) == NOT_ASKED || asked == 0)
@@ -538,7 +538,7 @@ static WorkerCall *list_calls(const Search *s, const Event *events, guint n, gui
                 if (!e->comes)
                         calls[(*n_calls)++] = (WorkerCall){
                                 e->from, e->to, kind_of(s, e->call),
-                                call_connections_get(s->connections, e->call).connection
+                                call_connections_get(&s->known->connections, e->call).connection
                         };
         }
         return calls;
@@ -593,8 +593,8 @@ static LaneMessage *list_begun(const Search *s, const Event *events, guint n, gu
                 const Event *e = &events[which[i]];
 
                 enter = MAX(enter, MAX(e->from, s->links->since[e->call]));
-                messages[i] =
-                        (LaneMessage){ enter, e->begun, call_labels_get(s->labels, e->call), 0 };
+                messages[i] = (LaneMessage){ enter, e->begun,
+                                             call_labels_get(&s->known->labels, e->call), 0 };
         }
         return messages;
 }
@@ -687,12 +687,12 @@ static void find_open(Search *s)
 static void settle_together(Search *s, guint32 call, guint32 to, guint32 step)
 {
         const CallPairs *c = s->calls;
-        guint64 connection = call_connections_get(s->connections, call).connection;
+        guint64 connection = call_connections_get(&s->known->connections, call).connection;
 
         for (guint32 i = call + step; i != to && c->at_caller[i].from == c->at_caller[call].from;
              i += step)
                 if (c->edge[i] == c->edge[call] &&
-                    call_connections_get(s->connections, i).connection == connection)
+                    call_connections_get(&s->known->connections, i).connection == connection)
                         s->links->fetch[i] |= FETCH_SETTLES;
 }
 
@@ -705,11 +705,12 @@ static void find_settling(Search *s)
                 }
 }
 
-gint64 open_stays_find(CallLinks *l, CallPairs *c, const CallLabels *labels, const CallFacts *facts,
-                       const CallConnections *connections, const LinkEdge *edges, guint n_nodes)
+gint64 open_stays_find(KnownCalls *known)
 {
-        g_autofree Part *parts = g_new0(Part, n_nodes);
-        Search s = { l, c, labels, facts, connections, edges, parts, NULL };
+        CallLinks *l = &known->links;
+        CallPairs *c = &known->pairs;
+        g_autofree Part *parts = g_new0(Part, node_table_size(known->nodes));
+        Search s = { known, l, c, parts, NULL };
         gint64 longest = 0;
 
         if (!l->parent)

@@ -15,14 +15,11 @@
 #ifndef RAVEL_OPEN_STAYS_H
 #define RAVEL_OPEN_STAYS_H
 
-#include "calls/call-facts.h"
-#include "calls/call-links.h"
+#include "calls/known-calls.h"
 
-/* After links are found: makes calls of such messages, and sets how long they may last; and tells
- * which calls ask for work, and are none themselves. Returns the longest stay, ns.
- * facts: NULL where sizes of calls are not known. O(calls * log(calls)). */
-gint64 open_stays_find(CallLinks *links, CallPairs *calls, const CallLabels *labels,
-                       const CallFacts *facts, const CallConnections *connections,
-                       const LinkEdge *edges, guint n_nodes);
+/* After known_calls_find_links(): makes calls of such messages, sets how long each may last, and
+ * marks the calls that ask for work, which are no work themselves. Returns the longest stay, ns.
+ * O(calls * log(calls)). */
+gint64 open_stays_find(KnownCalls *known);
 
 #endif

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "calls/open-stays.h"
 #include "nesting/explanation.h"
 
 static guint wanted_columns(const NestingOptions *o)
@@ -66,9 +67,11 @@ void nesting_run_find_roles(Nesting *n, gboolean all)
 
 void nesting_run_find_links(Nesting *n)
 {
-        gint64 longest = known_calls_find_links(&n->calls);
+        gint64 longest;
         guint n_edges;
 
+        known_calls_find_links(&n->calls);
+        longest = open_stays_find(&n->calls);
         call_matcher_edges(n->calls.matcher, &n_edges);
         scoreboard_extend(&n->board, n_edges, longest + 2 * n->options.window);
 }
