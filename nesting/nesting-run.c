@@ -3,8 +3,8 @@
 
 #include <string.h>
 
-#include "calls/open-stays.h"
 #include "nesting/explanation.h"
+#include "queues/open-stays.h"
 
 static guint wanted_columns(const NestingOptions *o)
 {

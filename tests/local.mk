@@ -3,8 +3,8 @@ unit_tests = \
 	%D%/unit/base/test-big-memory %D%/unit/base/test-contingency %D%/unit/base/test-crew \
 	%D%/unit/base/test-exact-sum %D%/unit/base/test-json-reader %D%/unit/base/test-printable \
 	%D%/unit/calls/test-call-connections %D%/unit/calls/test-call-facts \
-	%D%/unit/calls/test-call-labels %D%/unit/calls/test-call-pairs %D%/unit/calls/test-work-in-lanes \
-	%D%/unit/calls/test-work-in-turn %D%/unit/capture/test-amqp %D%/unit/capture/test-capture \
+	%D%/unit/calls/test-call-labels %D%/unit/calls/test-call-pairs \
+	%D%/unit/capture/test-amqp %D%/unit/capture/test-capture \
 	%D%/unit/capture/test-common-address %D%/unit/capture/test-cut-run %D%/unit/capture/test-dns \
 	%D%/unit/capture/test-fastcgi %D%/unit/capture/test-http %D%/unit/capture/test-http2 \
 	%D%/unit/capture/test-identifiers %D%/unit/capture/test-ip %D%/unit/capture/test-job-name \
@@ -31,7 +31,9 @@ unit_tests = \
 	%D%/unit/paths/test-export %D%/unit/paths/test-histogram %D%/unit/paths/test-own-time \
 	%D%/unit/paths/test-path-set %D%/unit/paths/test-path-write %D%/unit/paths/test-score \
 	%D%/unit/paths/test-store-query %D%/unit/paths/test-store-reader %D%/unit/paths/test-store \
-	%D%/unit/paths/test-trend-series %D%/unit/paths/test-variance %D%/unit/tracefmt/test-byte-source \
+	%D%/unit/paths/test-trend-series %D%/unit/paths/test-variance \
+	%D%/unit/queues/test-work-in-lanes %D%/unit/queues/test-work-in-turn \
+	%D%/unit/tracefmt/test-byte-source \
 	%D%/unit/tracefmt/test-doubt %D%/unit/tracefmt/test-fitness %D%/unit/tracefmt/test-merge \
 	%D%/unit/tracefmt/test-node-table %D%/unit/tracefmt/test-output-file \
 	%D%/unit/tracefmt/test-sorted-runs %D%/unit/tracefmt/test-trace-clocks \

@@ -28,15 +28,15 @@ none() {
 
 # The includes of the project's own headers: FILE OTHER
 grep -rE '^#include "' --include='*.[ch]' base tracefmt capture import maketrace clocks paths calls \
-        inference nesting convolution draw tools |
+        queues inference nesting convolution draw tools |
         sed -nE 's#^([^:]*)\.[ch]:\#include "([^"]*)\.h".*#\1 \2#p' |
         grep -v 'config$' | sort -u >"$work/includes"
 
 # What an object leaves undefined and another defines: FILE OTHER. An object of a library may be
 # named after that, too.
 list_calls() {
-        for folder in base tracefmt capture import maketrace clocks paths calls inference nesting \
-                convolution draw tools; do
+        for folder in base tracefmt capture import maketrace clocks paths calls queues inference \
+                nesting convolution draw tools; do
                 [ -d "$build/$folder" ] && find "$build/$folder" -name '*.o'
         done | xargs nm -A -P | awk -v build="$build/" '
                 {
@@ -85,11 +85,12 @@ may maketrace 'base|tracefmt'
 may clocks 'base|tracefmt'
 may paths 'base|tracefmt'
 may calls 'base|tracefmt|paths'
+may queues 'base|tracefmt|calls'
 may inference 'base|tracefmt|paths|calls'
-may nesting 'base|tracefmt|clocks|paths|calls|inference'
+may nesting 'base|tracefmt|clocks|paths|calls|queues|inference'
 may convolution 'base|tracefmt|clocks|paths'
 may draw 'base|paths'
-may tools 'base|tracefmt|capture|import|maketrace|clocks|paths|calls|inference|nesting|convolution'
+may tools 'base|tracefmt|capture|import|maketrace|clocks|paths|calls|queues|inference|nesting|convolution'
 none "draw knows no more of paths than what a drawing is" \
         "$(grep ' paths/' "$work/includes" | grep '^draw/' | grep -v ' paths/write/drawing$')"
 [ "$calls" ] || echo "# calls are not looked at: no nm, or nothing is built here"
@@ -120,7 +121,8 @@ none "the run of nesting is told to nobody but its drivers" \
 # What many files write, none of them can be read without the others.
 if command -v python3 >/dev/null; then
         none "no field of a struct is written by more than three files" \
-                "$(python3 tests/scripts/struct-writers.py 3 calls clocks inference nesting convolution)"
+                "$(python3 tests/scripts/struct-writers.py 3 calls queues clocks inference nesting \
+                        convolution)"
 fi
 echo "1..$n"
 exit $bad

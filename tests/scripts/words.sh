@@ -13,7 +13,7 @@ cd "$dir" || exit 99
 # name, 90th percentile of the words of a sentence, longest sentence, phrases or lines
 cat >bounds <<'EOF'
 base	22	41	13
-calls	24	57	51
+calls	21	57	28
 capture	20	79	87
 clocks	27	59	21
 convolution	23	47	15
@@ -23,6 +23,7 @@ inference	23	61	161
 maketrace	20	44	5
 nesting	21	53	30
 paths	22	57	91
+queues	25	51	23
 tests	24	77	64
 tools	19	48	15
 tracefmt	22	48	12

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "calls/work-in-lanes.h"
+#include "queues/work-in-lanes.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "calls/work-in-turn.h"
+#include "queues/work-in-turn.h"
 
 enum { MESSAGES = 400, MOST_CALLS = 3 * MESSAGES, MS = 1000000 };
 

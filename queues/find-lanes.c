@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "calls/find-lanes.h"
+#include "queues/find-lanes.h"
 
 #include "base/compare.h"
 

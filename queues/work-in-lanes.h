@@ -14,7 +14,7 @@
 #ifndef RAVEL_WORK_IN_LANES_H
 #define RAVEL_WORK_IN_LANES_H
 
-#include "calls/find-lanes.h"
+#include "queues/find-lanes.h"
 
 /* A message that a process begins. */
 typedef struct {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "calls/work-in-turn.h"
+#include "queues/work-in-turn.h"
 
 #include <math.h>
 #include <stdlib.h>

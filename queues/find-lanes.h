@@ -8,7 +8,7 @@
 #ifndef RAVEL_FIND_LANES_H
 #define RAVEL_FIND_LANES_H
 
-#include "calls/worker-calls.h"
+#include "queues/worker-calls.h"
 
 enum { MOST_LANES = 64, NO_LANE = 0xff /* it is not known of which process a call is */ };
 

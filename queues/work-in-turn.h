@@ -11,7 +11,7 @@
 #ifndef RAVEL_WORK_IN_TURN_H
 #define RAVEL_WORK_IN_TURN_H
 
-#include "calls/worker-calls.h"
+#include "queues/worker-calls.h"
 
 /* A message that came to the worker. */
 typedef struct {

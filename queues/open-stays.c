@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "calls/open-stays.h"
+#include "queues/open-stays.h"
 
 #include <stdlib.h>
 
@@ -7,8 +7,8 @@
 #include "base/contingency.h"
 #include "base/size-class.h"
 #include "base/time-search.h"
-#include "calls/work-in-lanes.h"
-#include "calls/work-in-turn.h"
+#include "queues/work-in-lanes.h"
+#include "queues/work-in-turn.h"
 
 enum {
         MOST_AHEAD = 64, /* a message may last until so many have come after it */
