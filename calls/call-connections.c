@@ -71,27 +71,24 @@ static guint32 find_connection(CallConnections *c, const Message *m, gint64 give
         return found->number;
 }
 
-void call_connections_add(CallConnections *c, guint64 call, const Message *message)
+void call_connections_add(CallConnections *c, guint64 call, const Message *message,
+                          const Attributes *attributes)
 {
-        gint64 given, lead;
         CallConnection *of;
 
-        if (call >= G_MAXUINT32 || (!c->by_id && !message->attrs_length))
+        if (call >= G_MAXUINT32 || (!c->by_id && !attributes->conn))
                 return;
-        if (!message_is_call(message)) {
-                if (message->attrs_length && message_number(message, "txn"))
-                        place_of(c, call)->transaction = TRUE;
-                return;
-        }
         if (call_connections_get(c, (guint32)call).connection)
                 return; /* its other stamp */
-        given = message->attrs_length ? message_number(message, "conn") : 0;
-        lead = message->attrs_length ? message_number(message, "syn") : 0;
-        if (!c->by_id && !given)
-                return;
         of = place_of(c, call);
-        of->connection = find_connection(c, message, given, lead > 0);
-        of->lead = lead;
+        of->connection = find_connection(c, message, attributes->conn, attributes->syn > 0);
+        of->lead = attributes->syn;
+}
+
+void call_connections_add_transaction(CallConnections *c, guint64 call)
+{
+        if (call < G_MAXUINT32)
+                place_of(c, call)->transaction = TRUE;
 }
 
 void call_connections_move(CallConnections *c, guint32 to, guint32 from, guint32 n)

@@ -7,7 +7,7 @@
 #define RAVEL_CALL_CONNECTIONS_H
 
 #include "calls/call-column.h"
-#include "tracefmt/message.h"
+#include "tracefmt/attributes.h"
 
 typedef struct {
         gint64 lead;        /* of the first call: how long before it the connection was opened, ns;
@@ -28,8 +28,12 @@ gboolean call_connections_by_id(char *const *facts, guint n);
 
 void call_connections_clear(CallConnections *c);
 
-/* A message of a call (by number), or of its return. */
-void call_connections_add(CallConnections *c, guint64 call, const Message *message);
+/* A message of a call (by number). */
+void call_connections_add(CallConnections *c, guint64 call, const Message *message,
+                          const Attributes *attributes);
+
+/* The return of a call leaves a transaction open. */
+void call_connections_add_transaction(CallConnections *c, guint64 call);
 
 /* n calls from a number on have become those from another number on, a smaller one. */
 void call_connections_move(CallConnections *c, guint32 to, guint32 from, guint32 n);

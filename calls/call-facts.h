@@ -9,7 +9,7 @@
 #define RAVEL_CALL_FACTS_H
 
 #include "calls/call-column.h"
-#include "tracefmt/message.h"
+#include "tracefmt/attributes.h"
 
 typedef struct {
         gint64 call_bytes, ret_bytes; /* 0: unknown */
@@ -25,8 +25,10 @@ typedef struct {
 
 void call_facts_clear(CallFacts *f);
 
-/* A message of a call (by number), or of its return; bytes: also how many it has. */
-void call_facts_add(CallFacts *f, guint64 call, const Message *message, gboolean bytes);
+/* A message of a call (by number), or of its return. bytes: the size is kept, too. */
+void call_facts_add(CallFacts *f, guint64 call, const Attributes *attributes, gboolean bytes);
+void call_facts_add_return(CallFacts *f, guint64 call, const Attributes *attributes,
+                           gboolean bytes);
 
 /* What was found of a call, unless something was found before. */
 void call_facts_add_wait(CallFacts *f, guint32 call, guint32 workers, gint64 wait);

@@ -109,14 +109,11 @@ static void list_read(CallIdentifiers *c, guint32 *list, const char *text, gsize
         }
 }
 
-void call_identifiers_add(CallIdentifiers *c, guint64 call, const Message *message)
+void call_identifiers_add(CallIdentifiers *c, guint64 call, gint64 time, AttributeText ids)
 {
         guint32 list[MOST_IDENTIFIERS + 1] = { 0 }, *of;
-        gsize length = 0;
-        const char *text =
-                message->attrs_length ? message_attribute(message, "ids", &length) : NULL;
 
-        if (!text || call >= G_MAXUINT32)
+        if (!ids.at || call >= G_MAXUINT32)
                 return;
         if (!c->lists) {
                 c->lists = g_array_new(FALSE, FALSE, sizeof(guint32));
@@ -124,14 +121,14 @@ void call_identifiers_add(CallIdentifiers *c, guint64 call, const Message *messa
         }
         if (c->lists->len > G_MAXUINT32 - 2 * MOST_IDENTIFIERS)
                 return;
-        take_time(c, message->time);
+        take_time(c, time);
         of = call_column_place(&c->column, sizeof *of, call);
         if (*of) { /* its other end */
                 const guint32 *had = &g_array_index(c->lists, guint32, *of);
 
                 memcpy(list, had, (1 + had[0]) * sizeof *list);
         }
-        list_read(c, list, text, length);
+        list_read(c, list, ids.at, ids.length);
         if (list[0] == 0)
                 return;
         *of = c->lists->len;

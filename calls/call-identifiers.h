@@ -8,7 +8,7 @@
 #define RAVEL_CALL_IDENTIFIERS_H
 
 #include "calls/call-column.h"
-#include "tracefmt/message.h"
+#include "tracefmt/attributes.h"
 
 enum { MOST_IDENTIFIERS = 32 }; /* of a call, seen at both ends */
 
@@ -24,8 +24,8 @@ typedef struct {
 
 void call_identifiers_clear(CallIdentifiers *c);
 
-/* A message of a call (by number). */
-void call_identifiers_add(CallIdentifiers *c, guint64 call, const Message *message);
+/* A message of a call (by number) has these identifiers. time: its stamp, ns. */
+void call_identifiers_add(CallIdentifiers *c, guint64 call, gint64 time, AttributeText ids);
 
 /* n calls from a number on have become those from another number on, a smaller one. */
 void call_identifiers_move(CallIdentifiers *c, guint32 to, guint32 from, guint32 n);

@@ -66,17 +66,15 @@ static guint16 find_number(CallLabels *l, const char *label, gsize length)
         return *known;
 }
 
-void call_labels_add(CallLabels *l, guint64 call, const Message *message)
+void call_labels_add(CallLabels *l, guint64 call, AttributeText label)
 {
-        gsize length = 0;
-        const char *label = message_attribute(message, "label", &length);
         guint16 *place;
 
-        if (length == 0 || call >= G_MAXUINT32)
+        if (label.length == 0 || call >= G_MAXUINT32)
                 return;
         place = call_column_place(&l->column, sizeof *place, call);
         if (*place == 0)
-                *place = find_number(l, label, length);
+                *place = find_number(l, label.at, label.length);
 }
 
 void call_labels_move(CallLabels *l, guint32 to, guint32 from, guint32 n)

@@ -7,7 +7,7 @@
 #define RAVEL_CALL_LABELS_H
 
 #include "calls/call-column.h"
-#include "tracefmt/message.h"
+#include "tracefmt/attributes.h"
 
 typedef struct {
         GHashTable *numbers; /* of labels as the trace writes them, from 1; NULL: none seen */
@@ -20,8 +20,8 @@ typedef struct {
 void call_labels_init(CallLabels *l);
 void call_labels_clear(CallLabels *l);
 
-/* A message of a call (by number), which has its label unless an earlier one had it. */
-void call_labels_add(CallLabels *l, guint64 call, const Message *message);
+/* A message of a call (by number) has this label. The first message with a label counts. */
+void call_labels_add(CallLabels *l, guint64 call, AttributeText label);
 
 /* n calls from a number on have become those from another number on, a smaller one. */
 void call_labels_move(CallLabels *l, guint32 to, guint32 from, guint32 n);

@@ -48,20 +48,6 @@ void call_links_clear(CallLinks *l)
         g_free(l->since);
 }
 
-const char *call_links_token(const Message *message, gsize *length, gboolean *relay)
-{
-        const char *token = NULL;
-
-        *length = 0;
-        if (message->attrs_length) {
-                token = message_attribute(message, "link", length);
-                *relay = !*length;
-                if (*relay)
-                        token = message_attribute(message, "relay", length);
-        }
-        return *length ? token : NULL;
-}
-
 static void add_linked(CallLinks *l, guint64 call, guint8 role, guint64 content, guint64 way)
 {
         Linked linked = { (guint32)call, role, content, way };
@@ -73,12 +59,12 @@ static void add_linked(CallLinks *l, guint64 call, guint8 role, guint64 content,
         g_array_append_val(l->linked, linked);
 }
 
-/* The connection between a node that asks and one that is asked. */
-static guint64 way_of(const Message *message, NodeId asks, NodeId asked, gboolean by_id)
+/* The connection between a node that asks and one that is asked. number: its conn=. */
+static guint64 way_of(const Message *message, NodeId asks, NodeId asked, gint64 number,
+                      gboolean by_id)
 {
         const char *point =
                 by_id && message->id_length ? memchr(message->id, '.', message->id_length) : NULL;
-        gint64 number = message->attrs_length ? message_number(message, "conn") : 0;
         guint64 nodes = (guint64)asks << 32 | asked;
 
         if (!point && !number)
@@ -89,27 +75,26 @@ static guint64 way_of(const Message *message, NodeId asks, NodeId asked, gboolea
         return hash_word(nodes, (guint64)number) | 1;
 }
 
-void call_links_add(CallLinks *l, guint64 call, const Message *message, gboolean by_id,
-                    const char *token, gsize length, gboolean relay)
+static guint8 fetch_role(AttributeText how)
 {
-        add_linked(l, call, relay ? COMES | GOES | RELAYED : COMES | GOES,
-                   hash_bytes(token, length),
-                   way_of(message, message->receiver, message->sender, by_id));
+        if (how.length == 4 && !memcmp(how.at, "wait", 4))
+                return ASKS | ASKS_AND_WAITS;
+        return how.length == 6 && !memcmp(how.at, "settle", 6) ? SETTLES : ASKS;
 }
 
-void call_links_add_fetch(CallLinks *l, guint64 call, const Message *message, gboolean by_id)
+void call_links_add(CallLinks *l, guint64 call, const Message *m, const Attributes *a,
+                    gboolean by_id)
 {
-        gsize length;
-        const char *how = message_attribute(message, "fetch", &length);
-        guint8 role = ASKS;
+        gboolean relay = a->link.length == 0;
+        AttributeText link = relay ? a->relay : a->link;
 
-        if (!how)
-                return;
-        if (length == 4 && !memcmp(how, "wait", 4))
-                role = ASKS | ASKS_AND_WAITS;
-        else if (length == 6 && !memcmp(how, "settle", 6))
-                role = SETTLES;
-        add_linked(l, call, role, 0, way_of(message, message->sender, message->receiver, by_id));
+        if (link.length)
+                add_linked(l, call, relay ? COMES | GOES | RELAYED : COMES | GOES,
+                           hash_bytes(link.at, link.length),
+                           way_of(m, m->receiver, m->sender, a->conn, by_id));
+        else if (a->fetch.at)
+                add_linked(l, call, fetch_role(a->fetch), 0,
+                           way_of(m, m->sender, m->receiver, a->conn, by_id));
 }
 
 /* Of calls from one on up to another nothing is known. */
@@ -142,13 +127,11 @@ static guint8 role_of(const char *label, gsize length, gsize *name)
         return 0;
 }
 
-gboolean call_links_by_order(const Message *message)
+gboolean call_links_by_order(const Attributes *a)
 {
-        gsize length = 0, name;
-        const char *label =
-                message->attrs_length ? message_attribute(message, "label", &length) : NULL;
+        gsize name;
 
-        return label && role_of(label, length, &name) != 0;
+        return a->label.at && role_of(a->label.at, a->label.length, &name) != 0;
 }
 
 static Linked *linked_at(const CallLinks *l, guint i)

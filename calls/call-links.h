@@ -54,18 +54,19 @@ typedef struct {
 
 void call_links_clear(CallLinks *links); /* frees what it holds */
 
-/* The link of a message, NULL and length 0 where it has none; or its relay, which is one, too. */
-const char *call_links_token(const Message *message, gsize *length, gboolean *relay);
-
-/* A message of a call (by number) has this link. by_id: its id begins with the client's port. */
-void call_links_add(CallLinks *links, guint64 call, const Message *message, gboolean by_id,
-                    const char *token, gsize length, gboolean relay);
-
-/* Likewise, it asks for work (fetch=), if it does. */
-void call_links_add_fetch(CallLinks *links, guint64 call, const Message *message, gboolean by_id);
+/* Whether a message has a link, or a relay, which is one, too. */
+static inline gboolean call_links_has_link(const Attributes *a)
+{
+        return a->link.length > 0 || a->relay.length > 0;
+}
 
 /* Whether a one-way message without a link has an operation that names a queue. */
-gboolean call_links_by_order(const Message *message);
+gboolean call_links_by_order(const Attributes *attributes);
+
+/* A message of a call (by number): it may have a link, or else may ask for work (fetch=). by_id: its
+ * id begins with the client's port. */
+void call_links_add(CallLinks *links, guint64 call, const Message *message,
+                    const Attributes *attributes, gboolean by_id);
 
 /* After the last: calls without a link have the queues that their operations name, if any. */
 void call_links_add_operations(CallLinks *links, const CallLabels *labels, guint32 n_calls);

@@ -76,66 +76,63 @@ static gboolean take_done(KnownCalls *k, GError **error)
 }
 
 /* What a message says besides: of the call that it is, or that it answers. */
-static void take_attributes(KnownCalls *k, const Message *message, guint did)
+static void take_attributes(KnownCalls *k, const Message *message, const Attributes *a,
+                            gboolean is_call, guint did)
 {
         guint64 call = call_matcher_latest(k->matcher) - k->dropped;
+        gboolean bytes = (k->pairs.wanted & WANT_FACTS) != 0;
 
-        if (message_is_call(message))
-                call_labels_add(&k->labels, call, message);
-        if ((k->pairs.wanted & WANT_CONNECTIONS) &&
-            (message_is_call(message) || (did & MATCH_CLOSED)))
-                call_connections_add(&k->connections, call, message);
-        if ((k->pairs.wanted & WANT_IDENTIFIERS) && message_is_call(message))
-                call_identifiers_add(&k->identifiers, call, message);
-        if (message_is_call(message) || (did & MATCH_CLOSED))
-                call_facts_add(&k->facts, call, message, (k->pairs.wanted & WANT_FACTS) != 0);
+        if (is_call) {
+                call_labels_add(&k->labels, call, a->label);
+                if (k->pairs.wanted & WANT_CONNECTIONS)
+                        call_connections_add(&k->connections, call, message, a);
+                if (k->pairs.wanted & WANT_IDENTIFIERS)
+                        call_identifiers_add(&k->identifiers, call, message->time, a->ids);
+                call_facts_add(&k->facts, call, a, bytes);
+        } else if (did & MATCH_CLOSED) {
+                if ((k->pairs.wanted & WANT_CONNECTIONS) && a->txn)
+                        call_connections_add_transaction(&k->connections, call);
+                call_facts_add_return(&k->facts, call, a, bytes);
+        }
 }
 
 /* A message that continues another or is continued is like a call that ends at once. matched: the
  * same, with the id that it is matched by. */
 static gboolean add_linked(KnownCalls *k, const Message *message, const Message *matched,
-                           const char *token, gsize length, gboolean relay, GError **error)
+                           const Attributes *a, GError **error)
 {
-        Message call = *message;
         guint did = call_matcher_add_message(k->matcher, matched);
 
-        call.op = message->op == MSG_SENT ? CALL_SENT : CALL_RECV;
-        take_attributes(k, &call, did);
-        if (token)
-                call_links_add(&k->links, call_matcher_latest(k->matcher) - k->dropped, message,
-                               k->connections.by_id, token, length, relay);
+        take_attributes(k, message, a, TRUE, did);
+        if (call_links_has_link(a))
+                call_links_add(&k->links, call_matcher_latest(k->matcher) - k->dropped, message, a,
+                               k->connections.by_id);
         return !(did & MATCH_DONE) || take_done(k, error);
 }
 
 gboolean known_calls_add(KnownCalls *k, const Message *message, GError **error)
 {
+        Attributes space;
+        const Attributes *a = attributes_of(message, &space);
+        gboolean is_call = message_is_call(message);
         Message with_path;
         const Message *matched =
                 message; /* its id says the true path, which nothing else may see */
-        const char *link = NULL;
-        gsize link_length = 0;
-        gboolean relay = FALSE;
         guint did;
 
         if (G_UNLIKELY(k->key != NULL)) {
                 with_path = *message;
-                true_path_join(&with_path, k->key, &k->paths);
+                true_path_join(&with_path, a->path, k->key, &k->paths);
                 matched = &with_path;
         }
-        if ((k->pairs.wanted & WANT_LINKS) && !message_is_return(message))
-                link = call_links_token(message, &link_length, &relay);
         if (G_UNLIKELY(message->op >= MSG_SENT && (k->pairs.wanted & WANT_LINKS) &&
-                       (link || call_links_by_order(message))))
-                return add_linked(k, message, matched, link, link_length, relay, error);
+                       (call_links_has_link(a) || call_links_by_order(a))))
+                return add_linked(k, message, matched, a, error);
         did = call_matcher_add(k->matcher, matched);
-        take_attributes(k, message, did);
-        if (G_UNLIKELY(link != NULL))
-                call_links_add(&k->links, call_matcher_latest(k->matcher) - k->dropped, message,
-                               k->connections.by_id, link, link_length, relay);
-        else if ((k->pairs.wanted & WANT_LINKS) && message->attrs_length &&
-                 message_is_call(message))
-                call_links_add_fetch(&k->links, call_matcher_latest(k->matcher) - k->dropped,
-                                     message, k->connections.by_id);
+        take_attributes(k, message, a, is_call, did);
+        if (is_call && (k->pairs.wanted & WANT_LINKS))
+                call_links_add(&k->links, call_matcher_latest(k->matcher) - k->dropped, message, a,
+                               k->connections.by_id);
         return !(did & MATCH_DONE) || take_done(k, error);
 }
 

@@ -1,5 +1,6 @@
 # tracefmt: the words
 libravel_a_SOURCES += \
+	%D%/attributes.c \
 	%D%/byte-source.c \
 	%D%/doubt.c \
 	%D%/file-kind.c \

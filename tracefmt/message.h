@@ -66,13 +66,6 @@ static inline NodeId message_observer(const Message *m)
  * message has none. Linear in the length of the attributes. */
 const char *message_attribute(const Message *m, const char *key, gsize *length);
 
-/* A value as a number; 0 where it is none of up to 18 digits. */
-gint64 message_value_number(const char *value, gsize length);
-
-/* The value of attribute key as a number; 0 where the message has none, or none of up to 18
- * digits. */
-gint64 message_number(const Message *m, const char *key);
-
 /* Sets all that is of the id; "-" is none. id is borrowed. */
 void message_set_id(Message *m, const char *id, gsize n);
 

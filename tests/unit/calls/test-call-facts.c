@@ -6,8 +6,12 @@
 static void add(CallFacts *f, guint64 call, MessageOp op, const char *attrs)
 {
         Message m = { .op = op, .attrs = attrs, .attrs_length = (guint32)strlen(attrs) };
+        Attributes space;
 
-        call_facts_add(f, call, &m, TRUE);
+        if (message_is_return(&m))
+                call_facts_add_return(f, call, attributes_of(&m, &space), TRUE);
+        else
+                call_facts_add(f, call, attributes_of(&m, &space), TRUE);
 }
 
 static void expect(const CallFacts *f, guint32 call, CallFact expected)
@@ -28,6 +32,7 @@ static void test_attributes(void)
 {
         CallFacts f = { 0 };
         Message m = { .op = CALL_SENT, .attrs = "bytes=9 syn=8", .attrs_length = 13 };
+        Attributes space;
 
         add(&f, 1, CALL_SENT, "bytes=10 syn=20  stall=30 label=x resent=99");
         add(&f, 1, RET_SENT, "bytes=11\tsyn=21 stall=31");
@@ -46,7 +51,7 @@ static void test_attributes(void)
         expect(&f, 3, (CallFact){ .stall = 9 });
         add(&f, 4, CALL_SENT, "bytes=x syn= stall=-1 bytes resent=1 xbytes=5");
         expect(&f, 4, (CallFact){ 0 });
-        call_facts_add(&f, 5, &m, FALSE);
+        call_facts_add(&f, 5, attributes_of(&m, &space), FALSE);
         expect(&f, 5, (CallFact){ .connect = 8 });
         add(&f, G_MAXUINT32, CALL_SENT, "syn=1");
         g_assert_cmpuint(f.column.n, ==, 6);

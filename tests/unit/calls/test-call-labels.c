@@ -6,8 +6,9 @@
 static void add(CallLabels *l, guint64 call, const char *attrs)
 {
         Message m = { .op = CALL_SENT, .attrs = attrs, .attrs_length = (guint32)strlen(attrs) };
+        Attributes space;
 
-        call_labels_add(l, call, &m);
+        call_labels_add(l, call, attributes_of(&m, &space)->label);
 }
 
 /* NULL: the call has none. */

@@ -132,8 +132,9 @@ static void add(CallIdentifiers *c, guint32 call, gint64 time, const char *attri
                       .time = time,
                       .attrs = attributes,
                       .attrs_length = strlen(attributes) };
+        Attributes space;
 
-        call_identifiers_add(c, call, &m);
+        call_identifiers_add(c, call, time, attributes_of(&m, &space)->ids);
 }
 
 static guint32 shared(const CallIdentifiers *c, guint32 a, guint32 b)
