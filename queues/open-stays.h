@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  *
- * Messages that start a node's work, and that nobody acknowledges (docs/paths.md): what a consumer
- * is sent without acknowledgement, what a worker took from a list. The packets do not say where
- * that work ends, but where the worker asks for the next: there it does. Else it ends with the last
- * call that was made for it, and until parents are known it lasts, at most, until something comes
- * to the node after it was idle.
+ * Open stays: the work of messages that nobody acknowledges when it is done (docs/paths.md). A
+ * consumer may be sent messages without acknowledgement, and a worker may take jobs from a list. A
+ * stay is the time between a message's arrival at the worker and the end of its work.
  *
- * A worker that does one thing at a time does what came first first, so its calls are cut into one
- * part for each message (work-in-turn.h), also where several are acknowledged at once.
+ * A stay ends where the worker asks for the next message on the same connection. Where it does not
+ * ask, the stay ends with the last call of the job: work-in-turn.h finds that for a worker that
+ * does one job at a time, work-in-processes.h for several processes. Otherwise the stay lasts at
+ * most until a message comes to the idle worker, and the parents that are found later say where it
+ * ended.
  *
- * This is so at nodes that nobody calls, and that pass nothing on: of others it is not known
- * whether a call is for a message or for another call.
+ * A worker is a node that nobody calls and that passes nothing on. At other nodes a call may be for
+ * a message or for another call; there messages have no stay.
  */
 #ifndef RAVEL_OPEN_STAYS_H
 #define RAVEL_OPEN_STAYS_H

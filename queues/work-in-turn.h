@@ -1,28 +1,28 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  *
- * Work in turn: where a worker does one thing at a time, first come, first served, its calls, in
- * the order of time, are those for the first message that came to it, then those for the second,
- * and so on. When each was done with may not be known: nobody acknowledges it, or several at once.
+ * Work in turn: a worker that does one job at a time, first come, first served. A job is what one
+ * message makes the worker do. Its calls, in order of start, are those of the first job, then those
+ * of the second, and so on. Where a job ends may be unknown: nobody acknowledges its message, or
+ * several are acknowledged at once.
  *
- * So the sequence is cut into one part for each message, at the places that are likeliest by what
- * calls follow each other in a part, and how many, which is learned from all of them (hard
- * expectation maximisation; the best cuts by dynamic programming over the most likely 256 states).
+ * So the sequence of calls is cut into jobs where that is likeliest, by which calls follow each
+ * other in a job and how many there are. That is learned from all calls by hard expectation
+ * maximisation. The best cut is found by dynamic programming over the most likely states.
  */
 #ifndef RAVEL_WORK_IN_TURN_H
 #define RAVEL_WORK_IN_TURN_H
 
 #include "queues/worker-calls.h"
 
-/* A message that came to the worker. */
 typedef struct {
-        gint64 enter, most; /* ns: nothing is done for it before, and nothing after */
-        gint64 until;       /* set: when its last call was over, or the worker came to it */
-} TurnMessage;
+        gint64 earliest, latest; /* ns: all calls of the job lie between them */
+        gint64 end; /* set, ns: the end of its last call, or when the worker came to it */
+} TurnJob;
 
-/* Messages by enter, calls by start. pause: longer than this, in ns, a worker that has something to
- * do does not pause. FALSE where calls overlap, so that it does not do one thing at
- * a time. O((messages + calls) * 256). */
-gboolean work_in_turn_find(TurnMessage *messages, guint n_messages, const WorkerCall *calls,
-                           guint n_calls, gint64 pause);
+/* jobs: by earliest; calls: by start. pause: a worker with something to do pauses no longer, ns.
+ * FALSE if calls overlap, so that the worker does several jobs at a time.
+ * O((jobs + calls) * states). */
+gboolean work_in_turn_find(TurnJob *jobs, guint n_jobs, const WorkerCall *calls, guint n_calls,
+                           gint64 pause);
 
 #endif

@@ -32,7 +32,7 @@ unit_tests = \
 	%D%/unit/paths/test-path-set %D%/unit/paths/test-path-write %D%/unit/paths/test-score \
 	%D%/unit/paths/test-store-query %D%/unit/paths/test-store-reader %D%/unit/paths/test-store \
 	%D%/unit/paths/test-trend-series %D%/unit/paths/test-variance \
-	%D%/unit/queues/test-work-in-lanes %D%/unit/queues/test-work-in-turn \
+	%D%/unit/queues/test-work-in-processes %D%/unit/queues/test-work-in-turn \
 	%D%/unit/tracefmt/test-attributes %D%/unit/tracefmt/test-byte-source \
 	%D%/unit/tracefmt/test-doubt %D%/unit/tracefmt/test-fitness %D%/unit/tracefmt/test-merge \
 	%D%/unit/tracefmt/test-node-table %D%/unit/tracefmt/test-output-file \

@@ -23,7 +23,7 @@ inference	23	61	161
 maketrace	20	44	5
 nesting	21	53	30
 paths	22	57	91
-queues	25	51	23
+queues	19	47	0
 tests	24	77	64
 tools	19	48	15
 tracefmt	22	48	12
