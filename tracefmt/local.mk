@@ -12,6 +12,7 @@ libravel_a_SOURCES += \
 	%D%/overlap.c \
 	%D%/reorder.c \
 	%D%/sorted-runs.c \
+	%D%/stamp.c \
 	%D%/trace-clocks.c \
 	%D%/trace-reader.c \
 	%D%/trace-writer.c

@@ -22,6 +22,7 @@
 #include "tracefmt/byte-source.h"
 #include "tracefmt/doubt.h"
 #include "tracefmt/message.h"
+#include "tracefmt/stamp.h"
 
 typedef struct TraceReader TraceReader;
 
@@ -113,9 +114,5 @@ const char *trace_reader_digest(TraceReader *reader);
 
 void trace_reader_free(TraceReader *reader);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(TraceReader, trace_reader_free)
-
-/* A moment on the command line: seconds since the epoch ("1047680084.5") or UTC
- * ("2026-11-21T10:00:00Z", date and time; "2026-11-21"). In ns. */
-gboolean trace_parse_time(const char *text, gint64 *ns, GError **error);
 
 #endif
