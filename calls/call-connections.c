@@ -40,7 +40,7 @@ void call_connections_clear(CallConnections *c)
 {
         if (c->numbers)
                 g_hash_table_unref(c->numbers);
-        call_column_clear(&c->column, sizeof(CallConnection));
+        call_column_clear(&c->column);
 }
 
 static CallConnection *place_of(CallConnections *c, guint64 call)
@@ -89,14 +89,4 @@ void call_connections_add_transaction(CallConnections *c, guint64 call)
 {
         if (call < G_MAXUINT32)
                 place_of(c, call)->transaction = TRUE;
-}
-
-void call_connections_move(CallConnections *c, guint32 to, guint32 from, guint32 n)
-{
-        call_column_move(&c->column, sizeof(CallConnection), to, from, n);
-}
-
-void call_connections_drop(CallConnections *c, guint32 n)
-{
-        call_column_drop(&c->column, sizeof(CallConnection), n);
 }

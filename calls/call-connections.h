@@ -35,12 +35,6 @@ void call_connections_add(CallConnections *c, guint64 call, const Message *messa
 /* The return of a call leaves a transaction open. */
 void call_connections_add_transaction(CallConnections *c, guint64 call);
 
-/* n calls from a number on have become those from another number on, a smaller one. */
-void call_connections_move(CallConnections *c, guint32 to, guint32 from, guint32 n);
-
-/* Forgets the first calls; the others are so much smaller numbers. */
-void call_connections_drop(CallConnections *c, guint32 n);
-
 static inline CallConnection call_connections_get(const CallConnections *c, guint32 call)
 {
         return call < c->column.n ? ((const CallConnection *)c->column.of)[call]

@@ -3,7 +3,7 @@
 
 void call_facts_clear(CallFacts *f)
 {
-        call_column_clear(&f->column, sizeof(CallFact));
+        call_column_clear(&f->column);
 }
 
 static CallFact *place_of(CallFacts *f, guint64 call)
@@ -45,14 +45,4 @@ void call_facts_add_wait(CallFacts *f, guint32 call, guint32 workers, gint64 wai
                 return;
         fact->workers = workers;
         fact->wait = wait;
-}
-
-void call_facts_move(CallFacts *f, guint32 to, guint32 from, guint32 n)
-{
-        call_column_move(&f->column, sizeof(CallFact), to, from, n);
-}
-
-void call_facts_drop(CallFacts *f, guint32 n)
-{
-        call_column_drop(&f->column, sizeof(CallFact), n);
 }

@@ -33,12 +33,6 @@ void call_facts_add_return(CallFacts *f, guint64 call, const Attributes *attribu
 /* What was found of a call, unless something was found before. */
 void call_facts_add_wait(CallFacts *f, guint32 call, guint32 workers, gint64 wait);
 
-/* n calls from a number on have become those from another number on, a smaller one. */
-void call_facts_move(CallFacts *f, guint32 to, guint32 from, guint32 n);
-
-/* Forgets the first calls; the others are so much smaller numbers. */
-void call_facts_drop(CallFacts *f, guint32 n);
-
 static inline CallFact call_facts_get(const CallFacts *f, guint32 call)
 {
         return call < f->column.n ? ((const CallFact *)f->column.of)[call] : (CallFact){ 0 };

@@ -11,7 +11,7 @@ void call_identifiers_clear(CallIdentifiers *c)
         g_clear_pointer(&c->older, g_hash_table_unref);
         if (c->lists)
                 g_array_free(c->lists, TRUE);
-        call_column_clear(&c->column, sizeof(guint32));
+        call_column_clear(&c->column);
 }
 
 /* --- numbers --------------------------------------------------------------- */
@@ -135,17 +135,14 @@ void call_identifiers_add(CallIdentifiers *c, guint64 call, gint64 time, Attribu
         g_array_append_vals(c->lists, list, 1 + list[0]);
 }
 
-void call_identifiers_move(CallIdentifiers *c, guint32 to, guint32 from, guint32 n)
+void call_identifiers_close_up(CallIdentifiers *c)
 {
-        call_column_move(&c->column, sizeof(guint32), to, from, n);
-}
-
-/* Lists that no call has any more go. */
-static void close_up(CallIdentifiers *c)
-{
-        GArray *lists = g_array_new(FALSE, FALSE, sizeof(guint32));
+        GArray *lists;
         guint32 none = 0, *of = c->column.of;
 
+        if (!c->lists)
+                return;
+        lists = g_array_new(FALSE, FALSE, sizeof(guint32));
         g_array_append_val(lists, none);
         for (guint32 i = 0; i < c->column.n; i++) {
                 const guint32 *list = &g_array_index(c->lists, guint32, of[i]);
@@ -157,15 +154,6 @@ static void close_up(CallIdentifiers *c)
         }
         g_array_free(c->lists, TRUE);
         c->lists = lists;
-}
-
-void call_identifiers_drop(CallIdentifiers *c, guint32 n)
-{
-        gboolean any = n > 0 && c->column.n > 0;
-
-        call_column_drop(&c->column, sizeof(guint32), n);
-        if (c->lists && any)
-                close_up(c);
 }
 
 guint32 call_identifiers_shared(const guint32 *a, const guint32 *b)

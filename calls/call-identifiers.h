@@ -27,11 +27,8 @@ void call_identifiers_clear(CallIdentifiers *c);
 /* A message of a call (by number) has these identifiers. time: its stamp, ns. */
 void call_identifiers_add(CallIdentifiers *c, guint64 call, gint64 time, AttributeText ids);
 
-/* n calls from a number on have become those from another number on, a smaller one. */
-void call_identifiers_move(CallIdentifiers *c, guint32 to, guint32 from, guint32 n);
-
-/* Forgets the first calls; the others are so much smaller numbers. */
-void call_identifiers_drop(CallIdentifiers *c, guint32 n);
+/* The lists that no call has any more go: after call_column_drop(). */
+void call_identifiers_close_up(CallIdentifiers *c);
 
 /* Where the list of a call begins in c->lists. */
 static inline guint32 call_identifiers_get(const CallIdentifiers *c, guint32 call)

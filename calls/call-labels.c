@@ -17,7 +17,7 @@ void call_labels_clear(CallLabels *l)
         g_ptr_array_unref(l->written);
         if (l->numbers)
                 g_hash_table_unref(l->numbers);
-        call_column_clear(&l->column, sizeof(guint16));
+        call_column_clear(&l->column);
 }
 
 /* The text that a field of a trace stands for; the field itself where that is no text. */
@@ -75,14 +75,4 @@ void call_labels_add(CallLabels *l, guint64 call, AttributeText label)
         place = call_column_place(&l->column, sizeof *place, call);
         if (*place == 0)
                 *place = find_number(l, label.at, label.length);
-}
-
-void call_labels_move(CallLabels *l, guint32 to, guint32 from, guint32 n)
-{
-        call_column_move(&l->column, sizeof(guint16), to, from, n);
-}
-
-void call_labels_drop(CallLabels *l, guint32 n)
-{
-        call_column_drop(&l->column, sizeof(guint16), n);
 }

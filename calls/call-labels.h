@@ -23,12 +23,6 @@ void call_labels_clear(CallLabels *l);
 /* A message of a call (by number) has this label. The first message with a label counts. */
 void call_labels_add(CallLabels *l, guint64 call, AttributeText label);
 
-/* n calls from a number on have become those from another number on, a smaller one. */
-void call_labels_move(CallLabels *l, guint32 to, guint32 from, guint32 n);
-
-/* Forgets the first calls; the others are so much smaller numbers. */
-void call_labels_drop(CallLabels *l, guint32 n);
-
 static inline guint16 call_labels_get(const CallLabels *l, guint32 call)
 {
         return call < l->column.n ? ((const guint16 *)l->column.of)[call] : 0;

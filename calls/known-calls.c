@@ -42,10 +42,10 @@ void known_calls_clear(KnownCalls *k)
 void known_calls_put_away(const KnownCalls *k)
 {
         call_pairs_put_away(&k->pairs);
-        call_column_put_away(&k->labels.column, sizeof(guint16));
-        call_column_put_away(&k->connections.column, sizeof(CallConnection));
-        call_column_put_away(&k->identifiers.column, sizeof(guint32));
-        call_column_put_away(&k->facts.column, sizeof(CallFact));
+        call_column_put_away(&k->labels.column);
+        call_column_put_away(&k->connections.column);
+        call_column_put_away(&k->identifiers.column);
+        call_column_put_away(&k->facts.column);
 }
 
 /* A call's place is its number, so that calls are in the order in which they were
@@ -161,10 +161,10 @@ void known_calls_close_up(KnownCalls *k)
                 for (end = first; end < c->n && c->edge[end]; end++)
                         ;
                 if (kept < first) {
-                        call_labels_move(&k->labels, kept, first, end - first);
-                        call_connections_move(&k->connections, kept, first, end - first);
-                        call_identifiers_move(&k->identifiers, kept, first, end - first);
-                        call_facts_move(&k->facts, kept, first, end - first);
+                        call_column_move(&k->labels.column, kept, first, end - first);
+                        call_column_move(&k->connections.column, kept, first, end - first);
+                        call_column_move(&k->identifiers.column, kept, first, end - first);
+                        call_column_move(&k->facts.column, kept, first, end - first);
                         call_pairs_move(c, kept, first, end - first);
                 }
                 kept += end - first;
@@ -233,10 +233,11 @@ void known_calls_drop(KnownCalls *k, guint32 n)
 {
         call_pairs_drop(&k->pairs, n);
         edge_roles_drop_calls(&k->roles, n);
-        call_labels_drop(&k->labels, n);
-        call_connections_drop(&k->connections, n);
-        call_identifiers_drop(&k->identifiers, n);
-        call_facts_drop(&k->facts, n);
+        call_column_drop(&k->labels.column, n);
+        call_column_drop(&k->connections.column, n);
+        call_column_drop(&k->identifiers.column, n);
+        call_column_drop(&k->facts.column, n);
+        call_identifiers_close_up(&k->identifiers);
         if (k->pairs.wanted & WANT_LINKS)
                 call_links_drop(&k->links, n);
         k->dropped += n;

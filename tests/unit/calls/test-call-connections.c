@@ -43,10 +43,10 @@ static void test_ports(void)
         expect(&c, 7, 0, 0);
         expect(&c, 8, 0, 0);
         expect(&c, 100, 0, 0);
-        call_connections_move(&c, 1, 3, 2);
+        call_column_move(&c.column, 1, 3, 2);
         expect(&c, 1, 3, 7);
         expect(&c, 2, 4, 0);
-        call_connections_drop(&c, 2);
+        call_column_drop(&c.column, 2);
         expect(&c, 0, 4, 0);
         call_connections_clear(&c);
 }

@@ -67,19 +67,19 @@ static void test_calls(void)
                 call_facts_add_wait(&f, i, i + 1, 10 * i);
         call_facts_add_wait(&f, 7, 3, 4);
         expect(&f, 7, (CallFact){ .workers = 8, .wait = 70 });
-        call_facts_move(&f, 5, 7, 2);
+        call_column_move(&f.column, 5, 7, 2);
         expect(&f, 5, (CallFact){ .workers = 8, .wait = 70 });
         expect(&f, 6, (CallFact){ .workers = 9, .wait = 80 });
         expect(&f, 7, (CallFact){ .workers = 8, .wait = 70 });
-        call_facts_move(&f, 2998, 2999, 3);
+        call_column_move(&f.column, 2998, 2999, 3);
         expect(&f, 2998, (CallFact){ .workers = 3000, .wait = 29990 });
         expect(&f, 2999, (CallFact){ 0 });
-        call_facts_drop(&f, 6);
+        call_column_drop(&f.column, 6);
         expect(&f, 0, (CallFact){ .workers = 9, .wait = 80 });
         expect(&f, 2991, (CallFact){ .workers = 2998, .wait = 29970 });
         expect(&f, 2994, (CallFact){ 0 });
         g_assert_cmpuint(f.column.n, ==, 2994);
-        call_facts_drop(&f, 5000);
+        call_column_drop(&f.column, 5000);
         expect(&f, 0, (CallFact){ 0 });
         call_facts_clear(&f);
 }

@@ -163,9 +163,10 @@ static void test_written_and_read(void)
                 g_assert_cmpuint(shared(&c, 0, k), ==, k % 2 ? 1 : 2);
                 g_assert_cmpuint(shared(&c, k - 1, k), ==, 1);
         }
-        call_identifiers_move(&c, 1, 5, 3);
+        call_column_move(&c.column, 1, 5, 3);
         g_assert_cmpuint(shared(&c, 1, 3), ==, 3);
-        call_identifiers_drop(&c, 1);
+        call_column_drop(&c.column, 1);
+        call_identifiers_close_up(&c);
         g_assert_cmpuint(shared(&c, 0, 2), ==, 3);
         g_assert_cmpuint(shared(&c, 0, 1), ==, 1);
         call_identifiers_clear(&c);
