@@ -5,7 +5,7 @@
 
 #include "base/hash.h"
 
-/* What tells connections apart, and the number of the latest. */
+/* An edge and a port, and the number of their latest connection. */
 typedef struct {
         guint64 nodes; /* caller << 32 | callee */
         guint64 port;  /* a hash of what the id begins with */
@@ -13,7 +13,7 @@ typedef struct {
         guint32 number;
 } Key;
 
-static guint key_hash(gconstpointer p)
+static guint connection_key_hash(gconstpointer p)
 {
         const Key *key = p;
         const guint64 words[] = { key->nodes, key->port, key->given };
@@ -21,7 +21,7 @@ static guint key_hash(gconstpointer p)
         return (guint)(hash_words(words, 3) >> 32);
 }
 
-static gboolean key_equal(gconstpointer p, gconstpointer q)
+static gboolean connection_key_equal(gconstpointer p, gconstpointer q)
 {
         const Key *a = p, *b = q;
 
@@ -43,12 +43,12 @@ void call_connections_clear(CallConnections *c)
         call_column_clear(&c->column);
 }
 
-static CallConnection *place_of(CallConnections *c, guint64 call)
+static CallConnection *connection_place(CallConnections *c, guint64 call)
 {
         return call_column_place(&c->column, sizeof(CallConnection), call);
 }
 
-/* The number of the connection of a call. opened: it is a new one. */
+/* The number of the connection of a call. opened: it is the first call there. */
 static guint32 find_connection(CallConnections *c, const Message *m, gint64 given, gboolean opened)
 {
         Key key = { .nodes = (guint64)m->sender << 32 | m->receiver, .given = (guint64)given };
@@ -60,7 +60,8 @@ static guint32 find_connection(CallConnections *c, const Message *m, gint64 give
         if (point)
                 key.port = hash_bytes(m->id, (gsize)(point - m->id)) | 1;
         if (!c->numbers)
-                c->numbers = g_hash_table_new_full(key_hash, key_equal, g_free, NULL);
+                c->numbers = g_hash_table_new_full(connection_key_hash, connection_key_equal,
+                                                   g_free, NULL);
         found = g_hash_table_lookup(c->numbers, &key);
         if (!found) {
                 found = g_memdup2(&key, sizeof key);
@@ -80,7 +81,7 @@ void call_connections_add(CallConnections *c, guint64 call, const Message *messa
                 return;
         if (call_connections_get(c, (guint32)call).connection)
                 return; /* its other stamp */
-        of = place_of(c, call);
+        of = connection_place(c, call);
         of->connection = find_connection(c, message, attributes->conn, attributes->syn > 0);
         of->lead = attributes->syn;
 }
@@ -88,5 +89,5 @@ void call_connections_add(CallConnections *c, guint64 call, const Message *messa
 void call_connections_add_transaction(CallConnections *c, guint64 call)
 {
         if (call < G_MAXUINT32)
-                place_of(c, call)->transaction = TRUE;
+                connection_place(c, call)->transaction = TRUE;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  *
- * The connections of calls, where the trace tells them (conn=, syn=, txn= and the fact ids,
- * docs/trace-format.md). A column beside the call pairs.
+ * The connections of calls (conn=, syn=, txn= and the fact ids, docs/trace-format.md). A column
+ * beside the call pairs.
  */
 #ifndef RAVEL_CALL_CONNECTIONS_H
 #define RAVEL_CALL_CONNECTIONS_H
@@ -10,14 +10,14 @@
 #include "tracefmt/attributes.h"
 
 typedef struct {
-        gint64 lead;        /* of the first call: how long before it the connection was opened, ns;
-                               0: unknown, or another call */
+        gint64 lead;        /* of its first call: the time since it was opened, ns; 0: unknown, or a
+                               later call */
         guint32 connection; /* from 1, in order of first use; 0: unknown */
-        gboolean transaction; /* one is open after its return */
+        gboolean transaction; /* a transaction is open after its return */
 } CallConnection;
 
 typedef struct {
-        GHashTable *numbers; /* of the latest connection of an edge and a port; NULL: none seen */
+        GHashTable *numbers; /* the latest connection of each edge and port; NULL: none seen */
         guint32 last;        /* the number of the latest connection */
         gboolean by_id;      /* ids begin with the client's port */
         CallColumn column;   /* of CallConnection */

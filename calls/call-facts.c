@@ -6,7 +6,7 @@ void call_facts_clear(CallFacts *f)
         call_column_clear(&f->column);
 }
 
-static CallFact *place_of(CallFacts *f, guint64 call)
+static CallFact *fact_place(CallFacts *f, guint64 call)
 {
         return call_column_place(&f->column, sizeof(CallFact), call);
 }
@@ -18,7 +18,7 @@ void call_facts_add(CallFacts *f, guint64 call, const Attributes *a, gboolean by
 
         if (call >= G_MAXUINT32 || !(size | a->syn | a->stall))
                 return;
-        fact = place_of(f, call);
+        fact = fact_place(f, call);
         fact->call_bytes = size ? size : fact->call_bytes;
         fact->connect = a->syn ? a->syn : fact->connect;
         fact->stall = a->stall ? a->stall : fact->stall;
@@ -31,7 +31,7 @@ void call_facts_add_return(CallFacts *f, guint64 call, const Attributes *a, gboo
 
         if (call >= G_MAXUINT32 || !(size | a->stall | a->resent))
                 return;
-        fact = place_of(f, call);
+        fact = fact_place(f, call);
         fact->ret_bytes = size ? size : fact->ret_bytes;
         fact->ret_stall = a->stall ? a->stall : fact->ret_stall;
         fact->stall = MAX(fact->stall, a->resent);
@@ -39,7 +39,7 @@ void call_facts_add_return(CallFacts *f, guint64 call, const Attributes *a, gboo
 
 void call_facts_add_wait(CallFacts *f, guint32 call, guint32 workers, gint64 wait)
 {
-        CallFact *fact = place_of(f, call);
+        CallFact *fact = fact_place(f, call);
 
         if (fact->workers)
                 return;

@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  *
- * What is known of a call that decides on no parent, but belongs in the store: how many bytes the
- * call and its return have (bytes=, docs/trace-format.md), how long before it its connection was
- * opened (syn=), how long the network held it up (stall=, resent=), and how long it waited for a
- * worker. A column beside the call pairs.
+ * Facts of calls that the store keeps (docs/trace-format.md):
+ *
+ * - the bytes of the call and its return: bytes=
+ * - the time from the opening of its connection to the call: syn=
+ * - its delays in the network: stall=, resent=
+ * - how long it waited for a worker.
+ *
+ * A column beside the call pairs.
  */
 #ifndef RAVEL_CALL_FACTS_H
 #define RAVEL_CALL_FACTS_H
@@ -14,9 +18,9 @@
 typedef struct {
         gint64 call_bytes, ret_bytes; /* 0: unknown */
         gint64 connect;               /* ns; 0: unknown, or not the first of its connection */
-        gint64 stall, ret_stall;      /* how long the network held it up, and its return, ns */
-        gint64 wait;                  /* from its entry until one of them took it, ns */
-        guint32 workers;              /* of its callee; 0: no bound, or not known */
+        gint64 stall, ret_stall;      /* delay of the call in the network, and of its return, ns */
+        gint64 wait;                  /* from its entry until a worker took it, ns */
+        guint32 workers;              /* workers of its callee; 0: no bound, or unknown */
 } CallFact;
 
 typedef struct {
@@ -30,7 +34,7 @@ void call_facts_add(CallFacts *f, guint64 call, const Attributes *attributes, gb
 void call_facts_add_return(CallFacts *f, guint64 call, const Attributes *attributes,
                            gboolean bytes);
 
-/* What was found of a call, unless something was found before. */
+/* The wait of a call, unless it has one. */
 void call_facts_add_wait(CallFacts *f, guint32 call, guint32 workers, gint64 wait);
 
 static inline CallFact call_facts_get(const CallFacts *f, guint32 call)

@@ -16,7 +16,7 @@ void call_identifiers_clear(CallIdentifiers *c)
 
 /* --- numbers --------------------------------------------------------------- */
 
-/* A hash is in use for two minutes: that of its key, and the next. */
+/* A hash is in use for two minutes: the minute of its key, and the next. */
 static void take_time(CallIdentifiers *c, gint64 time)
 {
         gint64 minutes = time / TWO_MINUTES;
@@ -39,7 +39,7 @@ static void take_time(CallIdentifiers *c, gint64 time)
 }
 
 /* The number of a hash; 0 if it has none yet. */
-static guint32 lookup(const CallIdentifiers *c, guint32 hash)
+static guint32 hash_number(const CallIdentifiers *c, guint32 hash)
 {
         gpointer key = GUINT_TO_POINTER(hash), number = g_hash_table_lookup(c->newer, key);
 
@@ -48,10 +48,12 @@ static guint32 lookup(const CallIdentifiers *c, guint32 hash)
         return GPOINTER_TO_UINT(number);
 }
 
-/* The number of a value by its hashes: of this minute, and of the one before, if it has that. */
-static guint32 number_of(CallIdentifiers *c, guint32 now, gboolean has_before, guint32 before)
+/* The number of a value by its hash of this minute, and by the hash of the minute before, if any.
+ */
+static guint32 identifier_number(CallIdentifiers *c, guint32 now, gboolean has_before,
+                                 guint32 before)
 {
-        guint32 number = lookup(c, now), earlier = has_before ? lookup(c, before) : 0;
+        guint32 number = hash_number(c, now), earlier = has_before ? hash_number(c, before) : 0;
 
         if (number == 0) {
                 number = earlier ? earlier : ++c->last;
@@ -62,7 +64,7 @@ static guint32 number_of(CallIdentifiers *c, guint32 now, gboolean has_before, g
         return number;
 }
 
-/* Reads one hash. FALSE: there is none. */
+/* Reads one hash. FALSE: the text has none. */
 static gboolean hash_read(const char **at, const char *end, guint32 *hash)
 {
         guint n = 0;
@@ -89,7 +91,7 @@ static void list_add(guint32 *list, guint32 number)
         list[0]++;
 }
 
-/* Reads ids= into a list. What does not look like it ends it. */
+/* Reads the value of ids= into a list, up to the first thing that is no identifier. */
 static void list_read(CallIdentifiers *c, guint32 *list, const char *text, gsize length)
 {
         const char *end = text + length;
@@ -103,7 +105,7 @@ static void list_read(CallIdentifiers *c, guint32 *list, const char *text, gsize
                         if (!hash_read(&text, end, &before))
                                 return;
                 }
-                list_add(list, number_of(c, now, has_before, before));
+                list_add(list, identifier_number(c, now, has_before, before));
                 if (text == end || *text++ != ',')
                         return;
         }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  *
- * The identifiers of calls, where the trace has them (ids=, docs/trace-format.md), as numbers:
- * those of two calls are the same number where the two carry the same value. A column beside the
- * call pairs. No hash is kept for longer than four minutes of the trace.
+ * The identifiers of calls (ids=, docs/trace-format.md) as numbers: two calls that carry the same
+ * value have the same number. A column beside the call pairs. A hash is kept for four minutes of
+ * the trace at most.
  */
 #ifndef RAVEL_CALL_IDENTIFIERS_H
 #define RAVEL_CALL_IDENTIFIERS_H
@@ -27,7 +27,7 @@ void call_identifiers_clear(CallIdentifiers *c);
 /* A message of a call (by number) has these identifiers. time: its stamp, ns. */
 void call_identifiers_add(CallIdentifiers *c, guint64 call, gint64 time, AttributeText ids);
 
-/* The lists that no call has any more go: after call_column_drop(). */
+/* After call_column_drop(): drops the lists that no call has any more. */
 void call_identifiers_close_up(CallIdentifiers *c);
 
 /* Where the list of a call begins in c->lists. */
@@ -42,7 +42,7 @@ static inline const guint32 *call_identifiers_lists(const CallIdentifiers *c)
         return c->lists ? (const guint32 *)c->lists->data : NULL;
 }
 
-/* How many identifiers the calls with these lists have in common. */
+/* The number of identifiers that two lists have in common. */
 guint32 call_identifiers_shared(const guint32 *list, const guint32 *other);
 
 #endif

@@ -20,8 +20,8 @@ void call_labels_clear(CallLabels *l)
         call_column_clear(&l->column);
 }
 
-/* The text that a field of a trace stands for; the field itself where that is no text. */
-static char *unescape(const char *field)
+/* The text that a field of a trace stands for, or the field itself if that is no text. */
+static char *label_unescape(const char *field)
 {
         GString *text = g_string_new(NULL);
         const char *p = field;
@@ -38,7 +38,7 @@ static char *unescape(const char *field)
         return g_string_free(text, FALSE);
 }
 
-static guint16 number_of(CallLabels *l, const char *label, gsize length)
+static guint16 label_number(CallLabels *l, const char *label, gsize length)
 {
         g_autofree char *text = g_strndup(label, length);
         guint number;
@@ -48,21 +48,21 @@ static guint16 number_of(CallLabels *l, const char *label, gsize length)
         number = GPOINTER_TO_UINT(g_hash_table_lookup(l->numbers, text));
         if (number == 0 && g_hash_table_size(l->numbers) < G_MAXUINT16) {
                 number = g_hash_table_size(l->numbers) + 1;
-                g_ptr_array_add(l->names, unescape(text));
+                g_ptr_array_add(l->names, label_unescape(text));
                 g_ptr_array_add(l->written, text);
                 g_hash_table_insert(l->numbers, g_steal_pointer(&text), GUINT_TO_POINTER(number));
         }
         return number;
 }
 
-/* The same, quickly for those that come again and again. */
-static guint16 find_number(CallLabels *l, const char *label, gsize length)
+/* The number of a label, quickly if the label was looked for lately. */
+static guint16 label_number_cached(CallLabels *l, const char *label, gsize length)
 {
         guint16 *known = &l->cache[hash_bytes(label, length) % G_N_ELEMENTS(l->cache)];
         const char *written = *known ? l->written->pdata[*known - 1] : NULL;
 
         if (!written || strncmp(written, label, length) != 0 || written[length])
-                *known = number_of(l, label, length);
+                *known = label_number(l, label, length);
         return *known;
 }
 
@@ -74,5 +74,5 @@ void call_labels_add(CallLabels *l, guint64 call, AttributeText label)
                 return;
         place = call_column_place(&l->column, sizeof *place, call);
         if (*place == 0)
-                *place = find_number(l, label.at, label.length);
+                *place = label_number_cached(l, label.at, label.length);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  *
- * The labels of calls, where the trace has them (label=, docs/trace-format.md): what
- * operation a call is. A column beside the call pairs, of numbers.
+ * The labels of calls (label=, docs/trace-format.md): the operation of each call. A column of
+ * numbers beside the call pairs.
  */
 #ifndef RAVEL_CALL_LABELS_H
 #define RAVEL_CALL_LABELS_H
@@ -10,11 +10,12 @@
 #include "tracefmt/attributes.h"
 
 typedef struct {
-        GHashTable *numbers; /* of labels as the trace writes them, from 1; NULL: none seen */
-        GPtrArray *names;    /* by number less 1: the operation, as text */
-        GPtrArray *written;  /* the same as the trace writes it, owned by numbers */
-        guint16 cache[256];  /* by hash: a number that was looked for lately; 0: none */
-        CallColumn column;   /* of guint16: 0: none, or one after the first 65,535 */
+        GHashTable
+                *numbers;   /* numbers of labels as written in the trace, from 1; NULL: none seen */
+        GPtrArray *names;   /* by number less 1: the operation, as text */
+        GPtrArray *written; /* by number less 1: as written in the trace; owned by numbers */
+        guint16 cache[256]; /* by hash: the number of a label looked for lately; 0: none */
+        CallColumn column;  /* of guint16; 0: no label, or one after the first 65,535 */
 } CallLabels;
 
 void call_labels_init(CallLabels *l);

@@ -48,9 +48,9 @@ void known_calls_put_away(const KnownCalls *k)
         call_column_put_away(&k->facts.column);
 }
 
-/* A call's place is its number, so that calls are in the order in which they were
- * opened; the places of those that found no return are closed up later. */
-static gboolean take_done(KnownCalls *k, GError **error)
+/* A call's place is its number, so calls are in the order in which they were opened. The places of
+ * calls without a return are closed up later. */
+static gboolean take_done_calls(KnownCalls *k, GError **error)
 {
         guint n_done;
         const DoneCall *done = call_matcher_done(k->matcher, &n_done);
@@ -75,7 +75,7 @@ static gboolean take_done(KnownCalls *k, GError **error)
         return TRUE;
 }
 
-/* What a message says besides: of the call that it is, or that it answers. */
+/* The attributes of a message go to its call, or to the call that it answers. */
 static void take_attributes(KnownCalls *k, const Message *message, const Attributes *a,
                             gboolean is_call, guint did)
 {
@@ -96,10 +96,10 @@ static void take_attributes(KnownCalls *k, const Message *message, const Attribu
         }
 }
 
-/* A message that continues another or is continued is like a call that ends at once. matched: the
- * same, with the id that it is matched by. */
-static gboolean add_linked(KnownCalls *k, const Message *message, const Message *matched,
-                           const Attributes *a, GError **error)
+/* A one-way message with a link is like a call that ends at once. matched: the same message, with
+ * the id that it is matched by. */
+static gboolean add_one_way(KnownCalls *k, const Message *message, const Message *matched,
+                            const Attributes *a, GError **error)
 {
         guint did = call_matcher_add_message(k->matcher, matched);
 
@@ -107,7 +107,7 @@ static gboolean add_linked(KnownCalls *k, const Message *message, const Message 
         if (call_links_has_link(a))
                 call_links_add(&k->links, call_matcher_latest(k->matcher) - k->dropped, message, a,
                                k->connections.by_id);
-        return !(did & MATCH_DONE) || take_done(k, error);
+        return !(did & MATCH_DONE) || take_done_calls(k, error);
 }
 
 gboolean known_calls_add(KnownCalls *k, const Message *message, GError **error)
@@ -127,27 +127,27 @@ gboolean known_calls_add(KnownCalls *k, const Message *message, GError **error)
         }
         if (G_UNLIKELY(message->op >= MSG_SENT && (k->pairs.wanted & WANT_LINKS) &&
                        (call_links_has_link(a) || call_links_by_order(a))))
-                return add_linked(k, message, matched, a, error);
+                return add_one_way(k, message, matched, a, error);
         did = call_matcher_add(k->matcher, matched);
         take_attributes(k, message, a, is_call, did);
         if (is_call && (k->pairs.wanted & WANT_LINKS))
                 call_links_add(&k->links, call_matcher_latest(k->matcher) - k->dropped, message, a,
                                k->connections.by_id);
-        return !(did & MATCH_DONE) || take_done(k, error);
+        return !(did & MATCH_DONE) || take_done_calls(k, error);
 }
 
 gboolean known_calls_finish(KnownCalls *k, GError **error)
 {
-        return !(call_matcher_finish(k->matcher) & MATCH_DONE) || take_done(k, error);
+        return !(call_matcher_finish(k->matcher) & MATCH_DONE) || take_done_calls(k, error);
 }
 
 gboolean known_calls_expire(KnownCalls *k, gint64 time, gint64 max_call, GError **error)
 {
         return !(call_matcher_expire(k->matcher, time, max_call) & MATCH_DONE) ||
-               take_done(k, error);
+               take_done_calls(k, error);
 }
 
-/* A run of them at a time. */
+/* Moves one run of calls with returns at a time. */
 void known_calls_close_up(KnownCalls *k)
 {
         CallPairs *c = &k->pairs;
@@ -253,12 +253,12 @@ gint64 known_calls_find_roles(KnownCalls *k, gboolean all)
         return edge_roles_find(&k->roles, k->nodes, edges, n_edges, all);
 }
 
-/* With the path before it. */
+/* The id with the path before it. */
 static const char *whole_id(const KnownCalls *k, guint32 call, guint32 *length)
 {
         *length = (guint32)k->pairs.id_at[call];
         if (*length == 0)
-                return ""; /* of a trace without ids nothing is kept, not even the array */
+                return ""; /* without ids there is no array, either */
         return (const char *)k->ids->data + (k->pairs.id_at[call] >> 32) - *length;
 }
 

@@ -463,7 +463,7 @@ static Move find_move(Search *s, NodeId id, gboolean below, guint32 before, int 
 
 /* The best one, which may be none (before: misfits around nodes that were looked at); one of a node
  * that was moved already, if that is about as good. */
-static Move choose(const Search *s, const Move *moves, guint n)
+static Move choose_move(const Search *s, const Move *moves, guint n)
 {
         Move best = { 0 };
         double most = 0;
@@ -542,7 +542,7 @@ static Move find_best_move(Search *s)
                         moves[n++] = find_move(s, c->node, below, before, -1);
                         moves[n++] = find_move(s, c->node, below, before, 1);
                 }
-        return choose(s, moves, n);
+        return choose_move(s, moves, n);
 }
 
 static gboolean is_worth_it(const Move *move)

@@ -76,7 +76,7 @@ static GArray *find_evidence(const MessageDelays *d)
 }
 
 /* A quantum of rounding is no delay. */
-static gboolean is_before(const MessageDelays *d, gint64 delay)
+static gboolean delay_is_before(const MessageDelays *d, gint64 delay)
 {
         return delay < -d->quantum;
 }
@@ -99,7 +99,7 @@ static guint count_evidence(const MessageDelays *d, const GArray *evidence, Node
 
                 if (!would_grow(p, node, later))
                         continue;
-                if (!is_before(d, p->spike.from))
+                if (!delay_is_before(d, p->spike.from))
                         return 0;
                 if (n++ == 0 || p->spike.from < first->spike.from)
                         *first = *p;
@@ -139,9 +139,9 @@ static void look_at_pair(Bounds *b, const MessageEdge *cause, const MessageEdge 
         if (p.spike.height <= 0)
                 return;
         if (!grows) {
-                if (!is_before(b->delays, p.spike.from))
+                if (!delay_is_before(b->delays, p.spike.from))
                         b->most = MIN(b->most, MAX(p.spike.from, 0));
-        } else if (is_before(b->delays, p.spike.from)) {
+        } else if (delay_is_before(b->delays, p.spike.from)) {
                 if (cause->opens)
                         raise_least(b, &p);
                 else

@@ -87,7 +87,7 @@ static void put_visible(GString *text, guchar c)
 
 /* Names the line, what was found there and what was expected, or counts it. The
  * bytes at found are shown up to the end of the token or the line. */
-static int broken(TraceReader *r, BrokenLine reason, const char *found, const char *expected,
+static int line_broken(TraceReader *r, BrokenLine reason, const char *found, const char *expected,
                   GError **error)
 {
         g_autoptr(GString) text = g_string_new(NULL);
@@ -294,9 +294,9 @@ static int parse_line(TraceReader *r, Message *m, GError **error)
         if (G_UNLIKELY(!end || !is_blank(*end))) {
                 r->p = (char *)memchr(p, '\n', r->stop - p) + 1;
                 if (end && (*end == '\n' || *end == '\r'))
-                        return broken(r, BROKEN_FIELDS, p,
+                        return line_broken(r, BROKEN_FIELDS, p,
                                       "timestamp, operation, sender, receiver and id", error);
-                return broken(r, BROKEN_TIME, p,
+                return line_broken(r, BROKEN_TIME, p,
                               "seconds since the epoch, before 2116, at most 9 decimals", error);
         }
         p = skip_blanks(end);
@@ -305,9 +305,9 @@ static int parse_line(TraceReader *r, Message *m, GError **error)
         if (G_UNLIKELY(!end || !is_blank(*end))) {
                 r->p = (char *)memchr(p, '\n', r->stop - p) + 1;
                 if (*p == '\n' || *p == '\r' || (end && (*end == '\n' || *end == '\r')))
-                        return broken(r, BROKEN_FIELDS, line,
+                        return line_broken(r, BROKEN_FIELDS, line,
                                       "timestamp, operation, sender, receiver and id", error);
-                return broken(r, BROKEN_OPERATION, p,
+                return line_broken(r, BROKEN_OPERATION, p,
                               "CALL_SENT, CALL_RECV, RET_SENT, RET_RECV, MSG_SENT or MSG_RECV",
                               error);
         }
@@ -366,19 +366,19 @@ bad_field:
         /* p is at the field that is wrong, or at the byte after it. */
         r->p = (char *)memchr(p, '\n', r->stop - p) + 1;
         if (name_error)
-                return broken(r, BROKEN_NODE, p, "UTF-8 with %XX for what must be escaped", error);
+                return line_broken(r, BROKEN_NODE, p, "UTF-8 with %XX for what must be escaped", error);
         p += n;
         if (*p == '\n' || (*p == '\r' && p[1] == '\n'))
-                return broken(r, BROKEN_FIELDS, line,
+                return line_broken(r, BROKEN_FIELDS, line,
                               "timestamp, operation, sender, receiver and id", error);
-        return broken(r, BROKEN_BYTE, p, "printable text, blanks and tabs", error);
+        return line_broken(r, BROKEN_BYTE, p, "printable text, blanks and tabs", error);
 }
 
 /* --- blocks --------------------------------------------------------------- */
 
 /* Reads on until there is at least one complete line past r->p. 1, 0 at the end
  * of the input, -1. */
-static int refill(TraceReader *r, GError **error)
+static int block_refill(TraceReader *r, GError **error)
 {
         gsize rest = r->block + r->used - r->p;
 
@@ -469,7 +469,7 @@ G_ALWAYS_INLINE static inline int next_line(TraceReader *r, Message *m, GError *
                 int status;
 
                 if (G_UNLIKELY(r->p == r->stop)) {
-                        status = refill(r, error);
+                        status = block_refill(r, error);
                         if (status <= 0)
                                 return status;
                 }
@@ -506,7 +506,7 @@ __attribute__((noinline)) static int next_held(TraceReader *r, Message *m, GErro
 }
 
 /* Of a pipe, late ones are handed out as they come. */
-__attribute__((cold, noinline)) static int take_late(TraceReader *r, GError **error)
+__attribute__((cold, noinline)) static int reader_take_late(TraceReader *r, GError **error)
 {
         if (r->options.any_order)
                 return 1;
@@ -527,7 +527,7 @@ __attribute__((noinline)) static int next_in_order(TraceReader *r, Message *m, G
         if (status <= 0)
                 return status;
         if (m->time < r->last)
-                return take_late(r, error);
+                return reader_take_late(r, error);
         r->last = m->time;
         return 1;
 }
@@ -542,7 +542,7 @@ int trace_reader_next(TraceReader *r, Message *m, GError **error)
         if (G_UNLIKELY(status <= 0))
                 return status;
         if (G_UNLIKELY(m->time < r->last))
-                return take_late(r, error);
+                return reader_take_late(r, error);
         r->last = m->time;
         return 1;
 }
@@ -578,14 +578,14 @@ static gboolean open_source(TraceReader *r, GError **error)
         return TRUE;
 }
 
-static void hold(TraceReader *r)
+static void reader_hold(TraceReader *r)
 {
         r->held = reorder_new();
         r->in_order = TRUE;
 }
 
 /* From the beginning, with what holds messages until they are in order. */
-static gboolean begin_again(TraceReader *r, GError **error)
+static gboolean reader_restart(TraceReader *r, GError **error)
 {
         g_clear_pointer(&r->held, reorder_free);
         return open_source(r, error);
@@ -599,9 +599,9 @@ static int try_held(TraceReader *r, GError **error)
         Message m;
         int status;
 
-        if (!begin_again(r, error))
+        if (!reader_restart(r, error))
                 return -1;
-        hold(r);
+        reader_hold(r);
         while ((status = next_held(r, &m, error)) > 0 && m.time >= latest)
                 latest = m.time;
         if (status != 0)
@@ -611,19 +611,19 @@ static int try_held(TraceReader *r, GError **error)
                         "%" G_GUINT64_FORMAT " %s, by %.6g ms at most; put in order as it is read",
                         n_late, n_late == 1 ? "message comes late" : "messages come late",
                         (double)most / 1e6);
-        if (!begin_again(r, error))
+        if (!reader_restart(r, error))
                 return -1;
-        hold(r);
+        reader_hold(r);
         return TRUE;
 }
 
-static gboolean sort_all(TraceReader *r, GError **error)
+static gboolean reader_sort_all(TraceReader *r, GError **error)
 {
         enum { MEMORY = 1 << 26 };
         Message m;
         int status;
 
-        if (!begin_again(r, error))
+        if (!reader_restart(r, error))
                 return FALSE;
         r->sorted = sorted_runs_new(MEMORY);
         r->in_order = TRUE;
@@ -646,7 +646,7 @@ gboolean trace_reader_sort(TraceReader *r, GError **error)
 
         g_assert(!r->pipe && !r->sorted && !r->held);
         status = try_held(r, error);
-        return status < 0 ? FALSE : status || sort_all(r, error);
+        return status < 0 ? FALSE : status || reader_sort_all(r, error);
 }
 
 const char *trace_reader_order(const TraceReader *r)
@@ -682,7 +682,7 @@ TraceReader *trace_reader_new(const char *path, NodeTable *nodes, const TraceRea
         if (!open_source(r, error))
                 return NULL;
         if (r->pipe && !options->any_order)
-                hold(r);
+                reader_hold(r);
         return g_steal_pointer(&r);
 }
 

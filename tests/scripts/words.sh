@@ -13,7 +13,7 @@ cd "$dir" || exit 99
 # name, 90th percentile of the words of a sentence, longest sentence, phrases or lines
 cat >bounds <<'EOF'
 base	22	41	13
-calls	21	57	28
+calls	18	41	1
 capture	20	79	87
 clocks	27	59	21
 convolution	23	47	15
