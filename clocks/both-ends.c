@@ -92,7 +92,8 @@ static void buckets_grow(BothEnds *ends)
 {
         make_buckets(ends, ends->bits + 1);
         for (guint32 i = ends->oldest; i != NONE; i = at(ends, i)->newer)
-                append_stamp(ends, stamp_bucket(ends, &at(ends, i)->key, at(ends, i)->is_receivers), i);
+                append_stamp(ends, stamp_bucket(ends, &at(ends, i)->key, at(ends, i)->is_receivers),
+                             i);
 }
 
 /* Takes i out, which comes after before in its bucket (NONE: it is the first). */
@@ -120,7 +121,8 @@ static void wait_for_other(BothEnds *ends, const Key *key, gint64 time, gboolean
 
                 /* Nothing in its bucket is older. */
                 i = ends->oldest;
-                take_stamp_out(ends, stamp_bucket(ends, &oldest->key, oldest->is_receivers), NONE, i);
+                take_stamp_out(ends, stamp_bucket(ends, &oldest->key, oldest->is_receivers), NONE,
+                               i);
                 ends->given_up++;
         } else if (ends->n_waiting >> ends->bits) {
                 buckets_grow(ends);

@@ -295,8 +295,8 @@ static void move_hulls(Hull *to[2], Hull *from[2])
         }
 }
 
-/* One of each stretch, where it has messages both ways; else of it and of as many that
- * follow as have, or at the end, that precede. */
+/* One middle of each stretch with messages both ways. Other stretches are joined with the ones that
+ * follow, or at the end with the ones before. */
 static void find_middles(const ClockPair *pair, double slope, GArray *middles)
 {
         Hull *last[2] = { hull_new(), hull_new() }, *now[2] = { hull_new(), hull_new() };

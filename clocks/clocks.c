@@ -233,8 +233,8 @@ static void walk_graph(Graph *g, NodeId root)
 
 /* --- least squares ----------------------------------------------------------- */
 
-/* For each node of the walk: the sum over its edges of weight * (x of it - x of the
- * other end). The root's x is 0 and has no equation. */
+/* For each node of the walk: the sum over its edges of weight * (its x - x of the other end). The
+ * root's x is 0 and has no equation. */
 static void multiply(const Graph *g, const double *x, double *product)
 {
         product[g->walk[0]] = 0;
@@ -258,8 +258,8 @@ static double dot(const Graph *g, const double *a, const double *b)
         return sum;
 }
 
-/* What the equations of the walk are made of: for each node the sum of its edges' weights, and
- * of weight * target, as it counts for this end. */
+/* The terms of the equations, by node: the sum of its edges' weights, and the sum of weight *
+ * target with the sign for this end. */
 static void sum_edges(const Graph *g, double *weight, double *target)
 {
         for (guint k = 1; k < g->n_walk; k++) {
@@ -274,10 +274,9 @@ static void sum_edges(const Graph *g, double *weight, double *target)
         }
 }
 
-/* The x, by node, with x[root] = 0, for which the sum over the edges of
- * weight * (x[j] - x[i] - target)^2 is least: conjugate gradients, each equation divided
- * by its weight, so that many nodes that talk to few take few steps. x is the caller's to
- * free. */
+/* Finds the x, by node, with x[root] = 0, that minimise the sum over the edges of
+ * weight * (x[j] - x[i] - target)^2, by conjugate gradients. Each equation is divided by its
+ * weight, so that many nodes with few edges take few steps. x is the caller's to free. */
 static double *least_squares(const Graph *g)
 {
         double *x = g_new0(double, g->n);

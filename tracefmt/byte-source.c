@@ -13,7 +13,7 @@
 
 #include "base/error.h"
 
-enum { IN_SIZE = 1 << 17, MAGIC = 4, XZ_MEMORY = 1 << 28 }; /* xz -9 takes a quarter of it */
+enum { IN_SIZE = 1 << 17, MAGIC = 4, XZ_MEMORY = 1 << 28 }; /* xz -9 takes a quarter */
 
 typedef enum { PLAIN, GZIP, ZSTD, XZ } Coding;
 

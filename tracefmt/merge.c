@@ -11,8 +11,8 @@
 typedef struct Observation Observation;
 typedef struct Key Key;
 
-/* A message that waits: first in the heap, until no earlier one can come; then in the
- * list, until no other trace can have it any more. */
+/* A message that waits: first in the heap, until no earlier one can come; then in the list, until
+ * no other trace can bring it, too. */
 struct Observation {
         Message message; /* its texts lie in text */
         guint64 number;  /* counts messages as they are read */
@@ -141,7 +141,8 @@ static void heap_put(GPtrArray *heap, Observation *o)
         guint i = heap->len;
 
         g_ptr_array_add(heap, o);
-        for (guint parent; i > 0 && message_is_before(o, heap->pdata[parent = (i - 1) / 2]); i = parent)
+        for (guint parent; i > 0 && message_is_before(o, heap->pdata[parent = (i - 1) / 2]);
+             i = parent)
                 heap->pdata[i] = heap->pdata[parent];
         heap->pdata[i] = o;
 }

@@ -20,7 +20,7 @@ struct Reorder {
         Slot *slots;     /* MOST + 1: one is with the caller */
         guint32 *unused; /* a stack of slots */
         guint n_unused;
-        guint32 *queue; /* a ring: those that came in order */
+        guint32 *queue; /* a ring: messages that came in order */
         guint first, n_queue;
         GArray *late; /* of slots: a binary heap, the earliest on top */
         guint32 current;
@@ -161,8 +161,8 @@ gboolean reorder_take(Reorder *r, Message *m)
         guint32 slot;
 
         release_current(r);
-        if (r->late->len &&
-            (!r->n_queue || slot_is_before(r, g_array_index(r->late, guint32, 0), r->queue[r->first]))) {
+        if (r->late->len && (!r->n_queue || slot_is_before(r, g_array_index(r->late, guint32, 0),
+                                                           r->queue[r->first]))) {
                 slot = take_late_slot(r);
         } else if (r->n_queue) {
                 slot = r->queue[r->first];

@@ -24,8 +24,8 @@ typedef struct {
         guint32 op, id_length, attrs_length;
 } Record;
 
-/* A part on disk as it is read: data[start] to data[end - 1] are in memory, then comes what is
- * in the file from offset to stop. */
+/* A part on disk while it is read. data[start] to data[end - 1] are in memory; the rest is in the
+ * file, from offset to stop. */
 typedef struct {
         goffset offset, stop;
         char *data;

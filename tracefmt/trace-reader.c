@@ -88,7 +88,7 @@ static void put_visible(GString *text, guchar c)
 /* Names the line, what was found there and what was expected, or counts it. The
  * bytes at found are shown up to the end of the token or the line. */
 static int line_broken(TraceReader *r, BrokenLine reason, const char *found, const char *expected,
-                  GError **error)
+                       GError **error)
 {
         g_autoptr(GString) text = g_string_new(NULL);
 
@@ -295,9 +295,10 @@ static int parse_line(TraceReader *r, Message *m, GError **error)
                 r->p = (char *)memchr(p, '\n', r->stop - p) + 1;
                 if (end && (*end == '\n' || *end == '\r'))
                         return line_broken(r, BROKEN_FIELDS, p,
-                                      "timestamp, operation, sender, receiver and id", error);
+                                           "timestamp, operation, sender, receiver and id", error);
                 return line_broken(r, BROKEN_TIME, p,
-                              "seconds since the epoch, before 2116, at most 9 decimals", error);
+                                   "seconds since the epoch, before 2116, at most 9 decimals",
+                                   error);
         }
         p = skip_blanks(end);
 
@@ -306,10 +307,10 @@ static int parse_line(TraceReader *r, Message *m, GError **error)
                 r->p = (char *)memchr(p, '\n', r->stop - p) + 1;
                 if (*p == '\n' || *p == '\r' || (end && (*end == '\n' || *end == '\r')))
                         return line_broken(r, BROKEN_FIELDS, line,
-                                      "timestamp, operation, sender, receiver and id", error);
+                                           "timestamp, operation, sender, receiver and id", error);
                 return line_broken(r, BROKEN_OPERATION, p,
-                              "CALL_SENT, CALL_RECV, RET_SENT, RET_RECV, MSG_SENT or MSG_RECV",
-                              error);
+                                   "CALL_SENT, CALL_RECV, RET_SENT, RET_RECV, MSG_SENT or MSG_RECV",
+                                   error);
         }
         p = skip_blanks(end);
 
@@ -366,11 +367,12 @@ bad_field:
         /* p is at the field that is wrong, or at the byte after it. */
         r->p = (char *)memchr(p, '\n', r->stop - p) + 1;
         if (name_error)
-                return line_broken(r, BROKEN_NODE, p, "UTF-8 with %XX for what must be escaped", error);
+                return line_broken(r, BROKEN_NODE, p, "UTF-8 with %XX for what must be escaped",
+                                   error);
         p += n;
         if (*p == '\n' || (*p == '\r' && p[1] == '\n'))
                 return line_broken(r, BROKEN_FIELDS, line,
-                              "timestamp, operation, sender, receiver and id", error);
+                                   "timestamp, operation, sender, receiver and id", error);
         return line_broken(r, BROKEN_BYTE, p, "printable text, blanks and tabs", error);
 }
 
@@ -489,7 +491,8 @@ G_ALWAYS_INLINE static inline int next_line(TraceReader *r, Message *m, GError *
         }
 }
 
-/* The next of those that wait until so many are there that it is the earliest. */
+/* Takes the earliest message of the buffer, once the buffer is so full that no earlier one can
+ * come. */
 __attribute__((noinline)) static int next_held(TraceReader *r, Message *m, GError **error)
 {
         while (!r->ended && !reorder_is_full(r->held)) {

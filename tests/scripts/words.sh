@@ -13,9 +13,9 @@ cd "$dir" || exit 99
 # name, 90th percentile of the words of a sentence, longest sentence, phrases or lines
 cat >bounds <<'EOF'
 base	22	41	13
-calls	18	41	1
+calls	18	35	0
 capture	20	79	87
-clocks	27	59	21
+clocks	21	31	1
 convolution	23	47	15
 draw	22	25	0
 import	21	39	7
@@ -26,7 +26,7 @@ paths	22	57	91
 queues	19	47	0
 tests	24	77	64
 tools	19	48	15
-tracefmt	22	48	12
+tracefmt	19	32	0
 docs/clusters.md	40	69	39
 manual	25	50	10
 words	73337
