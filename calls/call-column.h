@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  *
- * What is known of each call beside its call pair: a column of records that are all of one width,
- * in bytes, which is given with each call. A record is zeros where nothing was noted. A long one
- * lies in a temporary file (base/big-memory.h).
+ * A column: one record for each call, beside its call pair. All records of a column have the same
+ * width. A record is zeros if nothing was noted for its call. A long column lies in a temporary
+ * file (base/big-memory.h).
  */
 #ifndef RAVEL_CALL_COLUMN_H
 #define RAVEL_CALL_COLUMN_H
@@ -10,22 +10,24 @@
 #include <glib.h>
 
 typedef struct {
-        gpointer of;     /* by call */
-        guint32 n, size; /* records up to the last that was noted; room for so many */
+        gpointer of;  /* records, by call */
+        gsize width;  /* bytes of a record; 0: there is none yet */
+        guint32 n;    /* records up to the last that was noted */
+        guint32 size; /* records that there is room for */
 } CallColumn;
 
-void call_column_clear(CallColumn *c, gsize width);
+void call_column_clear(CallColumn *c);
 
-/* The record of a call, below G_MAXUINT32, to be written; until the next call of this. */
+/* The record of a call, below G_MAXUINT32, for writing; valid until the next call of this. */
 gpointer call_column_place(CallColumn *c, gsize width, guint64 call);
 
-/* n records from a number on have become those from another number on, a smaller one. */
-void call_column_move(CallColumn *c, gsize width, guint32 to, guint32 from, guint32 n);
+/* The records of n calls move to the place of earlier ones. */
+void call_column_move(CallColumn *c, guint32 to, guint32 from, guint32 n);
 
-/* Forgets the first n records; the others are so much smaller numbers. */
-void call_column_drop(CallColumn *c, gsize width, guint32 n);
+/* Forgets the first n records; the others move to the front. */
+void call_column_drop(CallColumn *c, guint32 n);
 
-/* It is not needed now: it takes no memory that others want until it is looked at again. */
-void call_column_put_away(const CallColumn *c, gsize width);
+/* Gives the memory back until the column is looked at again. */
+void call_column_put_away(const CallColumn *c);
 
 #endif

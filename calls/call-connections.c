@@ -5,7 +5,7 @@
 
 #include "base/hash.h"
 
-/* What tells connections apart, and the number of the latest. */
+/* An edge and a port, and the number of their latest connection. */
 typedef struct {
         guint64 nodes; /* caller << 32 | callee */
         guint64 port;  /* a hash of what the id begins with */
@@ -13,7 +13,7 @@ typedef struct {
         guint32 number;
 } Key;
 
-static guint key_hash(gconstpointer p)
+static guint connection_key_hash(gconstpointer p)
 {
         const Key *key = p;
         const guint64 words[] = { key->nodes, key->port, key->given };
@@ -21,7 +21,7 @@ static guint key_hash(gconstpointer p)
         return (guint)(hash_words(words, 3) >> 32);
 }
 
-static gboolean key_equal(gconstpointer p, gconstpointer q)
+static gboolean connection_key_equal(gconstpointer p, gconstpointer q)
 {
         const Key *a = p, *b = q;
 
@@ -40,15 +40,15 @@ void call_connections_clear(CallConnections *c)
 {
         if (c->numbers)
                 g_hash_table_unref(c->numbers);
-        call_column_clear(&c->column, sizeof(CallConnection));
+        call_column_clear(&c->column);
 }
 
-static CallConnection *place_of(CallConnections *c, guint64 call)
+static CallConnection *connection_place(CallConnections *c, guint64 call)
 {
         return call_column_place(&c->column, sizeof(CallConnection), call);
 }
 
-/* The number of the connection of a call. opened: it is a new one. */
+/* The number of the connection of a call. opened: it is the first call there. */
 static guint32 find_connection(CallConnections *c, const Message *m, gint64 given, gboolean opened)
 {
         Key key = { .nodes = (guint64)m->sender << 32 | m->receiver, .given = (guint64)given };
@@ -60,7 +60,8 @@ static guint32 find_connection(CallConnections *c, const Message *m, gint64 give
         if (point)
                 key.port = hash_bytes(m->id, (gsize)(point - m->id)) | 1;
         if (!c->numbers)
-                c->numbers = g_hash_table_new_full(key_hash, key_equal, g_free, NULL);
+                c->numbers = g_hash_table_new_full(connection_key_hash, connection_key_equal,
+                                                   g_free, NULL);
         found = g_hash_table_lookup(c->numbers, &key);
         if (!found) {
                 found = g_memdup2(&key, sizeof key);
@@ -71,35 +72,22 @@ static guint32 find_connection(CallConnections *c, const Message *m, gint64 give
         return found->number;
 }
 
-void call_connections_add(CallConnections *c, guint64 call, const Message *message)
+void call_connections_add(CallConnections *c, guint64 call, const Message *message,
+                          const Attributes *attributes)
 {
-        gint64 given, lead;
         CallConnection *of;
 
-        if (call >= G_MAXUINT32 || (!c->by_id && !message->attrs_length))
+        if (call >= G_MAXUINT32 || (!c->by_id && !attributes->conn))
                 return;
-        if (!message_is_call(message)) {
-                if (message->attrs_length && message_number(message, "txn"))
-                        place_of(c, call)->transaction = TRUE;
-                return;
-        }
         if (call_connections_get(c, (guint32)call).connection)
                 return; /* its other stamp */
-        given = message->attrs_length ? message_number(message, "conn") : 0;
-        lead = message->attrs_length ? message_number(message, "syn") : 0;
-        if (!c->by_id && !given)
-                return;
-        of = place_of(c, call);
-        of->connection = find_connection(c, message, given, lead > 0);
-        of->lead = lead;
+        of = connection_place(c, call);
+        of->connection = find_connection(c, message, attributes->conn, attributes->syn > 0);
+        of->lead = attributes->syn;
 }
 
-void call_connections_move(CallConnections *c, guint32 to, guint32 from, guint32 n)
+void call_connections_add_transaction(CallConnections *c, guint64 call)
 {
-        call_column_move(&c->column, sizeof(CallConnection), to, from, n);
-}
-
-void call_connections_drop(CallConnections *c, guint32 n)
-{
-        call_column_drop(&c->column, sizeof(CallConnection), n);
+        if (call < G_MAXUINT32)
+                connection_place(c, call)->transaction = TRUE;
 }

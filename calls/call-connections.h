@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  *
- * The connections of calls, where the trace tells them (conn=, syn=, txn= and the fact ids,
- * docs/trace-format.md). A column beside the call pairs.
+ * The connections of calls (conn=, syn=, txn= and the fact ids, docs/trace-format.md). A column
+ * beside the call pairs.
  */
 #ifndef RAVEL_CALL_CONNECTIONS_H
 #define RAVEL_CALL_CONNECTIONS_H
 
 #include "calls/call-column.h"
-#include "tracefmt/message.h"
+#include "tracefmt/attributes.h"
 
 typedef struct {
-        gint64 lead;        /* of the first call: how long before it the connection was opened, ns;
-                               0: unknown, or another call */
+        gint64 lead;        /* of its first call: the time since it was opened, ns; 0: unknown, or a
+                               later call */
         guint32 connection; /* from 1, in order of first use; 0: unknown */
-        gboolean transaction; /* one is open after its return */
+        gboolean transaction; /* a transaction is open after its return */
 } CallConnection;
 
 typedef struct {
-        GHashTable *numbers; /* of the latest connection of an edge and a port; NULL: none seen */
+        GHashTable *numbers; /* the latest connection of each edge and port; NULL: none seen */
         guint32 last;        /* the number of the latest connection */
         gboolean by_id;      /* ids begin with the client's port */
         CallColumn column;   /* of CallConnection */
@@ -28,14 +28,12 @@ gboolean call_connections_by_id(char *const *facts, guint n);
 
 void call_connections_clear(CallConnections *c);
 
-/* A message of a call (by number), or of its return. */
-void call_connections_add(CallConnections *c, guint64 call, const Message *message);
+/* A message of a call (by number). */
+void call_connections_add(CallConnections *c, guint64 call, const Message *message,
+                          const Attributes *attributes);
 
-/* n calls from a number on have become those from another number on, a smaller one. */
-void call_connections_move(CallConnections *c, guint32 to, guint32 from, guint32 n);
-
-/* Forgets the first calls; the others are so much smaller numbers. */
-void call_connections_drop(CallConnections *c, guint32 n);
+/* The return of a call leaves a transaction open. */
+void call_connections_add_transaction(CallConnections *c, guint64 call);
 
 static inline CallConnection call_connections_get(const CallConnections *c, guint32 call)
 {

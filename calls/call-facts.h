@@ -1,22 +1,26 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  *
- * What is known of a call that decides on no parent, but belongs in the store: how many bytes the
- * call and its return have (bytes=, docs/trace-format.md), how long before it its connection was
- * opened (syn=), how long the network held it up (stall=, resent=), and how long it waited for a
- * worker. A column beside the call pairs.
+ * Facts of calls that the store keeps (docs/trace-format.md):
+ *
+ * - the bytes of the call and its return: bytes=
+ * - the time from the opening of its connection to the call: syn=
+ * - its delays in the network: stall=, resent=
+ * - how long it waited for a worker.
+ *
+ * A column beside the call pairs.
  */
 #ifndef RAVEL_CALL_FACTS_H
 #define RAVEL_CALL_FACTS_H
 
 #include "calls/call-column.h"
-#include "tracefmt/message.h"
+#include "tracefmt/attributes.h"
 
 typedef struct {
         gint64 call_bytes, ret_bytes; /* 0: unknown */
         gint64 connect;               /* ns; 0: unknown, or not the first of its connection */
-        gint64 stall, ret_stall;      /* how long the network held it up, and its return, ns */
-        gint64 wait;                  /* from its entry until one of them took it, ns */
-        guint32 workers;              /* of its callee; 0: no bound, or not known */
+        gint64 stall, ret_stall;      /* delay of the call in the network, and of its return, ns */
+        gint64 wait;                  /* from its entry until a worker took it, ns */
+        guint32 workers;              /* workers of its callee; 0: no bound, or unknown */
 } CallFact;
 
 typedef struct {
@@ -25,17 +29,13 @@ typedef struct {
 
 void call_facts_clear(CallFacts *f);
 
-/* A message of a call (by number), or of its return; bytes: also how many it has. */
-void call_facts_add(CallFacts *f, guint64 call, const Message *message, gboolean bytes);
+/* A message of a call (by number), or of its return. bytes: the size is kept, too. */
+void call_facts_add(CallFacts *f, guint64 call, const Attributes *attributes, gboolean bytes);
+void call_facts_add_return(CallFacts *f, guint64 call, const Attributes *attributes,
+                           gboolean bytes);
 
-/* What was found of a call, unless something was found before. */
+/* The wait of a call, unless it has one. */
 void call_facts_add_wait(CallFacts *f, guint32 call, guint32 workers, gint64 wait);
-
-/* n calls from a number on have become those from another number on, a smaller one. */
-void call_facts_move(CallFacts *f, guint32 to, guint32 from, guint32 n);
-
-/* Forgets the first calls; the others are so much smaller numbers. */
-void call_facts_drop(CallFacts *f, guint32 n);
 
 static inline CallFact call_facts_get(const CallFacts *f, guint32 call)
 {

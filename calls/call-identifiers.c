@@ -11,12 +11,12 @@ void call_identifiers_clear(CallIdentifiers *c)
         g_clear_pointer(&c->older, g_hash_table_unref);
         if (c->lists)
                 g_array_free(c->lists, TRUE);
-        call_column_clear(&c->column, sizeof(guint32));
+        call_column_clear(&c->column);
 }
 
 /* --- numbers --------------------------------------------------------------- */
 
-/* A hash is in use for two minutes: that of its key, and the next. */
+/* A hash is in use for two minutes: the minute of its key, and the next. */
 static void take_time(CallIdentifiers *c, gint64 time)
 {
         gint64 minutes = time / TWO_MINUTES;
@@ -39,7 +39,7 @@ static void take_time(CallIdentifiers *c, gint64 time)
 }
 
 /* The number of a hash; 0 if it has none yet. */
-static guint32 lookup(const CallIdentifiers *c, guint32 hash)
+static guint32 hash_number(const CallIdentifiers *c, guint32 hash)
 {
         gpointer key = GUINT_TO_POINTER(hash), number = g_hash_table_lookup(c->newer, key);
 
@@ -48,10 +48,12 @@ static guint32 lookup(const CallIdentifiers *c, guint32 hash)
         return GPOINTER_TO_UINT(number);
 }
 
-/* The number of a value by its hashes: of this minute, and of the one before, if it has that. */
-static guint32 number_of(CallIdentifiers *c, guint32 now, gboolean has_before, guint32 before)
+/* The number of a value by its hash of this minute, and by the hash of the minute before, if any.
+ */
+static guint32 identifier_number(CallIdentifiers *c, guint32 now, gboolean has_before,
+                                 guint32 before)
 {
-        guint32 number = lookup(c, now), earlier = has_before ? lookup(c, before) : 0;
+        guint32 number = hash_number(c, now), earlier = has_before ? hash_number(c, before) : 0;
 
         if (number == 0) {
                 number = earlier ? earlier : ++c->last;
@@ -62,7 +64,7 @@ static guint32 number_of(CallIdentifiers *c, guint32 now, gboolean has_before, g
         return number;
 }
 
-/* Reads one hash. FALSE: there is none. */
+/* Reads one hash. FALSE: the text has none. */
 static gboolean hash_read(const char **at, const char *end, guint32 *hash)
 {
         guint n = 0;
@@ -89,7 +91,7 @@ static void list_add(guint32 *list, guint32 number)
         list[0]++;
 }
 
-/* Reads ids= into a list. What does not look like it ends it. */
+/* Reads the value of ids= into a list, up to the first thing that is no identifier. */
 static void list_read(CallIdentifiers *c, guint32 *list, const char *text, gsize length)
 {
         const char *end = text + length;
@@ -103,20 +105,17 @@ static void list_read(CallIdentifiers *c, guint32 *list, const char *text, gsize
                         if (!hash_read(&text, end, &before))
                                 return;
                 }
-                list_add(list, number_of(c, now, has_before, before));
+                list_add(list, identifier_number(c, now, has_before, before));
                 if (text == end || *text++ != ',')
                         return;
         }
 }
 
-void call_identifiers_add(CallIdentifiers *c, guint64 call, const Message *message)
+void call_identifiers_add(CallIdentifiers *c, guint64 call, gint64 time, AttributeText ids)
 {
         guint32 list[MOST_IDENTIFIERS + 1] = { 0 }, *of;
-        gsize length = 0;
-        const char *text =
-                message->attrs_length ? message_attribute(message, "ids", &length) : NULL;
 
-        if (!text || call >= G_MAXUINT32)
+        if (!ids.at || call >= G_MAXUINT32)
                 return;
         if (!c->lists) {
                 c->lists = g_array_new(FALSE, FALSE, sizeof(guint32));
@@ -124,31 +123,28 @@ void call_identifiers_add(CallIdentifiers *c, guint64 call, const Message *messa
         }
         if (c->lists->len > G_MAXUINT32 - 2 * MOST_IDENTIFIERS)
                 return;
-        take_time(c, message->time);
+        take_time(c, time);
         of = call_column_place(&c->column, sizeof *of, call);
         if (*of) { /* its other end */
                 const guint32 *had = &g_array_index(c->lists, guint32, *of);
 
                 memcpy(list, had, (1 + had[0]) * sizeof *list);
         }
-        list_read(c, list, text, length);
+        list_read(c, list, ids.at, ids.length);
         if (list[0] == 0)
                 return;
         *of = c->lists->len;
         g_array_append_vals(c->lists, list, 1 + list[0]);
 }
 
-void call_identifiers_move(CallIdentifiers *c, guint32 to, guint32 from, guint32 n)
+void call_identifiers_close_up(CallIdentifiers *c)
 {
-        call_column_move(&c->column, sizeof(guint32), to, from, n);
-}
-
-/* Lists that no call has any more go. */
-static void close_up(CallIdentifiers *c)
-{
-        GArray *lists = g_array_new(FALSE, FALSE, sizeof(guint32));
+        GArray *lists;
         guint32 none = 0, *of = c->column.of;
 
+        if (!c->lists)
+                return;
+        lists = g_array_new(FALSE, FALSE, sizeof(guint32));
         g_array_append_val(lists, none);
         for (guint32 i = 0; i < c->column.n; i++) {
                 const guint32 *list = &g_array_index(c->lists, guint32, of[i]);
@@ -160,15 +156,6 @@ static void close_up(CallIdentifiers *c)
         }
         g_array_free(c->lists, TRUE);
         c->lists = lists;
-}
-
-void call_identifiers_drop(CallIdentifiers *c, guint32 n)
-{
-        gboolean any = n > 0 && c->column.n > 0;
-
-        call_column_drop(&c->column, sizeof(guint32), n);
-        if (c->lists && any)
-                close_up(c);
 }
 
 guint32 call_identifiers_shared(const guint32 *a, const guint32 *b)

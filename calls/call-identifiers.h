@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  *
- * The identifiers of calls, where the trace has them (ids=, docs/trace-format.md), as numbers:
- * those of two calls are the same number where the two carry the same value. A column beside the
- * call pairs. No hash is kept for longer than four minutes of the trace.
+ * The identifiers of calls (ids=, docs/trace-format.md) as numbers: two calls that carry the same
+ * value have the same number. A column beside the call pairs. A hash is kept for four minutes of
+ * the trace at most.
  */
 #ifndef RAVEL_CALL_IDENTIFIERS_H
 #define RAVEL_CALL_IDENTIFIERS_H
 
 #include "calls/call-column.h"
-#include "tracefmt/message.h"
+#include "tracefmt/attributes.h"
 
 enum { MOST_IDENTIFIERS = 32 }; /* of a call, seen at both ends */
 
@@ -24,14 +24,11 @@ typedef struct {
 
 void call_identifiers_clear(CallIdentifiers *c);
 
-/* A message of a call (by number). */
-void call_identifiers_add(CallIdentifiers *c, guint64 call, const Message *message);
+/* A message of a call (by number) has these identifiers. time: its stamp, ns. */
+void call_identifiers_add(CallIdentifiers *c, guint64 call, gint64 time, AttributeText ids);
 
-/* n calls from a number on have become those from another number on, a smaller one. */
-void call_identifiers_move(CallIdentifiers *c, guint32 to, guint32 from, guint32 n);
-
-/* Forgets the first calls; the others are so much smaller numbers. */
-void call_identifiers_drop(CallIdentifiers *c, guint32 n);
+/* After call_column_drop(): drops the lists that no call has any more. */
+void call_identifiers_close_up(CallIdentifiers *c);
 
 /* Where the list of a call begins in c->lists. */
 static inline guint32 call_identifiers_get(const CallIdentifiers *c, guint32 call)
@@ -45,7 +42,7 @@ static inline const guint32 *call_identifiers_lists(const CallIdentifiers *c)
         return c->lists ? (const guint32 *)c->lists->data : NULL;
 }
 
-/* How many identifiers the calls with these lists have in common. */
+/* The number of identifiers that two lists have in common. */
 guint32 call_identifiers_shared(const guint32 *list, const guint32 *other);
 
 #endif

@@ -17,11 +17,11 @@ void call_labels_clear(CallLabels *l)
         g_ptr_array_unref(l->written);
         if (l->numbers)
                 g_hash_table_unref(l->numbers);
-        call_column_clear(&l->column, sizeof(guint16));
+        call_column_clear(&l->column);
 }
 
-/* The text that a field of a trace stands for; the field itself where that is no text. */
-static char *unescape(const char *field)
+/* The text that a field of a trace stands for, or the field itself if that is no text. */
+static char *label_unescape(const char *field)
 {
         GString *text = g_string_new(NULL);
         const char *p = field;
@@ -38,7 +38,7 @@ static char *unescape(const char *field)
         return g_string_free(text, FALSE);
 }
 
-static guint16 number_of(CallLabels *l, const char *label, gsize length)
+static guint16 label_number(CallLabels *l, const char *label, gsize length)
 {
         g_autofree char *text = g_strndup(label, length);
         guint number;
@@ -48,43 +48,31 @@ static guint16 number_of(CallLabels *l, const char *label, gsize length)
         number = GPOINTER_TO_UINT(g_hash_table_lookup(l->numbers, text));
         if (number == 0 && g_hash_table_size(l->numbers) < G_MAXUINT16) {
                 number = g_hash_table_size(l->numbers) + 1;
-                g_ptr_array_add(l->names, unescape(text));
+                g_ptr_array_add(l->names, label_unescape(text));
                 g_ptr_array_add(l->written, text);
                 g_hash_table_insert(l->numbers, g_steal_pointer(&text), GUINT_TO_POINTER(number));
         }
         return number;
 }
 
-/* The same, quickly for those that come again and again. */
-static guint16 find_number(CallLabels *l, const char *label, gsize length)
+/* The number of a label, quickly if the label was looked for lately. */
+static guint16 label_number_cached(CallLabels *l, const char *label, gsize length)
 {
         guint16 *known = &l->cache[hash_bytes(label, length) % G_N_ELEMENTS(l->cache)];
         const char *written = *known ? l->written->pdata[*known - 1] : NULL;
 
         if (!written || strncmp(written, label, length) != 0 || written[length])
-                *known = number_of(l, label, length);
+                *known = label_number(l, label, length);
         return *known;
 }
 
-void call_labels_add(CallLabels *l, guint64 call, const Message *message)
+void call_labels_add(CallLabels *l, guint64 call, AttributeText label)
 {
-        gsize length = 0;
-        const char *label = message_attribute(message, "label", &length);
         guint16 *place;
 
-        if (length == 0 || call >= G_MAXUINT32)
+        if (label.length == 0 || call >= G_MAXUINT32)
                 return;
         place = call_column_place(&l->column, sizeof *place, call);
         if (*place == 0)
-                *place = find_number(l, label, length);
-}
-
-void call_labels_move(CallLabels *l, guint32 to, guint32 from, guint32 n)
-{
-        call_column_move(&l->column, sizeof(guint16), to, from, n);
-}
-
-void call_labels_drop(CallLabels *l, guint32 n)
-{
-        call_column_drop(&l->column, sizeof(guint16), n);
+                *place = label_number_cached(l, label.at, label.length);
 }

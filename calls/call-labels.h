@@ -1,33 +1,28 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  *
- * The labels of calls, where the trace has them (label=, docs/trace-format.md): what
- * operation a call is. A column beside the call pairs, of numbers.
+ * The labels of calls (label=, docs/trace-format.md): the operation of each call. A column of
+ * numbers beside the call pairs.
  */
 #ifndef RAVEL_CALL_LABELS_H
 #define RAVEL_CALL_LABELS_H
 
 #include "calls/call-column.h"
-#include "tracefmt/message.h"
+#include "tracefmt/attributes.h"
 
 typedef struct {
-        GHashTable *numbers; /* of labels as the trace writes them, from 1; NULL: none seen */
-        GPtrArray *names;    /* by number less 1: the operation, as text */
-        GPtrArray *written;  /* the same as the trace writes it, owned by numbers */
-        guint16 cache[256];  /* by hash: a number that was looked for lately; 0: none */
-        CallColumn column;   /* of guint16: 0: none, or one after the first 65,535 */
+        GHashTable
+                *numbers;   /* numbers of labels as written in the trace, from 1; NULL: none seen */
+        GPtrArray *names;   /* by number less 1: the operation, as text */
+        GPtrArray *written; /* by number less 1: as written in the trace; owned by numbers */
+        guint16 cache[256]; /* by hash: the number of a label looked for lately; 0: none */
+        CallColumn column;  /* of guint16; 0: no label, or one after the first 65,535 */
 } CallLabels;
 
 void call_labels_init(CallLabels *l);
 void call_labels_clear(CallLabels *l);
 
-/* A message of a call (by number), which has its label unless an earlier one had it. */
-void call_labels_add(CallLabels *l, guint64 call, const Message *message);
-
-/* n calls from a number on have become those from another number on, a smaller one. */
-void call_labels_move(CallLabels *l, guint32 to, guint32 from, guint32 n);
-
-/* Forgets the first calls; the others are so much smaller numbers. */
-void call_labels_drop(CallLabels *l, guint32 n);
+/* A message of a call (by number) has this label. The first message with a label counts. */
+void call_labels_add(CallLabels *l, guint64 call, AttributeText label);
 
 static inline guint16 call_labels_get(const CallLabels *l, guint32 call)
 {

@@ -8,11 +8,11 @@
 #include "base/hash.h"
 #include "calls/call-order.h"
 
-/* How often the first message of a content that came is the first that goes, where several did:
- * 97 to 100 % at RabbitMQ under load (tests/system/brokers.sh). */
+/* If a content came several times: how often the first to come was the first to go. RabbitMQ under
+ * load: 97 to 100 % (tests/system/brokers.sh). */
 #define ORDER_HOLDS 0.97f
 
-/* What a call may be to others of its content. */
+/* What a call does with its content; a set of flags. */
 enum {
         COMES = 1,
         GOES = 2,
@@ -48,20 +48,6 @@ void call_links_clear(CallLinks *l)
         g_free(l->since);
 }
 
-const char *call_links_token(const Message *message, gsize *length, gboolean *relay)
-{
-        const char *token = NULL;
-
-        *length = 0;
-        if (message->attrs_length) {
-                token = message_attribute(message, "link", length);
-                *relay = !*length;
-                if (*relay)
-                        token = message_attribute(message, "relay", length);
-        }
-        return *length ? token : NULL;
-}
-
 static void add_linked(CallLinks *l, guint64 call, guint8 role, guint64 content, guint64 way)
 {
         Linked linked = { (guint32)call, role, content, way };
@@ -73,12 +59,12 @@ static void add_linked(CallLinks *l, guint64 call, guint8 role, guint64 content,
         g_array_append_val(l->linked, linked);
 }
 
-/* The connection between a node that asks and one that is asked. */
-static guint64 way_of(const Message *message, NodeId asks, NodeId asked, gboolean by_id)
+/* The connection between a node that asks and one that is asked. number: its conn=. */
+static guint64 way_of(const Message *message, NodeId asks, NodeId asked, gint64 number,
+                      gboolean by_id)
 {
         const char *point =
                 by_id && message->id_length ? memchr(message->id, '.', message->id_length) : NULL;
-        gint64 number = message->attrs_length ? message_number(message, "conn") : 0;
         guint64 nodes = (guint64)asks << 32 | asked;
 
         if (!point && !number)
@@ -89,30 +75,29 @@ static guint64 way_of(const Message *message, NodeId asks, NodeId asked, gboolea
         return hash_word(nodes, (guint64)number) | 1;
 }
 
-void call_links_add(CallLinks *l, guint64 call, const Message *message, gboolean by_id,
-                    const char *token, gsize length, gboolean relay)
+static guint8 fetch_role(AttributeText how)
 {
-        add_linked(l, call, relay ? COMES | GOES | RELAYED : COMES | GOES,
-                   hash_bytes(token, length),
-                   way_of(message, message->receiver, message->sender, by_id));
+        if (how.length == 4 && !memcmp(how.at, "wait", 4))
+                return ASKS | ASKS_AND_WAITS;
+        return how.length == 6 && !memcmp(how.at, "settle", 6) ? SETTLES : ASKS;
 }
 
-void call_links_add_fetch(CallLinks *l, guint64 call, const Message *message, gboolean by_id)
+void call_links_add(CallLinks *l, guint64 call, const Message *m, const Attributes *a,
+                    gboolean by_id)
 {
-        gsize length;
-        const char *how = message_attribute(message, "fetch", &length);
-        guint8 role = ASKS;
+        gboolean relay = a->link.length == 0;
+        AttributeText link = relay ? a->relay : a->link;
 
-        if (!how)
-                return;
-        if (length == 4 && !memcmp(how, "wait", 4))
-                role = ASKS | ASKS_AND_WAITS;
-        else if (length == 6 && !memcmp(how, "settle", 6))
-                role = SETTLES;
-        add_linked(l, call, role, 0, way_of(message, message->sender, message->receiver, by_id));
+        if (link.length)
+                add_linked(l, call, relay ? COMES | GOES | RELAYED : COMES | GOES,
+                           hash_bytes(link.at, link.length),
+                           way_of(m, m->receiver, m->sender, a->conn, by_id));
+        else if (a->fetch.at)
+                add_linked(l, call, fetch_role(a->fetch), 0,
+                           way_of(m, m->sender, m->receiver, a->conn, by_id));
 }
 
-/* Of calls from one on up to another nothing is known. */
+/* Sets that nothing is known of calls from one up to another. */
 static void call_links_forget(CallLinks *l, guint32 from, guint32 to)
 {
         gsize n = to - from;
@@ -126,8 +111,8 @@ static void call_links_forget(CallLinks *l, guint32 from, guint32 to)
         memset(l->way + from, 0, n * sizeof *l->way);
 }
 
-/* The role of an operation at a queue, and where its name begins; 0: it is none. */
-static guint8 role_of(const char *label, gsize length, gsize *name)
+/* The role of an operation at a queue; 0: it has none. name: set, where the queue's name begins. */
+static guint8 queue_role(const char *label, gsize length, gsize *name)
 {
         static const struct {
                 const char *verb;
@@ -142,13 +127,11 @@ static guint8 role_of(const char *label, gsize length, gsize *name)
         return 0;
 }
 
-gboolean call_links_by_order(const Message *message)
+gboolean call_links_by_order(const Attributes *a)
 {
-        gsize length = 0, name;
-        const char *label =
-                message->attrs_length ? message_attribute(message, "label", &length) : NULL;
+        gsize name;
 
-        return label && role_of(label, length, &name) != 0;
+        return a->label.at && queue_role(a->label.at, a->label.length, &name) != 0;
 }
 
 static Linked *linked_at(const CallLinks *l, guint i)
@@ -179,7 +162,7 @@ void call_links_close_up(CallLinks *l, const CallPairs *c)
                 if (linked.call >= c->n || !c->edge[linked.call])
                         continue;
                 linked.call -= gone;
-                /* Its other stamp says the same. */
+                /* The other stamp of the call says the same. */
                 if (kept == 0 || linked_at(l, kept - 1)->call != linked.call)
                         *linked_at(l, kept++) = linked;
         }
@@ -195,7 +178,7 @@ void call_links_add_operations(CallLinks *l, const CallLabels *labels, guint32 n
         for (guint i = 0; i < labels->written->len; i++) {
                 const char *label = labels->written->pdata[i];
                 gsize name = 0, length = strlen(label);
-                guint8 role = role_of(label, length, &name);
+                guint8 role = queue_role(label, length, &name);
 
                 if (!role)
                         continue;
@@ -221,23 +204,23 @@ typedef struct {
         gint64 time;
 } Arrival;
 
-/* Those with a content, in order; the first of them may be forgotten. */
+/* Arrivals of one content at one node, in order; the first of them may be forgotten. */
 typedef struct {
         guint64 key;
         GArray *arrivals;  /* of Arrival */
-        guint64 forgotten; /* so many came before these */
-        guint64 taken;     /* those before this one have been sent on, to somebody */
+        guint64 forgotten; /* arrivals before these that were forgotten */
+        guint64 taken;     /* arrivals before this one have been sent on, to anybody */
 } Arrivals;
 
-/* How many of them went on to one callee, and the last that did. */
+/* The arrivals that went on to one callee: how many, and the last. */
 typedef struct {
         guint64 key, taken, last;
 } Way;
 
 /* What a node does with what comes to it. */
 typedef struct {
-        guint32 answered; /* calls that continue another and have a return, */
-        guint32 enclosed; /* of which so many return before the other replies */
+        guint32 answered; /* calls that continue another and have a return; */
+        guint32 enclosed; /* of these, calls that return before the other replies */
         gboolean works;   /* it makes calls that continue nothing */
         gboolean passes;  /* it sends what continues another */
 } Holder;
@@ -247,7 +230,7 @@ struct LinkTables {
         GArray *holders; /* of Holder, by NodeId */
         guint64 dropped; /* calls that are no longer there */
         guint64 noted;   /* calls up to this number, of all, have been looked at */
-        gint64 longest;  /* that a message lay before it went on, ns */
+        gint64 longest;  /* time that a message lay before it went on, ns */
 };
 
 typedef struct {
@@ -291,7 +274,7 @@ static const LinkEdge *edge_of(const Search *s, guint32 call)
         return &s->edges[s->calls->edge[call] - 1];
 }
 
-static guint64 mix(guint64 content, NodeId node, NodeId to)
+static guint64 content_key(guint64 content, NodeId node, NodeId to)
 {
         return hash_word(hash_word(HASH_SEED, content), (guint64)node << 32 | to);
 }
@@ -310,8 +293,8 @@ static guint32 still_there(const Search *s, guint64 number)
         return call;
 }
 
-/* Which of those that came goes on to a callee now: the first that went to nobody, then the first
- * that did not go there, then the last once more. */
+/* Finds which arrival goes on to a callee now. It is the first that went to nobody; else the first
+ * that did not go to this callee; else the last once more. */
 static void take_arrival(Search *s, Arrivals *a, Way *way, guint32 call, gboolean by_order)
 {
         guint64 n = a->forgotten + a->arrivals->len, which = MAX(a->taken, way->taken);
@@ -344,7 +327,7 @@ static int compare_starts(const void *a, const void *b, void *data)
         return from != to ? COMPARE(from, to) : COMPARE(x->call, y->call);
 }
 
-/* What it may be to the work of a node: see open-stays.h. */
+/* Notes what a call means for the work of a node: see open-stays.h. */
 static void note_part(CallLinks *l, const Linked *linked)
 {
         l->way[linked->call] = linked->way;
@@ -371,12 +354,12 @@ static void add_arrival(Search *s, guint64 key, guint32 call)
         g_array_append_val(a->arrivals, arrival);
 }
 
-static void find_parent(Search *s, const Linked *linked)
+static void find_linked_parent(Search *s, const Linked *linked)
 {
         const LinkEdge *edge = edge_of(s, linked->call);
-        guint64 from = mix(linked->content, edge->caller, NO_NODE);
-        guint64 to = mix(linked->content, edge->callee, NO_NODE);
-        guint64 key = mix(linked->content, edge->caller, edge->callee);
+        guint64 from = content_key(linked->content, edge->caller, NO_NODE);
+        guint64 to = content_key(linked->content, edge->callee, NO_NODE);
+        guint64 key = content_key(linked->content, edge->caller, edge->callee);
         Arrivals *before = linked->role & GOES ? g_hash_table_lookup(s->tables->came, &from) : NULL;
         Way *way = g_hash_table_lookup(s->tables->ways, &key);
 
@@ -392,13 +375,13 @@ static void find_parent(Search *s, const Linked *linked)
                 add_arrival(s, to, linked->call);
 }
 
-/* Of the first n of those with a link. */
-static void find_parents(Search *s, guint n)
+/* Of the first n calls with a link. */
+static void find_linked_parents(Search *s, guint n)
 {
         for (guint i = 0; i < n; i++) {
                 note_part(s->links, linked_at(s->links, i));
                 if (!(linked_at(s->links, i)->role & (ASKS | SETTLES)))
-                        find_parent(s, linked_at(s->links, i));
+                        find_linked_parent(s, linked_at(s->links, i));
         }
 }
 
@@ -426,10 +409,10 @@ static void note_holder(Search *s, guint32 call)
         h->enclosed += is_enclosed(s, call);
 }
 
-/* A broker holds what comes to it, and answers when it likes. A node that mostly passes things on
- * within the call that brought them, as a proxy does, has its caller wait; and what a worker
- * passes on while at work on it, beside other calls, does not lie in a queue. */
-static WorkContinues find_kind(const Search *s, guint32 call)
+/* How a call continues its parent. A broker holds a message and answers at any time. A node that
+ * mostly passes messages on within the call that brought them, as a proxy, has its caller wait.
+ * What a worker passes on while it works on the message does not lie in a queue. */
+static WorkContinues find_continuation(const Search *s, guint32 call)
 {
         const Holder *h = &s->holders[edge_of(s, call)->caller];
         guint32 parent = s->links->parent[call];
@@ -445,8 +428,8 @@ static WorkContinues find_kind(const Search *s, guint32 call)
         return WORK_QUEUED;
 }
 
-/* For n calls. */
-static void make_room(CallLinks *l, guint32 n)
+/* Makes room for n calls. */
+static void call_links_make_room(CallLinks *l, guint32 n)
 {
         guint32 size = l->size;
 
@@ -479,13 +462,13 @@ void call_links_find(CallLinks *l, const CallPairs *c, const LinkEdge *edges, gu
         if (!l->linked || l->linked->len == 0)
                 return;
         s = search_begin(l, c, edges, n_nodes);
-        make_room(l, c->n);
+        call_links_make_room(l, c->n);
         g_array_sort_with_data(l->linked, compare_starts, (gpointer)c);
-        find_parents(&s, l->linked->len);
+        find_linked_parents(&s, l->linked->len);
         for (guint32 i = 0; i < c->n; i++)
                 note_holder(&s, i);
         for (guint32 i = 0; i < c->n; i++)
-                l->continues[i] = (guint8)find_kind(&s, i);
+                l->continues[i] = (guint8)find_continuation(&s, i);
 }
 
 /* --- a step at a time ------------------------------------------------------------- */
@@ -498,8 +481,8 @@ static gboolean has_link(const CallLinks *l, guint n, guint32 call)
         return n > 0 && bsearch(&key, l->linked->data, n, sizeof(Linked), compare_calls) != NULL;
 }
 
-/* Those that have not been looked at, up to a moment: how many calls there are before them. Adds
- * the operations that name a queue, where there is no link. */
+/* Adds the operations that name a queue, of calls without a link, up to a moment. Returns the first
+ * call that was not looked at. */
 static guint32 note_operations(CallLinks *l, const CallPairs *c, const CallLabels *labels,
                                gint64 until, guint64 oldest)
 {
@@ -513,7 +496,7 @@ static guint32 note_operations(CallLinks *l, const CallPairs *c, const CallLabel
                 guint16 label = call_labels_get(labels, i);
                 const char *written = label ? labels->written->pdata[label - 1] : NULL;
                 gsize name, length = written ? strlen(written) : 0;
-                guint8 role = written ? role_of(written, length, &name) : 0;
+                guint8 role = written ? queue_role(written, length, &name) : 0;
 
                 if (!c->edge[i] && t->dropped + i >= oldest)
                         break;
@@ -527,8 +510,8 @@ static guint32 note_operations(CallLinks *l, const CallPairs *c, const CallLabel
         return i;
 }
 
-/* Puts those of calls before end to the front, in order of their start, and forgets what is none.
- * How many they are. */
+/* Puts the links of calls before end to the front, in order of start, and drops links of calls
+ * without a return. Returns the number of links at the front. */
 static guint gather_due(CallLinks *l, const CallPairs *c, guint32 end)
 {
         guint due = 0, kept = 0;
@@ -561,7 +544,7 @@ void call_links_step(CallLinks *l, CallPairs *c, const CallLabels *labels, const
 
         first = (guint32)(s.tables->noted - s.tables->dropped);
         if (due > 0 || l->parent)
-                make_room(l, c->n);
+                call_links_make_room(l, c->n);
         s.tables->noted = s.tables->dropped + end;
         if (!l->parent) {
                 for (guint32 i = first; i < end; i++)
@@ -569,18 +552,18 @@ void call_links_step(CallLinks *l, CallPairs *c, const CallLabels *labels, const
                                 s.holders[edge_of(&s, i)->caller].works = TRUE;
                 return;
         }
-        find_parents(&s, due);
+        find_linked_parents(&s, due);
         for (guint32 i = first; i < end; i++)
                 if (c->edge[i])
                         note_holder(&s, i);
         for (guint32 i = first; i < end; i++) {
                 if (!c->edge[i])
                         continue;
-                l->continues[i] = (guint8)find_kind(&s, i);
+                l->continues[i] = (guint8)find_continuation(&s, i);
                 if (l->parent[i] != NO_PARENT && c->cause)
                         call_pairs_set_cause(c, i, (Cause){ l->parent[i], l->probability[i] });
         }
-        /* What may go on is waited for: not what came to who passes nothing on. */
+        /* A call may go on unless its callee passes nothing on. */
         for (guint i = 0; i < due; i++) {
                 const Linked *linked = linked_at(l, i);
 
@@ -606,7 +589,7 @@ static gboolean is_forgotten(gpointer key G_GNUC_UNUSED, gpointer value, gpointe
         while (n < a->arrivals->len &&
                g_array_index(a->arrivals, Arrival, n).call < *(const guint64 *)dropped)
                 n++;
-        /* Of a queue that goes on its place is kept. */
+        /* If anything came before, its count is kept. */
         a->forgotten += n;
         if (n > 0)
                 g_array_remove_range(a->arrivals, 0, n);
@@ -654,7 +637,7 @@ void call_links_drop(CallLinks *l, guint32 n)
         call_links_forget(l, l->size - n, l->size);
 }
 
-/* Parents that are calls, or that these continue: never a circle. */
+/* Whether call is other, or was caused by it. A parent must not be, or there would be a circle. */
 static gboolean is_within(const CallPairs *c, guint32 call, guint32 other)
 {
         while (call != NO_PARENT && call != other)
@@ -679,7 +662,7 @@ void call_links_find_late(CallLinks *l, CallPairs *c, const CallConnections *con
                     c->edge[i] != c->edge[before] ||
                     c->at_caller[i].from <= c->at_callee[parent].to || is_within(c, parent, i))
                         continue;
-                make_room(l, c->n);
+                call_links_make_room(l, c->n);
                 call_pairs_set_cause(c, i, (Cause){ parent, c->cause[before].probability });
                 l->parent[i] = parent;
                 l->probability[i] = c->cause[i].probability;

@@ -27,7 +27,7 @@ static void sort(guint32 *order, guint32 n, const Span *spans)
 }
 
 /* NULL where they are in order. */
-static guint32 *sort_all(const Span *spans, guint32 n)
+static guint32 *sort_spans(const Span *spans, guint32 n)
 {
         guint32 *order, i = 1;
 
@@ -52,8 +52,8 @@ void call_order_init(CallOrder *o, const CallPairs *calls, gint64 window, gboole
         o->at_once = sorted && window == 0 && !calls->both_ends;
         if (o->at_once)
                 return;
-        o->by_start = sort_all(calls->at_caller, calls->n);
-        o->by_enter = sort_all(calls->at_callee, calls->n);
+        o->by_start = sort_spans(calls->at_caller, calls->n);
+        o->by_enter = sort_spans(calls->at_callee, calls->n);
 }
 
 /* Of flags in calls->progress, those in once are calls' that are in the order no more. */

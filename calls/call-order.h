@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  *
- * The order in which calls are gone through, once to score nestings and once to find
- * parents: by time, each call once as the child that it is at its caller, when it
- * starts, and once as the parent that it may be at its callee, when it enters that.
+ * The order in which calls are visited, by time: once to score nestings, and once to find parents.
+ * Each call comes twice: as a child, when it starts at its caller; and as a possible parent, when
+ * it enters its callee.
  *
- * A child comes after all calls that are its candidates by when they entered, which
- * with a skew window is when that has passed; of equal moments before those that
- * enter then. Children come in order of start, ties in the order of the trace.
+ * A child comes after all of its candidates. With a skew window, it therefore waits until the
+ * window has passed. At equal times, children come before parents. Children come in order of start,
+ * ties in the order of the trace.
  */
 #ifndef RAVEL_CALL_ORDER_H
 #define RAVEL_CALL_ORDER_H
@@ -38,7 +38,7 @@ void call_order_clear(CallOrder *order);
 /* In calls->progress. */
 enum { CALL_STARTED = 1, CALL_ENTERED = 2 };
 
-/* What of it lies in files takes no memory until it is looked at again. */
+/* Gives back the memory of the parts that lie in files, until they are looked at again. */
 void call_order_put_away(const CallOrder *order);
 
 /* Begins again. */

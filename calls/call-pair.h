@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  *
- * A call pair: a call from one node to another and its matching return (paper,
- * section 5.1.1), with the four moments that a call has.
+ * A call pair: a call from one node to another and its matching return (paper, section 5.1.1), with
+ * the four stamps of a call.
  *
- * A trace gives between two and four of them: a tap or a mirror port one of the
- * call and one of the return, captures at the hosts all four. What was not
- * observed is taken over from the other end of the same message, so that
- * everything at a node can be compared on that node's own clock where it has one:
+ * A trace has between two and four of the stamps: a tap or a mirror port has one of the call and
+ * one of the return, captures at the hosts have all four. A missing stamp is taken from the other
+ * end of the same message. So all times at a node can be compared, on the node's own clock if it
+ * has one:
  *
  *     at the caller   start  CALL_SENT, else CALL_RECV     end    RET_RECV, else RET_SENT
  *     at the callee   enter  CALL_RECV, else CALL_SENT     reply  RET_SENT, else RET_RECV
@@ -27,7 +27,7 @@ typedef struct {
 /* What caused a call. */
 typedef struct {
         guint32 parent;    /* index of another call, or NO_PARENT */
-        float probability; /* that this is right; unset where there is no parent */
+        float probability; /* that the parent is right; unset where there is none */
 } Cause;
 
 /* Where a call ended up. */
@@ -39,7 +39,7 @@ typedef struct {
 #define NO_PATTERN G_MAXUINT32
 #define NOT_PLACED G_MAXUINT64
 
-/* Columns that not every use of call pairs needs; a set of flags. */
+/* Optional columns; a set of flags. */
 enum {
         WANT_CAUSES = 1,
         WANT_CANDIDATES = 2,
@@ -50,8 +50,8 @@ enum {
         WANT_FAMILIES = 128,
 };
 
-/* All call pairs of a trace, or those of it that are still needed, in the order in
- * which they were opened, a column for each thing that a pass needs together. */
+/* The call pairs of a trace that are still needed, in the order in which they were opened. There is
+ * a column for each thing that a pass needs together. */
 typedef struct {
         guint32 n, size;
         guint wanted;       /* WANT_ flags; set before the first pair is put */
@@ -68,13 +68,13 @@ typedef struct {
         guint64 *id_at;   /* where its id ends << 32 | its length */
         guint8 *progress; /* the user's flags */
         guint32 *tree;    /* the tree it is in, plus one; 0: none */
-        float *family;    /* how probable it is that its children are those it has, and no others */
+        float *family;    /* the probability that its list of children is complete and right */
 } CallPairs;              /* 21 bytes a call; 16 more with both ends */
 
 void call_pairs_clear(CallPairs *pairs);
 
-/* Puts a pair of an edge (index of it) at index, without a parent. Columns grow as
- * needed; places that are skipped have no edge. */
+/* Puts a pair at an index, without a parent. edge: the index of its edge. Columns grow as needed;
+ * skipped places have no edge. */
 static inline void call_pairs_put(CallPairs *pairs, guint32 index, const CallPair *pair,
                                   guint32 edge);
 
@@ -84,10 +84,10 @@ static inline void call_pairs_set_cause(CallPairs *pairs, guint32 call, Cause ca
 /* Moves n pairs to a place before them. */
 void call_pairs_move(CallPairs *pairs, guint32 to, guint32 from, guint32 n);
 
-/* Makes columns, of zeros, where they were not wanted from the start: WANT_PROGRESS, WANT_TREES. */
+/* Adds columns of zeros that were not wanted from the start: WANT_PROGRESS, WANT_TREES. */
 void call_pairs_want(CallPairs *pairs, guint wanted);
 
-/* What of the columns lies in files takes no memory until it is looked at again. */
+/* Gives back the memory of columns that lie in files, until they are looked at again. */
 void call_pairs_put_away(const CallPairs *pairs);
 
 /* Forgets the first pairs; the others move to the front. */

@@ -91,7 +91,7 @@ gboolean call_trees_place(CallTrees *t, guint32 tree, guint32 parent, double pro
         if (parent != NO_TREE) {
                 CallTree *p = &t->tree[parent];
 
-                /* Whether it is the first cannot be predicted, so there is no branch on it. */
+                /* No branch on whether it is the first child, which cannot be predicted. */
                 t->tree[p->last].link[p->last == parent ? FIRST_CHILD : NEXT_CHILD] = tree;
                 p->last = tree;
                 for (; p->until < c->until; p = &t->tree[p->parent]) {
@@ -130,5 +130,5 @@ gint64 call_trees_first_start(const CallTrees *t)
 void call_trees_drop_calls(CallTrees *t, guint32 n)
 {
         for (guint32 i = 0; i < t->n; i++)
-                t->tree[i].call -= n; /* of those that are not in use it means nothing */
+                t->tree[i].call -= n; /* in unused trees it means nothing */
 }

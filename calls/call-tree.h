@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  *
- * The trees of calls that path instances are (CreatePathNode of the paper's Figure 4),
- * put together while parents are found, call by call in the order of CallOrder. A tree is
- * complete, and is handed on, when the time has passed in which any call of it can be
- * given a child; in the order in which the roots start. So memory is that of the calls
- * that are open, and of those that started after the earliest open root.
+ * Trees of calls: the path instances (CreatePathNode of the paper's Figure 4). They are put
+ * together while parents are found, call by call in the order of CallOrder.
+ *
+ * A tree is complete when the time has passed in which any of its calls can get a child. Complete
+ * trees are handed on in order of their roots' start. So memory holds the calls that are open, and
+ * calls that started after the earliest open root.
  */
 #ifndef RAVEL_CALL_TREE_H
 #define RAVEL_CALL_TREE_H
@@ -31,10 +32,10 @@ typedef struct {
 typedef gboolean (*CallTreeDone)(gpointer data, guint32 root, GError **error);
 
 typedef struct {
-        CallPairs *calls;       /* borrowed; its column of trees is kept up */
+        CallPairs *calls;       /* borrowed; its column of trees is kept up to date */
         gint64 window;          /* the skew window, ns */
         gboolean hold;          /* complete trees are kept until the end */
-        const CallLinks *links; /* of calls that may go on, for so long a time; NULL: of none */
+        const CallLinks *links; /* of calls that may go on for goes_on; NULL: none may */
         gint64 goes_on;         /* ns */
         CallTree *tree;
         float *family; /* by tree, as CallPairs has it; NULL where they are not kept */
@@ -61,16 +62,16 @@ guint32 call_trees_open(CallTrees *trees, guint32 call);
 gboolean call_trees_place(CallTrees *trees, guint32 tree, guint32 parent, double probability,
                           GError **error);
 
-/* Hands on those that are complete before a moment; G_MAXINT64: all. */
+/* Hands on the trees that are complete before a moment; G_MAXINT64: all trees. */
 gboolean call_trees_hand_on(CallTrees *trees, gint64 before, GError **error);
 
-/* When the first root starts that was not handed on; G_MAXINT64 where there is none. */
+/* The start of the first root that was not handed on; G_MAXINT64: there is none. */
 gint64 call_trees_first_start(const CallTrees *trees);
 
-/* The first calls are no longer there. */
+/* Forgets the first calls; the others move to the front. */
 void call_trees_drop_calls(CallTrees *trees, guint32 n);
 
-/* Forgets a tree alone, not what is below it. */
+/* Forgets a tree, but not the trees below it. */
 static inline void call_trees_free_one(CallTrees *trees, guint32 tree)
 {
         if (trees->calls->tree)

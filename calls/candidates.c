@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-enum { FEW_ACTIVE = 8 }; /* fewer are not gone through for those that are over */
+enum { FEW_ACTIVE = 8 }; /* with fewer active calls, the calls that are over are not looked for */
 
 void candidates_init(Candidates *c, gint64 window)
 {

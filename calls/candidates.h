@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  *
- * The candidate parents of each call that a node makes (paper, Figure 4, lines
- * 11 and 12): found by going through the node's calls in time order, each time
- * they are needed, and never stored.
+ * The candidate parents of each call that a node makes (paper, Figure 4, lines 11 and 12). They are
+ * found from the node's calls in time order whenever they are needed, and never stored.
  *
- * A candidate of child c is a call into c's caller that entered it before c
- * started and was not replied to before c ended, on that node's own clock; both
- * within the skew window (section 7.5.6). Line 12's t3 < t2 is strict. A call
- * without a return is no candidate.
+ * A candidate of child c is a call into c's caller. It entered the caller before c started, and was
+ * not replied to before c ended, on the caller's own clock; both within the skew window (section
+ * 7.5.6). Line 12's t3 < t2 is strict. A call without a return is no candidate.
  */
 #ifndef RAVEL_CANDIDATES_H
 #define RAVEL_CANDIDATES_H
@@ -17,8 +15,7 @@
 /* Before all stamps, and after G_MININT64. */
 #define NEVER_BUSY (G_MININT64 + 1)
 
-/* Until when an active call waits for children, for the user to fill in: the latest
- * end of its children, the latest but one, and but two; NEVER_BUSY: none yet. */
+/* The three latest ends of an active call's children, for the user to fill in; NEVER_BUSY: none. */
 typedef struct {
         gint64 busy_until, crowded_until, jammed_until;
 } Waiting;
@@ -37,7 +34,8 @@ typedef struct {
         ActiveCall *active; /* by enter */
         gint64 *reply;      /* theirs, which a search goes through; G_MININT64 after the last */
         guint32 first, end, size; /* they are first to end - 1, of room for size */
-        guint32 sweep_at;         /* so many active calls, and those that are over are forgotten */
+        guint32 sweep_at; /* at this number of active calls, the calls that are over are forgotten
+                           */
 
         guint32 *found; /* indices of active calls: the candidates, earliest first */
 } Candidates;
@@ -59,7 +57,7 @@ void candidates_forget(Candidates *c, gint64 before);
 /* Puts the last one where it belongs. */
 void candidates_sort_last(Candidates *c);
 
-enum { CANDIDATES_AT_ONCE = 4 }; /* looked at without asking whether there are so many */
+enum { CANDIDATES_AT_ONCE = 4 }; /* active calls that are looked at even if there are fewer */
 
 /* A call into the node. They come by enter, except where messages were late, and each before
  * the first child that it is a candidate of. */

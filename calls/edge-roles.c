@@ -63,7 +63,7 @@ static void find_calling(EdgeRoles *r, guint n_nodes, const Edge *edges, guint n
                 }
 }
 
-/* Those that are folded into one have one number. */
+/* Clients that are folded into one have one number. */
 static guint32 number_caller(EdgeRoles *r, CallingNode *at_callee, NodeId shown, NodeId callee)
 {
         gint64 key = (gint64)callee << 32 | shown;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  *
- * What nodes and edges are to nesting: which nodes are called and call, which caller an edge counts
- * as once clients are folded, and the calls that are open at each node.
+ * The roles of nodes and edges in nesting: which nodes are called and call, which caller an edge
+ * counts as after clients are folded, and which calls are open at each node.
  */
 #ifndef RAVEL_EDGE_ROLES_H
 #define RAVEL_EDGE_ROLES_H
@@ -44,7 +44,7 @@ void edge_roles_clear(EdgeRoles *roles); /* frees what it holds */
 gint64 edge_roles_find(EdgeRoles *roles, NodeTable *nodes, const Edge *edges, guint n_edges,
                        gboolean all);
 
-/* The first n calls are no longer there. */
+/* Forgets the first n calls. */
 void edge_roles_drop_calls(EdgeRoles *roles, guint32 n);
 
 #endif

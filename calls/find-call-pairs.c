@@ -13,7 +13,7 @@ enum {
         MAX_LONE = 100000,    /* of each kind */
         HORIZON = 1000000000, /* ns that a call waits for its other stamps */
         LEARNED = 100,        /* calls of an edge tell how long its calls may last, */
-        OUTLASTS = 4,         /* so many times the longest of them */
+        OUTLASTS = 4,         /* times the longest call of the edge */
 };
 
 #define NO_CALL     G_MAXUINT32
@@ -25,7 +25,7 @@ typedef struct {
         guint64 nodes;   /* caller << 32 | callee */
         gint64 stamp[4]; /* by MessageOp */
         guint64 number;
-        char *long_id; /* NULL where id_words is all of it */
+        char *long_id; /* NULL: id_words is the whole id */
         guint32 id_length;
         guint32 edge;
         guint32 next;        /* of the calls of the same key, in order */
@@ -398,7 +398,7 @@ static gboolean is_pair(const OpenCall *c)
         return (c->stamps & CALL_STAMPS) && (c->stamps & RET_STAMPS);
 }
 
-static void release(CallMatcher *m, guint32 index)
+static void release_call(CallMatcher *m, guint32 index)
 {
         OpenCall *c = &m->open[index];
 
@@ -409,7 +409,7 @@ static void release(CallMatcher *m, guint32 index)
 }
 
 /* Takes one call out of its key's chain (slot: the key's) and releases it. */
-static inline void take_out(CallMatcher *m, guint32 slot, guint32 index)
+static inline void take_call_out(CallMatcher *m, guint32 slot, guint32 index)
 {
         guint32 head = m->keys[slot].call - 1;
         OpenCall *c = &m->open[index];
@@ -432,7 +432,7 @@ static inline void take_out(CallMatcher *m, guint32 slot, guint32 index)
                         m->open[head].tail = before;
                 m->open[head].chain--;
         }
-        release(m, index);
+        release_call(m, index);
 }
 
 static guint32 slot_of_call(const CallMatcher *m, guint32 index)
@@ -447,7 +447,7 @@ static guint32 slot_of_call(const CallMatcher *m, guint32 index)
 
 /* --- waiting for more stamps ---------------------------------------------- */
 
-static void settle(CallMatcher *m, guint32 index, gint64 time)
+static void settle_call(CallMatcher *m, guint32 index, gint64 time)
 {
         OpenCall *c = &m->open[index];
 
@@ -476,7 +476,7 @@ static void settle_until(CallMatcher *m, gint64 time)
                 m->queue_start = (m->queue_start + 1) & m->queue_mask;
                 m->queue_length--;
                 if (m->open[s->call].in_use && m->open[s->call].number == s->number)
-                        take_out(m, slot_of_call(m, s->call), s->call);
+                        take_call_out(m, slot_of_call(m, s->call), s->call);
         }
 }
 
@@ -495,8 +495,8 @@ static void keep_ids(CallMatcher *m)
         }
 }
 
-/* A message came at a moment, and nothing waits from before it any longer: not for this message
- * either, so that what came on other edges meanwhile is all the same. */
+/* A message came at this time, so calls stop waiting for earlier stamps. It settles them before it
+ * is matched itself, so messages on other edges make no difference. */
 static void settle_before(CallMatcher *m, gint64 time)
 {
         settle_until(m, time - m->horizon);
@@ -512,10 +512,9 @@ static inline gint64 window_of(const CallMatcher *m, const Message *message)
         return message->id_length > 0 ? m->id_window : m->window;
 }
 
-/* May this stamp be the one that c still lacks? On each end's clock the return
- * follows the call; between the two ends only a skew window is known, and only
- * needed where an end was seen once. */
-static inline gboolean fits(const OpenCall *c, MessageOp op, gint64 time, gint64 window)
+/* Whether this stamp may be the one that c lacks. On each end's clock the return follows the call.
+ * Between the two ends only the skew window is known, which matters if an end was seen once. */
+static inline gboolean stamp_fits(const OpenCall *c, MessageOp op, gint64 time, gint64 window)
 {
         static const struct {
                 MessageOp same, cross;
@@ -559,12 +558,12 @@ G_ALWAYS_INLINE static inline guint32 append_call(CallMatcher *m, guint32 slot, 
         /* Without ids all calls of an edge share a chain: one that could be
          * complete does not wait in the way of too many others. */
         if (first->chain > MAX_CHAIN && is_pair(first))
-                take_out(m, slot, m->keys[slot].call - 1);
+                take_call_out(m, slot, m->keys[slot].call - 1);
         return index;
 }
 
 /* Forgets the pairs that were handed out. */
-static inline void begin(CallMatcher *m)
+static inline void matcher_begin_message(CallMatcher *m)
 {
         m->n_done = 0;
         if (G_UNLIKELY(m->long_done)) {
@@ -599,13 +598,13 @@ static void give_up(CallMatcher *m, guint32 slot, guint32 edge, gint64 time)
                         break;
                 if (c->stamps & RET_STAMPS)
                         break;
-                take_out(m, slot, index);
+                take_call_out(m, slot, index);
         }
 }
 
 /* The first call of the key that still lacks this stamp. */
-static guint32 find_open(const CallMatcher *m, guint32 slot, const Edge *edge,
-                         const Message *message)
+static guint32 find_open_call(const CallMatcher *m, guint32 slot, const Edge *edge,
+                              const Message *message)
 {
         guint32 index = m->keys[slot].call - 1;
         gboolean is_call = message_is_call(message);
@@ -615,7 +614,7 @@ static guint32 find_open(const CallMatcher *m, guint32 slot, const Edge *edge,
         if (is_call && (edge->kinds & CALL_STAMPS) == 1 << message->op && window == 0)
                 return NO_CALL;
         for (guint i = 0; index != NO_CALL && i < MAX_CHAIN; i++) {
-                if (fits(&m->open[index], message->op, message->time, window))
+                if (stamp_fits(&m->open[index], message->op, message->time, window))
                         return index;
                 index = m->open[index].next;
         }
@@ -643,7 +642,7 @@ static guint add_any(CallMatcher *m, const Message *message, guint64 nodes, guin
                         slot = find_key(m, tag, nodes, message);
         }
         if (m->keys[slot].call)
-                found = find_open(m, slot, edge, message);
+                found = find_open_call(m, slot, edge, message);
         if (found == NO_CALL) {
                 if (is_return && window_of(m, message) == 0) {
                         add_lone(m, edge_index, message->time, TRUE);
@@ -652,7 +651,7 @@ static guint add_any(CallMatcher *m, const Message *message, guint64 nodes, guin
                 found = append_call(m, slot, tag, nodes, edge_index, message);
                 result = is_return ? 0 : MATCH_OPENED;
                 if (is_return)
-                        settle(m, found, message->time);
+                        settle_call(m, found, message->time);
         } else if (is_return && !(m->open[found].stamps & RET_STAMPS)) {
                 result = MATCH_CLOSED;
         } else if (!is_return && !(m->open[found].stamps & CALL_STAMPS)) {
@@ -667,9 +666,9 @@ static guint add_any(CallMatcher *m, const Message *message, guint64 nodes, guin
                 /* The edge's kinds are sure once they have not grown for a while. */
                 if (c->stamps == (CALL_STAMPS | RET_STAMPS) ||
                     (c->stamps == edge->kinds && message->time - edge->kinds_since > m->horizon))
-                        take_out(m, slot, found);
+                        take_call_out(m, slot, found);
                 else
-                        settle(m, found, message->time);
+                        settle_call(m, found, message->time);
         }
         return result;
 }
@@ -692,8 +691,8 @@ G_ALWAYS_INLINE static inline gboolean add_usual_call(CallMatcher *m, const Mess
         return TRUE;
 }
 
-/* The return to the one open call of its key, at an edge that is known to have no
- * other stamps: what nearly all returns of a trace from one tap are. */
+/* The return to the one open call of its key, at an edge that has no other stamps. Nearly all
+ * returns in a trace from one tap are like that. */
 G_ALWAYS_INLINE static inline gboolean add_usual_return(CallMatcher *m, const Message *message,
                                                         guint32 slot)
 {
@@ -765,7 +764,7 @@ guint call_matcher_add_message(CallMatcher *m, const Message *message)
         guint32 tag = key_tag(message->id_words, nodes), slot, index;
         OpenCall *c;
 
-        begin(m);
+        matcher_begin_message(m);
         note_time(m, message);
         settle_before(m, message->time);
         slot = find_key(m, tag, nodes, message);
@@ -780,9 +779,9 @@ guint call_matcher_add_message(CallMatcher *m, const Message *message)
         c->stamp[sent ? CALL_SENT : CALL_RECV] = message->time;
         c->stamp[sent ? RET_RECV : RET_SENT] = message->time;
         if (c->stamps == (CALL_STAMPS | RET_STAMPS))
-                take_out(m, slot_of_call(m, index), index);
+                take_call_out(m, slot_of_call(m, index), index);
         else
-                settle(m, index, message->time);
+                settle_call(m, index, message->time);
         return MATCH_OPENED | (m->n_done ? MATCH_DONE : 0);
 }
 
@@ -790,7 +789,7 @@ guint call_matcher_add(CallMatcher *m, const Message *message)
 {
         guint result;
 
-        begin(m);
+        matcher_begin_message(m);
         note_time(m, message);
         if (G_UNLIKELY(message->op >= MSG_SENT)) {
                 guint64 nodes = (guint64)message->sender << 32 | message->receiver;
@@ -801,8 +800,8 @@ guint call_matcher_add(CallMatcher *m, const Message *message)
         }
         if (G_UNLIKELY(m->queue_length > 0))
                 settle_before(m, message->time);
-        /* Calls and returns follow each other at random, so one branch will be missed:
-         * this one, since which it is is known long before its place in the table. */
+        /* Calls and returns follow each other at random, so one branch is mispredicted. It is this
+         * one, since the operation is known long before the place in the table. */
         if (message->op >= RET_SENT)
                 result = add_one(m, message, TRUE);
         else
@@ -812,13 +811,13 @@ guint call_matcher_add(CallMatcher *m, const Message *message)
 
 guint call_matcher_expire(CallMatcher *m, gint64 time, gint64 max_call)
 {
-        begin(m);
+        matcher_begin_message(m);
         m->max_call = max_call;
         for (guint32 i = 0; i < m->n_open; i++) {
                 const OpenCall *c = &m->open[i];
 
                 if (c->in_use && !(c->stamps & RET_STAMPS) && time - first_stamp(c) > m->max_call)
-                        take_out(m, slot_of_call(m, i), i);
+                        take_call_out(m, slot_of_call(m, i), i);
         }
         return m->n_done ? MATCH_DONE : 0;
 }
@@ -852,10 +851,10 @@ void call_matcher_forget_lone(CallMatcher *m, gint64 before)
 
 guint call_matcher_finish(CallMatcher *m)
 {
-        begin(m);
+        matcher_begin_message(m);
         for (guint32 i = 0; i < m->n_open; i++)
                 if (m->open[i].in_use)
-                        release(m, i);
+                        release_call(m, i);
         memset(m->keys, 0, (m->key_mask + (gsize)1) * sizeof *m->keys);
         m->keys_used = 0;
         m->queue_length = 0;

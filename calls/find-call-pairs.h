@@ -1,26 +1,26 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  *
- * FindCallPairs (paper, Figure 4, lines 1 to 10): matches calls with their
- * returns, in a hash table of open calls keyed by (caller, callee, id).
+ * FindCallPairs (paper, Figure 4, lines 1 to 10): matches calls with their returns, in a hash table
+ * of open calls by caller, callee and id.
  *
- * It is a stream: messages go in one at a time, in time order, call pairs come
- * out as they are complete. Memory is bounded by the calls that are open.
+ * It is a stream: messages go in one at a time, in time order, and call pairs come out when they
+ * are complete. Memory is bounded by the open calls.
  *
  * Calls with the same key (repeated ids, or none) pair first-in-first-out.
- * Where a trace has stamps of both ends, the two at the caller are matched on
- * the caller's clock and the two at the callee on the callee's, never one
- * against the other: clocks may disagree by any amount. A call then waits for
- * its missing stamps while its edge is known to carry them, at most a second of
- * trace time (or the skew window, if that is longer). What came on other edges meanwhile
- * makes no difference, where messages are in time order.
  *
- * A return without a call is counted and dropped at once, except that with a
- * skew window, or where it has an id and call_matcher_wait() says so, it waits that long
- * for a call that is stamped later. A call that has
- * waited for longer than max_call is given up. Where ids do not tell calls apart, a
- * call whose return is missing would be given that of the next one, and so on for ever:
- * there a call is given up, for one that waits behind it, that has waited for longer than
- * four times the longest of at least a hundred calls of its edge.
+ * A trace may have stamps of both ends. The two at the caller are matched on the caller's clock,
+ * and the two at the callee on the callee's. They are never compared with each other, since clocks
+ * may disagree by any amount. A call waits for missing stamps while its edge is known to carry
+ * them: at most a second of the trace, or the skew window if that is longer. If messages are in
+ * time order, messages on other edges make no difference.
+ *
+ * A return without a call is counted and dropped at once. It waits for a call stamped later if
+ * there is a skew window, or if it has an id and call_matcher_wait() says so.
+ *
+ * A call that has waited for longer than max_call is given up. If ids do not tell calls apart, a
+ * call whose return is missing would get the return of the next call, and so on for ever. There a
+ * call with another behind it is given up earlier: after four times the longest of at least a
+ * hundred calls of its edge.
  */
 #ifndef RAVEL_FIND_CALL_PAIRS_H
 #define RAVEL_FIND_CALL_PAIRS_H
@@ -68,7 +68,7 @@ typedef struct {
 typedef struct {
         guint64 messages, pairs, lone_calls, lone_returns;
         guint64 one_way;    /* messages that nobody answers, but for */
-        guint64 linked;     /* those that came out as pairs */
+        guint64 linked;     /* calls that came out as pairs */
         gint64 first, last; /* time of the first and last message; NO_TIME where none */
         gboolean disorder;  /* a message came after later ones, or a call after its return */
 } MatchCounts;
@@ -77,8 +77,8 @@ typedef struct {
  * for no limit. */
 CallMatcher *call_matcher_new(gint64 window, gint64 max_call);
 
-/* Before the first message: with an id, which tells calls apart, a return may be stamped before
- * its call by this, ns, where the skew window is less. */
+/* Before the first message. If ids tell calls apart, a return may be stamped this long before its
+ * call, ns, even if the skew window is less. */
 void call_matcher_wait(CallMatcher *matcher, gint64 window);
 void call_matcher_free(CallMatcher *matcher);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(CallMatcher, call_matcher_free)
@@ -102,8 +102,8 @@ guint call_matcher_finish(CallMatcher *matcher);
  * moment. Returns MATCH_DONE or 0. Linear in the most calls that were ever open. */
 guint call_matcher_expire(CallMatcher *matcher, gint64 time, gint64 max_call);
 
-/* The first moment and the least number of the calls that are open: later pairs have no stamp
- * before the one, and no less a number. G_MAXINT64 and G_MAXUINT64 where none is. As linear. */
+/* The earliest stamp and the least number of an open call: no later pair has an earlier stamp or a
+ * smaller number. G_MAXINT64 and G_MAXUINT64: no call is open. Linear, too. */
 void call_matcher_oldest(const CallMatcher *matcher, gint64 *time, guint64 *number);
 
 /* Forgets what call_matcher_lone() has of before a moment. */

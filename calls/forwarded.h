@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  *
- * Forwarded calls: A calls B, B passes the call on to C, and C answers A. Such a call
- * has no return and the answer no call, so that nesting leaves both out; convolution
- * (paper, section 5.2) does not need pairs.
+ * Forwarded calls: A calls B, B passes the call on to C, and C answers A. The call has no return,
+ * and the answer no call. So nesting leaves both out; convolution (paper, section 5.2) needs no
+ * pairs.
  *
- * They are known by edges, not by ids, which C may not know: A gets returns of C, which it
- * never calls, and has calls to B without a return; and B sends something to C.
+ * Forwarded calls are found by edges, since C may not know the id: A gets returns of C, which it
+ * never calls, A's calls to B have no return, and B sends messages to C.
  */
 #ifndef RAVEL_FORWARDED_H
 #define RAVEL_FORWARDED_H

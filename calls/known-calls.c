@@ -7,7 +7,6 @@
 #include "base/big-memory.h"
 #include "base/compare.h"
 #include "base/error.h"
-#include "calls/open-stays.h"
 
 void known_calls_init(KnownCalls *k, NodeTable *nodes, gint64 window, gint64 max_call,
                       gboolean fold, guint wanted)
@@ -43,15 +42,15 @@ void known_calls_clear(KnownCalls *k)
 void known_calls_put_away(const KnownCalls *k)
 {
         call_pairs_put_away(&k->pairs);
-        call_column_put_away(&k->labels.column, sizeof(guint16));
-        call_column_put_away(&k->connections.column, sizeof(CallConnection));
-        call_column_put_away(&k->identifiers.column, sizeof(guint32));
-        call_column_put_away(&k->facts.column, sizeof(CallFact));
+        call_column_put_away(&k->labels.column);
+        call_column_put_away(&k->connections.column);
+        call_column_put_away(&k->identifiers.column);
+        call_column_put_away(&k->facts.column);
 }
 
-/* A call's place is its number, so that calls are in the order in which they were
- * opened; the places of those that found no return are closed up later. */
-static gboolean take_done(KnownCalls *k, GError **error)
+/* A call's place is its number, so calls are in the order in which they were opened. The places of
+ * calls without a return are closed up later. */
+static gboolean take_done_calls(KnownCalls *k, GError **error)
 {
         guint n_done;
         const DoneCall *done = call_matcher_done(k->matcher, &n_done);
@@ -76,82 +75,79 @@ static gboolean take_done(KnownCalls *k, GError **error)
         return TRUE;
 }
 
-/* What a message says besides: of the call that it is, or that it answers. */
-static void take_attributes(KnownCalls *k, const Message *message, guint did)
+/* The attributes of a message go to its call, or to the call that it answers. */
+static void take_attributes(KnownCalls *k, const Message *message, const Attributes *a,
+                            gboolean is_call, guint did)
 {
         guint64 call = call_matcher_latest(k->matcher) - k->dropped;
+        gboolean bytes = (k->pairs.wanted & WANT_FACTS) != 0;
 
-        if (message_is_call(message))
-                call_labels_add(&k->labels, call, message);
-        if ((k->pairs.wanted & WANT_CONNECTIONS) &&
-            (message_is_call(message) || (did & MATCH_CLOSED)))
-                call_connections_add(&k->connections, call, message);
-        if ((k->pairs.wanted & WANT_IDENTIFIERS) && message_is_call(message))
-                call_identifiers_add(&k->identifiers, call, message);
-        if (message_is_call(message) || (did & MATCH_CLOSED))
-                call_facts_add(&k->facts, call, message, (k->pairs.wanted & WANT_FACTS) != 0);
+        if (is_call) {
+                call_labels_add(&k->labels, call, a->label);
+                if (k->pairs.wanted & WANT_CONNECTIONS)
+                        call_connections_add(&k->connections, call, message, a);
+                if (k->pairs.wanted & WANT_IDENTIFIERS)
+                        call_identifiers_add(&k->identifiers, call, message->time, a->ids);
+                call_facts_add(&k->facts, call, a, bytes);
+        } else if (did & MATCH_CLOSED) {
+                if ((k->pairs.wanted & WANT_CONNECTIONS) && a->txn)
+                        call_connections_add_transaction(&k->connections, call);
+                call_facts_add_return(&k->facts, call, a, bytes);
+        }
 }
 
-/* A message that continues another or is continued is like a call that ends at once. matched: the
- * same, with the id that it is matched by. */
-static gboolean add_linked(KnownCalls *k, const Message *message, const Message *matched,
-                           const char *token, gsize length, gboolean relay, GError **error)
+/* A one-way message with a link is like a call that ends at once. matched: the same message, with
+ * the id that it is matched by. */
+static gboolean add_one_way(KnownCalls *k, const Message *message, const Message *matched,
+                            const Attributes *a, GError **error)
 {
-        Message call = *message;
         guint did = call_matcher_add_message(k->matcher, matched);
 
-        call.op = message->op == MSG_SENT ? CALL_SENT : CALL_RECV;
-        take_attributes(k, &call, did);
-        if (token)
-                call_links_add(&k->links, call_matcher_latest(k->matcher) - k->dropped, message,
-                               k->connections.by_id, token, length, relay);
-        return !(did & MATCH_DONE) || take_done(k, error);
+        take_attributes(k, message, a, TRUE, did);
+        if (call_links_has_link(a))
+                call_links_add(&k->links, call_matcher_latest(k->matcher) - k->dropped, message, a,
+                               k->connections.by_id);
+        return !(did & MATCH_DONE) || take_done_calls(k, error);
 }
 
 gboolean known_calls_add(KnownCalls *k, const Message *message, GError **error)
 {
+        Attributes space;
+        const Attributes *a = attributes_of(message, &space);
+        gboolean is_call = message_is_call(message);
         Message with_path;
         const Message *matched =
                 message; /* its id says the true path, which nothing else may see */
-        const char *link = NULL;
-        gsize link_length = 0;
-        gboolean relay = FALSE;
         guint did;
 
         if (G_UNLIKELY(k->key != NULL)) {
                 with_path = *message;
-                true_path_join(&with_path, k->key, &k->paths);
+                true_path_join(&with_path, a->path, k->key, &k->paths);
                 matched = &with_path;
         }
-        if ((k->pairs.wanted & WANT_LINKS) && !message_is_return(message))
-                link = call_links_token(message, &link_length, &relay);
         if (G_UNLIKELY(message->op >= MSG_SENT && (k->pairs.wanted & WANT_LINKS) &&
-                       (link || call_links_by_order(message))))
-                return add_linked(k, message, matched, link, link_length, relay, error);
+                       (call_links_has_link(a) || call_links_by_order(a))))
+                return add_one_way(k, message, matched, a, error);
         did = call_matcher_add(k->matcher, matched);
-        take_attributes(k, message, did);
-        if (G_UNLIKELY(link != NULL))
-                call_links_add(&k->links, call_matcher_latest(k->matcher) - k->dropped, message,
-                               k->connections.by_id, link, link_length, relay);
-        else if ((k->pairs.wanted & WANT_LINKS) && message->attrs_length &&
-                 message_is_call(message))
-                call_links_add_fetch(&k->links, call_matcher_latest(k->matcher) - k->dropped,
-                                     message, k->connections.by_id);
-        return !(did & MATCH_DONE) || take_done(k, error);
+        take_attributes(k, message, a, is_call, did);
+        if (is_call && (k->pairs.wanted & WANT_LINKS))
+                call_links_add(&k->links, call_matcher_latest(k->matcher) - k->dropped, message, a,
+                               k->connections.by_id);
+        return !(did & MATCH_DONE) || take_done_calls(k, error);
 }
 
 gboolean known_calls_finish(KnownCalls *k, GError **error)
 {
-        return !(call_matcher_finish(k->matcher) & MATCH_DONE) || take_done(k, error);
+        return !(call_matcher_finish(k->matcher) & MATCH_DONE) || take_done_calls(k, error);
 }
 
 gboolean known_calls_expire(KnownCalls *k, gint64 time, gint64 max_call, GError **error)
 {
         return !(call_matcher_expire(k->matcher, time, max_call) & MATCH_DONE) ||
-               take_done(k, error);
+               take_done_calls(k, error);
 }
 
-/* A run of them at a time. */
+/* Moves one run of calls with returns at a time. */
 void known_calls_close_up(KnownCalls *k)
 {
         CallPairs *c = &k->pairs;
@@ -165,10 +161,10 @@ void known_calls_close_up(KnownCalls *k)
                 for (end = first; end < c->n && c->edge[end]; end++)
                         ;
                 if (kept < first) {
-                        call_labels_move(&k->labels, kept, first, end - first);
-                        call_connections_move(&k->connections, kept, first, end - first);
-                        call_identifiers_move(&k->identifiers, kept, first, end - first);
-                        call_facts_move(&k->facts, kept, first, end - first);
+                        call_column_move(&k->labels.column, kept, first, end - first);
+                        call_column_move(&k->connections.column, kept, first, end - first);
+                        call_column_move(&k->identifiers.column, kept, first, end - first);
+                        call_column_move(&k->facts.column, kept, first, end - first);
                         call_pairs_move(c, kept, first, end - first);
                 }
                 kept += end - first;
@@ -185,20 +181,15 @@ static LinkEdge *list_link_edges(const KnownCalls *k)
         return edges;
 }
 
-gint64 known_calls_find_links(KnownCalls *k)
+void known_calls_find_links(KnownCalls *k)
 {
         g_autofree LinkEdge *edges = list_link_edges(k);
         CallPairs *c = &k->pairs;
-        gint64 longest;
 
         if (!(c->wanted & WANT_LINKS))
-                return 0;
+                return;
         call_links_add_operations(&k->links, &k->labels, c->n);
         call_links_find(&k->links, c, edges, node_table_size(k->nodes));
-        /* Sizes count where they are known, whatever is kept: for joint parents. */
-        longest = open_stays_find(&k->links, c, &k->labels,
-                                  c->wanted & WANT_CONNECTIONS ? &k->facts : NULL, &k->connections,
-                                  edges, node_table_size(k->nodes));
         for (guint32 i = 0; k->links.parent && c->cause && i < c->n; i++)
                 if (k->links.parent[i] != NO_PARENT) {
                         call_pairs_set_cause(
@@ -206,7 +197,6 @@ gint64 known_calls_find_links(KnownCalls *k)
                         if (c->candidates)
                                 c->candidates[i] = 1;
                 }
-        return longest;
 }
 
 void known_calls_step_links(KnownCalls *k, gint64 until, guint64 oldest)
@@ -243,10 +233,11 @@ void known_calls_drop(KnownCalls *k, guint32 n)
 {
         call_pairs_drop(&k->pairs, n);
         edge_roles_drop_calls(&k->roles, n);
-        call_labels_drop(&k->labels, n);
-        call_connections_drop(&k->connections, n);
-        call_identifiers_drop(&k->identifiers, n);
-        call_facts_drop(&k->facts, n);
+        call_column_drop(&k->labels.column, n);
+        call_column_drop(&k->connections.column, n);
+        call_column_drop(&k->identifiers.column, n);
+        call_column_drop(&k->facts.column, n);
+        call_identifiers_close_up(&k->identifiers);
         if (k->pairs.wanted & WANT_LINKS)
                 call_links_drop(&k->links, n);
         k->dropped += n;
@@ -262,12 +253,12 @@ gint64 known_calls_find_roles(KnownCalls *k, gboolean all)
         return edge_roles_find(&k->roles, k->nodes, edges, n_edges, all);
 }
 
-/* With the path before it. */
+/* The id with the path before it. */
 static const char *whole_id(const KnownCalls *k, guint32 call, guint32 *length)
 {
         *length = (guint32)k->pairs.id_at[call];
         if (*length == 0)
-                return ""; /* of a trace without ids nothing is kept, not even the array */
+                return ""; /* without ids there is no array, either */
         return (const char *)k->ids->data + (k->pairs.id_at[call] >> 32) - *length;
 }
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  *
- * The calls of a trace as far as it was read: messages go in one at a time (paper, Figure 4, line
- * 2), call pairs with their labels and ids come to lie in one array, in the order in which they
- * were opened, and name each other by index. Once they are known, so are the roles of their edges.
+ * The calls of a trace as far as it was read. Messages go in one at a time (paper, Figure 4, line
+ * 2). Call pairs with their columns come to lie in arrays, in the order in which they were opened,
+ * and name each other by index. The roles of edges are found from them.
  */
 #ifndef RAVEL_KNOWN_CALLS_H
 #define RAVEL_KNOWN_CALLS_H
@@ -26,12 +26,12 @@ typedef struct {
         CallLinks links;
         CallFacts facts;
         EdgeRoles roles;
-        guint64 dropped; /* calls that are no longer there, all before the others */
+        guint64 dropped; /* calls that were forgotten, all before the others */
         GByteArray *ids; /* of all calls, one after the other; NULL where not kept */
         GString *key;    /* "PATH ID", which stands for a message's id; NULL where not wanted */
         TruePathCounts paths;
         guint64 children; /* calls with a candidate parent */
-        guint64 nestings; /* candidate parents of them, all together */
+        guint64 nestings; /* their candidate parents, all together */
 } KnownCalls;
 
 /* What is kept of calls, besides the columns of CallPairs. */
@@ -40,7 +40,7 @@ enum {
         WANT_TRUE_PATHS = 1 << 17, /* with WANT_IDS */
         WANT_IDENTIFIERS = 1 << 18,
         WANT_LINKS = 1 << 19,
-        WANT_FACTS = 1 << 20, /* also those that belong in a store only */
+        WANT_FACTS = 1 << 20, /* also the facts that only a store keeps */
 };
 
 /* window: the skew window; max_call: the longest that a call may last, ns; 0: no limit. wanted:
@@ -52,18 +52,18 @@ void known_calls_clear(KnownCalls *calls); /* frees what it holds */
 /* Messages in time order. FALSE with error set past 2^32 - 2 calls. */
 gboolean known_calls_add(KnownCalls *calls, const Message *message, GError **error);
 
-/* Gives up on calls that are open, all or those that lasted longer than max_call at this moment. */
+/* Gives up on open calls: on all, or on calls that have lasted longer than max_call at this time.
+ */
 gboolean known_calls_finish(KnownCalls *calls, GError **error);
 gboolean known_calls_expire(KnownCalls *calls, gint64 time, gint64 max_call, GError **error);
 
-/* Moves calls to the places of those before them that found no return. */
+/* Drops calls without a return; the later ones move up. */
 void known_calls_close_up(KnownCalls *calls);
 
-/* After known_calls_find_roles(): finds what continues what, by the links that there are, and which
- * messages start work. Returns the longest that such work may last, ns. */
-gint64 known_calls_find_links(KnownCalls *calls);
+/* After known_calls_find_roles(): finds what continues what, by the links that there are. */
+void known_calls_find_links(KnownCalls *calls);
 
-/* Instead, of calls before a moment: see call_links_step(). */
+/* Instead, for calls before a moment: see call_links_step(). */
 void known_calls_step_links(KnownCalls *calls, gint64 until, guint64 oldest);
 
 /* Once all other parents are known: see call_links_find_late(). */
@@ -83,10 +83,10 @@ const char *known_calls_path(const KnownCalls *calls, guint32 call, guint32 *len
 /* Puts indices of calls in order of start, ties in the order of the trace. */
 void known_calls_sort(const KnownCalls *calls, guint32 *call, guint32 n);
 
-/* What of all columns lies in files takes no memory until it is looked at again. */
+/* Gives back the memory of columns that lie in files, until they are looked at again. */
 void known_calls_put_away(const KnownCalls *calls);
 
-/* Who goes through calls in about their order says so of each, to keep little of them in memory. */
+/* Called for each call by passes in about the order of calls, to keep few of them in memory. */
 static inline void known_calls_pass(const KnownCalls *k, guint32 i)
 {
         enum { EACH = 1 << 15 };

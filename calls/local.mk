@@ -12,11 +12,6 @@ libravel_a_SOURCES += \
 	%D%/candidates.c \
 	%D%/edge-roles.c \
 	%D%/find-call-pairs.c \
-	%D%/find-lanes.c \
 	%D%/forwarded.c \
 	%D%/known-calls.c \
-	%D%/open-stays.c \
-	%D%/true-path.c \
-	%D%/work-in-lanes.c \
-	%D%/work-in-turn.c \
-	%D%/worker-calls.c
+	%D%/true-path.c

@@ -3,16 +3,15 @@
 
 #include <string.h>
 
-void true_path_join(Message *message, GString *key, TruePathCounts *counts)
+void true_path_join(Message *message, AttributeText path, GString *key, TruePathCounts *counts)
 {
-        gsize length = 0;
-        const char *path = message_attribute(message, "path", &length);
+        gboolean is_return = message_is_return(message);
 
-        counts->calls += length > 0 && message_is_call(message);
-        counts->returns += length > 0 && message_is_return(message);
-        counts->returns_without += length == 0 && message_is_return(message);
+        counts->calls += path.length > 0 && message_is_call(message);
+        counts->returns += path.length > 0 && is_return;
+        counts->returns_without += path.length == 0 && is_return;
         g_string_truncate(key, 0);
-        g_string_append_len(key, path, (gssize)length);
+        g_string_append_len(key, path.at, (gssize)path.length);
         g_string_append_c(key, ' '); /* neither of them has one */
         g_string_append_len(key, message->id, message->id_length);
         message_set_id(message, key->str, key->len);

@@ -9,7 +9,7 @@
 #ifndef RAVEL_TRUE_PATH_H
 #define RAVEL_TRUE_PATH_H
 
-#include "tracefmt/message.h"
+#include "tracefmt/attributes.h"
 
 /* Messages with path=. */
 typedef struct {
@@ -19,7 +19,7 @@ typedef struct {
 
 /* Puts the message's path= before its id, so that a call and its return match by both. The id lies
  * in key until the next message. */
-void true_path_join(Message *message, GString *key, TruePathCounts *counts);
+void true_path_join(Message *message, AttributeText path, GString *key, TruePathCounts *counts);
 
 /* How long the path is that such an id begins with, 0 where there was none; a blank follows it. */
 guint32 true_path_length(const char *id, guint32 length);

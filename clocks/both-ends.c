@@ -71,14 +71,14 @@ static gboolean same_key(const Key *a, const Key *b)
 
 /* The two ends have buckets of their own, or what only one of them sees would be
  * walked through for each message. */
-static Bucket *bucket_of(const BothEnds *ends, const Key *key, gboolean is_receivers)
+static Bucket *stamp_bucket(const BothEnds *ends, const Key *key, gboolean is_receivers)
 {
         guint64 hash = hash_words(key->words, G_N_ELEMENTS(key->words));
 
         return &ends->buckets[hash_word(hash, is_receivers) * HASH_SEED >> (64 - ends->bits)];
 }
 
-static void append(BothEnds *ends, Bucket *bucket, guint32 i)
+static void append_stamp(BothEnds *ends, Bucket *bucket, guint32 i)
 {
         at(ends, i)->next = NONE;
         if (bucket->last == NONE)
@@ -88,15 +88,16 @@ static void append(BothEnds *ends, Bucket *bucket, guint32 i)
         bucket->last = i;
 }
 
-static void grow(BothEnds *ends)
+static void buckets_grow(BothEnds *ends)
 {
         make_buckets(ends, ends->bits + 1);
         for (guint32 i = ends->oldest; i != NONE; i = at(ends, i)->newer)
-                append(ends, bucket_of(ends, &at(ends, i)->key, at(ends, i)->is_receivers), i);
+                append_stamp(ends, stamp_bucket(ends, &at(ends, i)->key, at(ends, i)->is_receivers),
+                             i);
 }
 
 /* Takes i out, which comes after before in its bucket (NONE: it is the first). */
-static void take_out(BothEnds *ends, Bucket *bucket, guint32 before, guint32 i)
+static void take_stamp_out(BothEnds *ends, Bucket *bucket, guint32 before, guint32 i)
 {
         Waiting *w = at(ends, i);
 
@@ -120,10 +121,11 @@ static void wait_for_other(BothEnds *ends, const Key *key, gint64 time, gboolean
 
                 /* Nothing in its bucket is older. */
                 i = ends->oldest;
-                take_out(ends, bucket_of(ends, &oldest->key, oldest->is_receivers), NONE, i);
+                take_stamp_out(ends, stamp_bucket(ends, &oldest->key, oldest->is_receivers), NONE,
+                               i);
                 ends->given_up++;
         } else if (ends->n_waiting >> ends->bits) {
-                grow(ends);
+                buckets_grow(ends);
         }
         if (i == NONE) {
                 i = ends->waiting->len;
@@ -136,7 +138,7 @@ static void wait_for_other(BothEnds *ends, const Key *key, gint64 time, gboolean
         *(w.older == NONE ? &ends->oldest : &at(ends, w.older)->newer) = i;
         ends->newest = i;
         ends->n_waiting++;
-        append(ends, bucket_of(ends, key, is_receivers), i);
+        append_stamp(ends, stamp_bucket(ends, key, is_receivers), i);
 }
 
 gboolean both_ends_add(BothEnds *ends, const Message *m, gint64 *other)
@@ -144,7 +146,7 @@ gboolean both_ends_add(BothEnds *ends, const Message *m, gint64 *other)
         gboolean is_receivers = m->op & 1;
         Key key = { { (guint64)m->sender << 32 | m->receiver, m->id_words[0], m->id_words[1],
                       (guint64)m->id_length << 32 | m->op >> 1 } };
-        Bucket *bucket = bucket_of(ends, &key, !is_receivers);
+        Bucket *bucket = stamp_bucket(ends, &key, !is_receivers);
         guint32 before = NONE;
 
         if (m->id_length == 0)
@@ -152,7 +154,7 @@ gboolean both_ends_add(BothEnds *ends, const Message *m, gint64 *other)
         for (guint32 i = bucket->first; i != NONE; before = i, i = at(ends, i)->next)
                 if (same_key(&at(ends, i)->key, &key)) {
                         *other = at(ends, i)->time;
-                        take_out(ends, bucket, before, i);
+                        take_stamp_out(ends, bucket, before, i);
                         return TRUE;
                 }
         wait_for_other(ends, &key, m->time, is_receivers);

@@ -8,8 +8,8 @@
 #include "base/fixed-log.h"
 
 enum {
-        STRETCHES = 4,     /* of the trace, where it is not looked at as a whole, */
-        STRETCH = 4096,    /* of so many calls, half of which are looked at as children */
+        STRETCHES = 4,     /* stretches of the trace, if it is not looked at as a whole; */
+        STRETCH = 4096,    /* calls in each, half of which are looked at as children */
         LEAST_MISFITS = 8, /* fewer are no reason to move a node */
         SPREAD = 16,       /* steps that an offset is tried in, in each octave, */
         ROUGH = 5,         /* and at first, in one stretch alone */
@@ -19,33 +19,34 @@ enum {
 
 #define FIRST_STEP G_GINT64_CONSTANT(50000) /* ns */
 
-/* Of a node's calls that may be misfits without a reason, and, for each part of the messages of
- * calls into it that are without their other half, so much more. */
+/* The share of a node's calls that are misfits without a reason; and how much that share grows with
+ * the share of messages into the node that have no other half. */
 #define USUAL_SHARE 0.001
 #define LOST_SHARE  1.5
 
-/* An offset may leave so much of what the best one mends. */
+/* An offset is as good as the best one if it leaves at most this share of what that mends. */
 #define AS_GOOD 0.1
 
-/* A node that was moved already is moved again, if that is so much as good as to move another. */
+/* A node is moved again if that is worth this share of moving another one. */
 #define ABOUT 0.9
 
-/* A node is moved for no less than that part of the misfits around it. */
+/* A move must mend at least this share of the misfits around the node. */
 #define WORTH_IT 0.2
 
-/* An offset that leaves more than that part of the misfits around a node explains nothing. */
+/* An offset that leaves more than this share of the misfits around a node explains nothing. */
 #define MOST_LEFT 0.2
 
-/* What proves an offset, where nothing says that there are several clocks: see is_proven(). Chosen
- * on WS2, DB1, AP1 and AUTH of multi-tier, 30 to 60 ms off, and a hotel's own clocks at 50 and 100
- * requests a second, which left 1 % of the misfits at most, had bounds close together and mended
- * nothing elsewhere; and on relayed mail and HTTP/2 in TLS of one tap, mended by whatever is large
- * enough. Other offsets and servers of multi-tier, the hotel at other loads, and captures of one
- * tap, whole, in sixths and without single nodes, were decided as they should be. */
-#define PROVEN_LEFT  0.05 /* at most that part of the misfits may remain, */
-#define PROVEN_SHARE 0.02 /* of at least that part of the calls around, */
-#define PROVEN_LEAST 20   /* and so many */
-#define ELSEWHERE    0.5  /* an offset that mends so much of it is to be found in one place only */
+/* The proof of an offset, if nothing says that there are several clocks: see is_proven().
+ *
+ * Chosen on clocks that are off: four servers of multi-tier by 30 to 60 ms, and a hotel's own
+ * clocks at 50 and 100 requests a second. There offsets left at most 1 % of the misfits, had bounds
+ * close together and mended nothing elsewhere. Also chosen on relayed mail and HTTP/2 in TLS of one
+ * tap, where any large offset mends misfits. Other offsets, servers, loads and captures of one tap
+ * were decided correctly. */
+#define PROVEN_LEFT  0.05 /* at most this share of the misfits remains; */
+#define PROVEN_SHARE 0.02 /* misfits are at least this share of the calls around, */
+#define PROVEN_LEAST 20   /* and at least this number */
+#define ELSEWHERE    0.5  /* no other offset mends this share of the misfits */
 #define MOST_PASSING 1.0  /* calls that start, in the mean, in the time between the bounds */
 
 /* A call at one of its ends. */
@@ -55,10 +56,10 @@ typedef struct {
 } Stay;
 
 typedef struct {
-        Stay *in, *out; /* the calls into it, and out of it, that are looked at */
+        Stay *in, *out; /* calls into the node that are looked at, and calls by the node */
         guint32 n_in, n_out;
         guint32 usual; /* misfits */
-        GArray *near;  /* of NodeId, some twice: those that it calls or is called by, and itself */
+        GArray *near;  /* of NodeId, some twice: its callers and callees, and itself */
 } NodeStays;
 
 typedef struct {
@@ -406,8 +407,8 @@ static gint64 step_length(const Search *s, guint step)
         return length + length * (step % s->spread) / s->spread;
 }
 
-/* What a move mends, of the misfits before it; for less the more calls pass in that time: by a long
- * move calls have candidates by chance. */
+/* The worth of a move: the misfits that it mends. A move by which many calls pass is worth less,
+ * since calls then have candidates by chance. */
 static double worth_of(const Search *s, NodeId id, gint64 by, guint32 before, guint32 after)
 {
         double passed = (double)(s->nodes[id].n_in + s->nodes[id].n_out) / (double)s->span *
@@ -461,9 +462,9 @@ static Move find_move(Search *s, NodeId id, gboolean below, guint32 before, int 
         return move;
 }
 
-/* The best one, which may be none (before: misfits around nodes that were looked at); one of a node
- * that was moved already, if that is about as good. */
-static Move choose(const Search *s, const Move *moves, guint n)
+/* The best move, which may be none. A move of a node that was moved already is preferred if it is
+ * about as good. */
+static Move choose_move(const Search *s, const Move *moves, guint n)
 {
         Move best = { 0 };
         double most = 0;
@@ -542,7 +543,7 @@ static Move find_best_move(Search *s)
                         moves[n++] = find_move(s, c->node, below, before, -1);
                         moves[n++] = find_move(s, c->node, below, before, 1);
                 }
-        return choose(s, moves, n);
+        return choose_move(s, moves, n);
 }
 
 static gboolean is_worth_it(const Move *move)
@@ -633,8 +634,8 @@ static Profile profile_group(Search *s, guint32 before, gint64 by)
         return p;
 }
 
-/* Calls between the group and others that start in that time, in the mean: into it or out of it,
- * the more. */
+/* The mean number of calls that start in that time between the group and others: into the group or
+ * out of the group, whichever is more. */
 static double passing(const Search *s, gint64 time)
 {
         guint64 in = 0, out = 0;
@@ -727,7 +728,7 @@ static void note_doubt(Search *s, const Move *move, ClockOffset *doubt)
                         doubt[c.node] = c;
 }
 
-/* Undoes moves until those that are left are proven. */
+/* Undoes moves until all that are left are proven. */
 static void drop_unproven(Search *s, GArray *moves, ClockOffset *doubt)
 {
         gboolean dropped;
@@ -782,8 +783,8 @@ static ClockOffset judge_offset(Search *s, NodeId id)
         return c;
 }
 
-/* Whether there are nodes to look at, but none to move, as far as one stretch shows: nodes often
- * make calls of their own accord, and what those cost should be little. */
+/* Whether there are nodes to look at, but one stretch shows none to move. Nodes often make calls of
+ * their own accord; this keeps their cost small. */
 static gboolean is_hopeless(const CallSpans *calls, gint64 limit)
 {
         Search s = { .limit = limit,

@@ -134,7 +134,7 @@ void clock_pair_free(ClockPair *pair)
 }
 
 /* Makes each stretch twice as wide. */
-static void widen(ClockPair *pair)
+static void pair_widen_bound(ClockPair *pair)
 {
         guint n = 0;
 
@@ -175,7 +175,7 @@ static Stretch *find_stretch(ClockPair *pair, gint64 x)
                         g_array_insert_val(pair->stretches, i, new);
                         return stretch_at(pair, i);
                 }
-                widen(pair);
+                pair_widen_bound(pair);
         }
 }
 
@@ -196,7 +196,7 @@ void clock_pair_add(ClockPair *pair, gboolean forward, gint64 sent, gint64 recei
 }
 
 /* The hulls of all stretches together. */
-static void join(const ClockPair *pair, Hull *hulls[2])
+static void hull_join(const ClockPair *pair, Hull *hulls[2])
 {
         for (guint way = 0; way < 2; way++) {
                 hulls[way] = hull_new();
@@ -295,8 +295,8 @@ static void move_hulls(Hull *to[2], Hull *from[2])
         }
 }
 
-/* One of each stretch, where it has messages both ways; else of it and of as many that
- * follow as have, or at the end, that precede. */
+/* One middle of each stretch with messages both ways. Other stretches are joined with the ones that
+ * follow, or at the end with the ones before. */
 static void find_middles(const ClockPair *pair, double slope, GArray *middles)
 {
         Hull *last[2] = { hull_new(), hull_new() }, *now[2] = { hull_new(), hull_new() };
@@ -328,7 +328,7 @@ static int by_trip(gconstpointer a, gconstpointer b)
 
 /* Sets the weights: where the round trip is longer than the shortest, up to half of
  * that may lie on one way. Leaves them by trip. */
-static void weigh(GArray *middles)
+static void middles_weigh(GArray *middles)
 {
         double shortest, noise;
 
@@ -381,7 +381,7 @@ gboolean clock_pair_fit(const ClockPair *pair, ClockLine *line)
         Hull *hulls[2];
         double slope, trip, enough;
 
-        join(pair, hulls);
+        hull_join(pair, hulls);
         if (!hulls[0]->len || !hulls[1]->len) {
                 free_hulls(hulls);
                 return FALSE;
@@ -398,7 +398,7 @@ gboolean clock_pair_fit(const ClockPair *pair, ClockLine *line)
                 .uneven = -enough / 2,
         };
         find_middles(pair, slope, middles);
-        weigh(middles);
+        middles_weigh(middles);
         fit_middles(pair, middles, line);
         free_hulls(hulls);
         return TRUE;
@@ -410,7 +410,7 @@ void clock_pair_bounds(const ClockPair *pair, const ClockLine *line, gint64 t, d
         Hull *hulls[2];
         double x = t - pair->x0, y0 = line->apart - pair->y0;
 
-        join(pair, hulls);
+        hull_join(pair, hulls);
         *most = highest(hulls[0], line->least, line->most, x) - y0 + line->uneven;
         *least = -highest(hulls[1], -line->most, -line->least, x) - y0 - line->uneven;
         free_hulls(hulls);

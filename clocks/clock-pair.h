@@ -2,18 +2,16 @@
  *
  * Two clocks, i and j, and the messages between their nodes that both ends stamped.
  *
- * What the stamps of a message differ by is its delay and what the clocks differ by:
- * from i to j it is delay + (j - i), from j to i it is delay - (j - i). No delay is
- * negative, so j - i, as a line over the time of i, lies below every message from i to
- * j and above the negative of every one back. The lower convex hull of each direction
- * says all of that, and is a few dozen points however many messages there were.
+ * The stamps of a message from i to j differ by delay + (j - i), from j to i by delay - (j - i). No
+ * delay is negative. So j - i, as a line over the time of i, lies below every message from i to j,
+ * and above the negative of every message back. The lower convex hull of each direction keeps all
+ * of that in a few dozen points.
  *
- * Any line between the two hulls is possible; between them lie the smallest delays of
- * both directions. That gives the bounds, whatever the delays are. The estimate is the
- * middle: there the two directions' smallest delays are equal. It is not taken from the
- * two hulls as a whole, which hang on a few messages, but from the smallest delays in
- * each of up to 64 stretches of time, through whose middles a line is fitted: a stretch
- * counts the less, the longer its shortest round trip is.
+ * Any line between the two hulls is possible, which gives the bounds whatever the delays are. The
+ * estimate is the middle, where the smallest delays of both directions are equal. The hulls as a
+ * whole hang on a few messages. So time is cut into up to 64 stretches, and a line is fitted
+ * through the middles of their smallest delays. A stretch with a longer shortest round trip weighs
+ * less.
  */
 #ifndef RAVEL_CLOCK_PAIR_H
 #define RAVEL_CLOCK_PAIR_H

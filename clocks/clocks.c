@@ -207,7 +207,7 @@ static void cross(Graph *g, const Edge *e, NodeId from)
 
 /* Walks from root over all edges that lead on, and gives each node a first drift and
  * offset, by the edges that it comes along. */
-static void walk(Graph *g, NodeId root)
+static void walk_graph(Graph *g, NodeId root)
 {
         g_autofree guint8 *reached = g_new0(guint8, g->n);
 
@@ -233,8 +233,8 @@ static void walk(Graph *g, NodeId root)
 
 /* --- least squares ----------------------------------------------------------- */
 
-/* For each node of the walk: the sum over its edges of weight * (x of it - x of the
- * other end). The root's x is 0 and has no equation. */
+/* For each node of the walk: the sum over its edges of weight * (its x - x of the other end). The
+ * root's x is 0 and has no equation. */
 static void multiply(const Graph *g, const double *x, double *product)
 {
         product[g->walk[0]] = 0;
@@ -258,8 +258,8 @@ static double dot(const Graph *g, const double *a, const double *b)
         return sum;
 }
 
-/* What the equations of the walk are made of: for each node the sum of its edges' weights, and
- * of weight * target, as it counts for this end. */
+/* The terms of the equations, by node: the sum of its edges' weights, and the sum of weight *
+ * target with the sign for this end. */
 static void sum_edges(const Graph *g, double *weight, double *target)
 {
         for (guint k = 1; k < g->n_walk; k++) {
@@ -274,10 +274,9 @@ static void sum_edges(const Graph *g, double *weight, double *target)
         }
 }
 
-/* The x, by node, with x[root] = 0, for which the sum over the edges of
- * weight * (x[j] - x[i] - target)^2 is least: conjugate gradients, each equation divided
- * by its weight, so that many nodes that talk to few take few steps. x is the caller's to
- * free. */
+/* Finds the x, by node, with x[root] = 0, that minimise the sum over the edges of
+ * weight * (x[j] - x[i] - target)^2, by conjugate gradients. Each equation is divided by its
+ * weight, so that many nodes with few edges take few steps. x is the caller's to free. */
 static double *least_squares(const Graph *g)
 {
         double *x = g_new0(double, g->n);
@@ -349,14 +348,14 @@ static gint64 earliest_stamp(const Graph *g)
 /* Drifts and offsets of all nodes that are tied to root, against it, from the earliest
  * stamp on. A clock may be years off, so that what is earliest must be found by the
  * root's clock, first from near its own first stamp. */
-static void solve(Graph *g, NodeId root)
+static void equations_solve(Graph *g, NodeId root)
 {
         g_autofree double *drifts = NULL, *offsets = NULL;
 
         g->since = first_stamp(g, root);
-        walk(g, root);
+        walk_graph(g, root);
         g->since = earliest_stamp(g);
-        walk(g, root);
+        walk_graph(g, root);
         for (guint k = 0; k < g->edges->len; k++) {
                 Edge *e = edge_at(g, k);
 
@@ -447,7 +446,7 @@ static NodeId largest_set(Graph *g)
         for (NodeId node = 0; node < g->n; node++) {
                 if (done[node] || g->first_link[node] == g->first_link[node + 1])
                         continue;
-                walk(g, node);
+                walk_graph(g, node);
                 for (guint k = 0; k < g->n_walk; k++)
                         done[g->walk[k]] = TRUE;
                 if (g->n_walk > most) {
@@ -527,10 +526,10 @@ ClockEstimates *clocks_estimate(const Clocks *c, const NodeTable *nodes, NodeId 
 
                 if (root == NO_NODE)
                         return answer;
-                solve(g, root);
+                equations_solve(g, root);
                 answer->reference = median_node(g, nodes);
         }
-        solve(g, answer->reference);
+        equations_solve(g, answer->reference);
         answer->since = g->since;
         find_uneven(g, answer);
         drift_bound = drift_bounds(g);

@@ -3,13 +3,14 @@
  * The clocks of a trace's nodes, estimated from the messages that both ends stamped
  * (paper, section 7.5.6: "to remove the mean per-node skews from a multi-point trace").
  *
- * Nodes are the vertices of a graph, and two of them whose messages both ways were seen
- * at both ends are joined by an edge, on which a ClockLine says how the one clock runs
- * against the other. Going round a circle of edges the lines do not quite add up, so
- * drifts, and then offsets, are those that miss the edges' lines by the least sum of
- * squares, weighted. The bound of a node is the least sum of what the edges' bounds allow,
- * over all ways through the graph from the reference to it: the truth is within, as
- * long as every clock runs evenly and no message arrives before it was sent.
+ * Nodes are the vertices of a graph. An edge joins two nodes if messages in both directions were
+ * seen at both ends; its ClockLine says how the one clock runs against the other.
+ *
+ * Round a circle of edges the lines do not quite add up. So drifts, and then offsets, are found by
+ * weighted least squares over all edges.
+ *
+ * The bound of a node is the least sum of edges' bounds over all ways from the reference node. The
+ * true offset is within it if every clock runs evenly and no message arrives before it was sent.
  */
 #ifndef RAVEL_CLOCKS_H
 #define RAVEL_CLOCKS_H
@@ -29,7 +30,7 @@ void clocks_add(Clocks *clocks, const Message *message);
 /* What ties a node to the reference. */
 typedef enum {
         CLOCK_TIED,
-        CLOCK_UNSEEN,  /* no message of it was seen at both ends */
+        CLOCK_UNSEEN,  /* no message of the node was seen at both ends */
         CLOCK_ONE_WAY, /* such messages went one way only, with each other node */
         CLOCK_APART,   /* it is tied to nodes, but they are not tied to the reference */
         N_CLOCK_TIES,

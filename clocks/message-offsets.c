@@ -3,15 +3,16 @@
 
 enum {
         LEAST_MESSAGES = 50,
-        LEAST_EVIDENCE = 2, /* for what nothing bounds from above */
+        LEAST_EVIDENCE = 2, /* if nothing bounds the offset from above */
 };
 
-/* Bounds that prove an offset are no further apart than this part of the lower one, and what shows
- * it is at least this part of it. Clocks of multi-tier that were 20 to 60 ms off had widths of up
- * to 0.5, and delays of nearly the whole offset; relays of mail whose clocks were right had widths
- * above 9 where there were two bounds, but for one of seven hours that was shown by delays of
- * seconds. Chosen on six seeds of mail and on WS2; twelve other seeds, AUTH, AP1 and a hotel's
- * clocks agreed. */
+/* An offset is proven if its bounds are no further apart than PROVEN_WIDTH times the lower one, and
+ * if the delays that show it are at least PROVEN_SHOWN times it.
+ *
+ * Clocks of multi-tier 20 to 60 ms off had widths of up to 0.5, and delays of nearly the whole
+ * offset. Mail relays with right clocks had widths above 9; one of them had an offset of seven
+ * hours, shown by delays of seconds. Chosen on six seeds of mail and on WS2; twelve other seeds,
+ * AUTH, AP1 and a hotel's clocks agreed. */
 #define PROVEN_WIDTH 1.0
 #define PROVEN_SHOWN 0.5
 
@@ -76,7 +77,7 @@ static GArray *find_evidence(const MessageDelays *d)
 }
 
 /* A quantum of rounding is no delay. */
-static gboolean is_before(const MessageDelays *d, gint64 delay)
+static gboolean delay_is_before(const MessageDelays *d, gint64 delay)
 {
         return delay < -d->quantum;
 }
@@ -87,8 +88,8 @@ static gboolean would_grow(const DelayPeak *p, NodeId node, gboolean later)
         return (later ? p->effect->sent_clock : p->cause->received_clock) == node;
 }
 
-/* How much of the evidence goes before its cause and would not, if node's stamps were later,
- * or earlier; the least delay of that into *first. 0 where other evidence speaks against it. */
+/* The number of effects before their cause that would not be if the node's stamps were later, or
+ * earlier. first: set to the one with the least delay. 0: other evidence speaks against it. */
 static guint count_evidence(const MessageDelays *d, const GArray *evidence, NodeId node,
                             gboolean later, DelayPeak *first)
 {
@@ -99,7 +100,7 @@ static guint count_evidence(const MessageDelays *d, const GArray *evidence, Node
 
                 if (!would_grow(p, node, later))
                         continue;
-                if (!is_before(d, p->spike.from))
+                if (!delay_is_before(d, p->spike.from))
                         return 0;
                 if (n++ == 0 || p->spike.from < first->spike.from)
                         *first = *p;
@@ -139,9 +140,9 @@ static void look_at_pair(Bounds *b, const MessageEdge *cause, const MessageEdge 
         if (p.spike.height <= 0)
                 return;
         if (!grows) {
-                if (!is_before(b->delays, p.spike.from))
+                if (!delay_is_before(b->delays, p.spike.from))
                         b->most = MIN(b->most, MAX(p.spike.from, 0));
-        } else if (is_before(b->delays, p.spike.from)) {
+        } else if (delay_is_before(b->delays, p.spike.from)) {
                 if (cause->opens)
                         raise_least(b, &p);
                 else
@@ -165,8 +166,8 @@ static gboolean find_bounds(Bounds *b)
                 for (guint k = d->first_out[cause->to]; k < d->first_out[cause->to + 1]; k++)
                         look_at_pair(b, cause, &d->edges[k]);
         }
-        /* What comes before an answer may have led to it, but only if it is further off than
-         * any delay of those that answer, which most has. */
+        /* A message before an answer may have led to it, but only if the delay is longer than any
+         * delay of nodes that answer. */
         for (guint i = 0; i < b->answers->len && b->most < G_MAXINT64; i++) {
                 const DelayPeak *p = &g_array_index(b->answers, DelayPeak, i);
 
@@ -200,8 +201,8 @@ static ClockOffset make_offset(const Bounds *b)
         return (ClockOffset){ .node = b->node, .offset = by, .least = b->least, .most = b->most };
 }
 
-/* Takes the clock for found if it says more than the n that is found says, and putting it
- * right puts nothing else wrong; what is proven says more than what is not. */
+/* Takes the clock for found if it explains more than the n effects that the clock found so far
+ * explains, and if the correction makes nothing else wrong. A proof counts more. */
 static void consider(const MessageDelays *d, const GArray *evidence, NodeId node, gboolean later,
                      guint *n, gboolean prove, ClockOffset *found)
 {

@@ -1,24 +1,23 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  *
  * Clocks that disagree, as delays between messages show it (paper, section 5.2.3: negative apparent
- * delays). Where a message is stamped at one end, a delay at a node is between two clocks: a node
- * that stamps what it sends, and whose clock is early, sends before it is asked; of one whose clock
- * is late, those that it asks do.
+ * delays). If a message is stamped at one end, a delay at a node lies between two clocks. A node
+ * whose clock is early seems to send before it is asked. If its clock is late, the nodes that it
+ * asks seem to answer early.
  *
- * What a node sends before a message comes in may also be what the sender has waited for. So
- * evidence is what messages of those that call, or spoke first, are followed by: of what is
- * sent to others the highest spike, before or after. A clock is off if all of this that would show
- * it begins before its cause. Of a node that only answers nothing can be said.
+ * A node may also send a message that the sender of the next one has waited for. So evidence is
+ * taken from messages of callers, or of nodes that spoke first: the highest spike of delays to
+ * messages sent to others, before or after. A clock is off if all evidence that would show it
+ * begins before its cause. Nothing is known of the clock of a node that only answers.
  *
- * By how much, delays below 0 bound from below; and those that shrink when the clock is put
- * right bound it from above. Between the two no delay is below 0, and the middle is taken:
- * the shortest delay at the node is then as long as that at those that it talks with, as
- * where clocks are compared by a question and its answer. Where nothing lies between,
- * something else made the delays below 0, as it often does where requests overlap.
+ * Delays below 0 bound the offset from below. Delays that shrink by the correction bound it from
+ * above. Between the bounds no delay is below 0, and the middle is taken: the shortest delays at
+ * the node and at its partners are then equal. If there is nothing between the bounds, something
+ * else made the delays below 0, often overlapping requests.
  *
- * Where many routes share relays, spikes before the cause are found without any clock that is
- * off. Then delays bound the offset from one side only, or from far away; so an offset is proven
- * where both bounds are there and lie close together.
+ * Where many routes share relays, there are spikes before their cause although all clocks are
+ * right. Delays then bound the offset from one side only, or from far away. So an offset is proven
+ * if both bounds exist and lie close together.
  */
 #ifndef RAVEL_MESSAGE_OFFSETS_H
 #define RAVEL_MESSAGE_OFFSETS_H
@@ -41,18 +40,19 @@ typedef struct {
 
 /* What an offset is found from; all borrowed. */
 typedef struct {
-        const MessageEdge *edges; /* those that leave a node side by side: of node they are */
+        const MessageEdge *edges; /* edges that leave a node lie side by side: of node */
         guint n_edges;            /* edges[first_out[node]] to edges[first_out[node + 1] - 1] */
         const guint *first_out;
         guint n_nodes;
-        gint64 quantum; /* ns: a delay is as exact as that */
+        gint64 quantum; /* ns: delays are exact to this */
         DelaySpike (*find_spike)(gpointer data, guint cause, guint effect); /* of two edges */
         gpointer data;                                                      /* for it */
 } MessageDelays;
 
-/* The clock that explains most delays below 0; FALSE where none does. Stamps of both ends never
- * make one. Once it is put right, there may be another. prove: nothing says that the trace has
- * several clocks, so one that is not proven is doubtful; it is found only where no other is. */
+/* Finds the clock that explains most delays below 0; FALSE: there is none. Stamps of both ends
+ * never lead to one. After its correction there may be another. prove: nothing says that the trace
+ * has several clocks, so a clock without a proof is doubtful, and found only if there is no other.
+ */
 gboolean message_offset_find(const MessageDelays *delays, gboolean prove, ClockOffset *found);
 
 #endif

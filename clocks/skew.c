@@ -11,7 +11,7 @@
 static const char added[] = "skew added: ", removed[] = "skew removed: ";
 
 /* a / b, to the nearest integer; b is positive. */
-static __int128 divide(__int128 a, __int128 b)
+static __int128 divide_down(__int128 a, __int128 b)
 {
         return a < 0 ? -((-a + b / 2) / b) : (a + b / 2) / b;
 }
@@ -21,9 +21,9 @@ gint64 skew_apply(const Skew *skew, gint64 time)
         __int128 t = (__int128)time - skew->since;
 
         if (skew->remove)
-                t = divide((t - skew->offset) * UNITS, UNITS + skew->drift);
+                t = divide_down((t - skew->offset) * UNITS, UNITS + skew->drift);
         else
-                t += skew->offset + divide(t * skew->drift, UNITS);
+                t += skew->offset + divide_down(t * skew->drift, UNITS);
         return CLAMP(t + skew->since, G_MININT64, G_MAXINT64);
 }
 

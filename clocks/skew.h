@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  *
- * A skew: how one node's clock differs from what it should show (paper, section
- * 7.5.6), as an offset and a drift. Adding it to a stamp gives what the clock
- * would have shown; removing it undoes that.
+ * A skew: an offset and a drift by which the clock of one node is wrong (paper, section 7.5.6).
+ * Adding it to a stamp gives the stamp that the clock would have shown; removing it undoes that.
  *
- * All in integers, so that a stamp comes out the same everywhere. Adding and then
- * removing gives the very stamp, with an offset and with a clock that runs fast; where
- * it runs slow two stamps may fall into one, and it is off by 1 ns at most.
+ * All is in integers, so that results are the same on every machine. With an offset, or a clock
+ * that runs fast, adding and removing give back the very stamp. If the clock runs slow, two stamps
+ * may become one, and the result is off by 1 ns at most.
  */
 #ifndef RAVEL_SKEW_H
 #define RAVEL_SKEW_H

@@ -76,7 +76,7 @@ static gint64 move(const Skewer *s, guint i, gint64 time)
 
 /* --- the heap -------------------------------------------------------------- */
 
-static gboolean is_before(const Skewer *s, const Waiting *a, const Waiting *b)
+static gboolean waiting_is_before(const Skewer *s, const Waiting *a, const Waiting *b)
 {
         const Message *x = &a->message, *y = &b->message;
         NodeId at_x = message_observer(x), at_y = message_observer(y);
@@ -91,7 +91,7 @@ static gboolean is_before(const Skewer *s, const Waiting *a, const Waiting *b)
         return a->number < b->number;
 }
 
-static void put(Skewer *s, const Waiting *new)
+static void heap_put(Skewer *s, const Waiting *new)
 {
         GArray *heap = s->heap;
         guint i = heap->len;
@@ -100,7 +100,7 @@ static void put(Skewer *s, const Waiting *new)
         while (i > 0) {
                 const Waiting *parent = &g_array_index(heap, Waiting, (i - 1) / 2);
 
-                if (!is_before(s, new, parent))
+                if (!waiting_is_before(s, new, parent))
                         break;
                 g_array_index(heap, Waiting, i) = *parent;
                 i = (i - 1) / 2;
@@ -110,16 +110,16 @@ static void put(Skewer *s, const Waiting *new)
 }
 
 /* Takes the top, which is then the caller's. */
-static Waiting take(Skewer *s)
+static Waiting heap_take_first(Skewer *s)
 {
         Waiting *w = (Waiting *)s->heap->data;
         Waiting top = w[0], last = w[s->heap->len - 1];
         guint n = s->heap->len - 1, i = 0, child;
 
         while ((child = 2 * i + 1) < n) {
-                if (child + 1 < n && is_before(s, &w[child + 1], &w[child]))
+                if (child + 1 < n && waiting_is_before(s, &w[child + 1], &w[child]))
                         child++;
-                if (!is_before(s, &w[child], &last))
+                if (!waiting_is_before(s, &w[child], &last))
                         break;
                 w[i] = w[child];
                 i = child;
@@ -144,7 +144,7 @@ static gboolean write_facts(Skewer *s, const GPtrArray *facts, GError **error)
 static gboolean write_until(Skewer *s, gint64 time, GError **error)
 {
         while (s->heap->len && g_array_index(s->heap, Waiting, 0).message.time < time) {
-                Waiting w = take(s);
+                Waiting w = heap_take_first(s);
                 gboolean ok = write_facts(s, w.facts, error) &&
                               trace_writer_add(s->out, &w.message, error);
 
@@ -156,7 +156,7 @@ static gboolean write_until(Skewer *s, gint64 time, GError **error)
 }
 
 /* Where no stamp is before time, none is before this after it has moved. */
-static gint64 earliest(const Skewer *s, gint64 time)
+static gint64 earliest_moved(const Skewer *s, gint64 time)
 {
         gint64 first = time;
 
@@ -198,12 +198,12 @@ gboolean skewer_add(Skewer *s, const Message *m, GError **error)
         w.message.id = w.text;
         w.message.attrs = w.text + m->id_length;
         w.facts = g_steal_pointer(&s->facts);
-        put(s, &w);
+        heap_put(s, &w);
 
         /* The same for every message would cost as many steps as there are clocks. An
          * older value is as right, only less: nothing here goes back. */
         if (s->n_read++ >= s->next_earliest) {
-                s->earliest = earliest(s, m->time);
+                s->earliest = earliest_moved(s, m->time);
                 s->next_earliest = s->n_read + s->skews->len;
         }
         return write_until(s, s->earliest, error);

@@ -1,17 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  *
- * The skewer of the paper (section 7.5.6): moves the stamps of chosen nodes and
- * writes the trace in time order again. It is a stream.
+ * The skewer of the paper (section 7.5.6) moves the stamps of chosen nodes and writes the trace in
+ * time order again. It is a stream.
  *
- * A stamp that moves back against others is written before them, so messages wait
- * until nothing that is still to come can belong before them. That is for as long as
- * the moved clocks lie apart: memory holds the messages of the largest difference
- * between two nodes' skews, which a drift makes wider as the trace goes on.
+ * A stamp may move before others, so messages wait until no later line can belong before them. The
+ * wait is the largest difference between two nodes' skews, which a drift makes wider. Memory holds
+ * the messages of that time.
  *
- * Equal stamps are written calls first, then returns, each by the observer's name,
- * then in the order of the lines. This order does not depend on how the clocks lay
- * before, so that what was written here comes back in the same bytes when
- * a skew is added and removed.
+ * At equal stamps calls are written first, then returns, each by the observer's name, then in the
+ * order of the lines. This order does not depend on the clocks, so adding and removing a skew gives
+ * back the same bytes.
  */
 #ifndef RAVEL_SKEWER_H
 #define RAVEL_SKEWER_H

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "nesting/explanation.h"
+#include "queues/open-stays.h"
 
 static guint wanted_columns(const NestingOptions *o)
 {
@@ -65,9 +66,11 @@ void nesting_run_find_roles(Nesting *n, gboolean all)
 
 void nesting_run_find_links(Nesting *n)
 {
-        gint64 longest = known_calls_find_links(&n->calls);
+        gint64 longest;
         guint n_edges;
 
+        known_calls_find_links(&n->calls);
+        longest = open_stays_find(&n->calls);
         call_matcher_edges(n->calls.matcher, &n_edges);
         scoreboard_extend(&n->board, n_edges, longest + 2 * n->options.window);
 }

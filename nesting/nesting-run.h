@@ -38,7 +38,7 @@ void nesting_run_clear(Nesting *run); /* frees what it holds */
  * all: any node that is called may yet call. */
 void nesting_run_find_roles(Nesting *run, gboolean all);
 
-/* After it: finds what continues what. */
+/* After it: finds what continues what, and how long the work lasts that messages start. */
 void nesting_run_find_links(Nesting *run);
 
 /* For find_parents_at_nodes() and find_nested_pairs(). */

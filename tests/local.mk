@@ -4,21 +4,21 @@ unit_tests = \
 	%D%/unit/base/test-big-memory %D%/unit/base/test-binomial %D%/unit/base/test-contingency \
 	%D%/unit/base/test-crew %D%/unit/base/test-exact-sum %D%/unit/base/test-json-reader \
 	%D%/unit/base/test-printable %D%/unit/calls/test-call-connections %D%/unit/calls/test-call-facts \
-	%D%/unit/calls/test-call-labels %D%/unit/calls/test-call-pairs %D%/unit/calls/test-work-in-lanes \
-	%D%/unit/calls/test-work-in-turn %D%/unit/capture/test-amqp %D%/unit/capture/test-capture \
-	%D%/unit/capture/test-common-address %D%/unit/capture/test-cut-run %D%/unit/capture/test-dns \
-	%D%/unit/capture/test-fastcgi %D%/unit/capture/test-http %D%/unit/capture/test-http2 \
-	%D%/unit/capture/test-identifiers %D%/unit/capture/test-ip %D%/unit/capture/test-job-name \
-	%D%/unit/capture/test-ldap %D%/unit/capture/test-learned-names %D%/unit/capture/test-link-watch \
-	%D%/unit/capture/test-memcached %D%/unit/capture/test-mqtt %D%/unit/capture/test-mysql \
-	%D%/unit/capture/test-nats %D%/unit/capture/test-node-files %D%/unit/capture/test-node-names \
-	%D%/unit/capture/test-operations %D%/unit/capture/test-out-of-memory \
-	%D%/unit/capture/test-packet-queue %D%/unit/capture/test-packet-relay \
-	%D%/unit/capture/test-pcap-source %D%/unit/capture/test-pcapng %D%/unit/capture/test-perf-record \
-	%D%/unit/capture/test-postgres %D%/unit/capture/test-process-table %D%/unit/capture/test-redis \
-	%D%/unit/capture/test-rpc %D%/unit/capture/test-sequencer %D%/unit/capture/test-smtp \
-	%D%/unit/capture/test-sql-label %D%/unit/capture/test-tcp %D%/unit/capture/test-tls \
-	%D%/unit/capture/test-tunnel %D%/unit/capture/test-websocket %D%/unit/capture/test-zookeeper \
+	%D%/unit/calls/test-call-labels %D%/unit/calls/test-call-pairs %D%/unit/capture/test-amqp \
+	%D%/unit/capture/test-capture %D%/unit/capture/test-common-address %D%/unit/capture/test-cut-run \
+	%D%/unit/capture/test-dns %D%/unit/capture/test-fastcgi %D%/unit/capture/test-http \
+	%D%/unit/capture/test-http2 %D%/unit/capture/test-identifiers %D%/unit/capture/test-ip \
+	%D%/unit/capture/test-job-name %D%/unit/capture/test-ldap %D%/unit/capture/test-learned-names \
+	%D%/unit/capture/test-link-watch %D%/unit/capture/test-memcached %D%/unit/capture/test-mqtt \
+	%D%/unit/capture/test-mysql %D%/unit/capture/test-nats %D%/unit/capture/test-node-files \
+	%D%/unit/capture/test-node-names %D%/unit/capture/test-operations \
+	%D%/unit/capture/test-out-of-memory %D%/unit/capture/test-packet-queue \
+	%D%/unit/capture/test-packet-relay %D%/unit/capture/test-pcap-source \
+	%D%/unit/capture/test-pcapng %D%/unit/capture/test-perf-record %D%/unit/capture/test-postgres \
+	%D%/unit/capture/test-process-table %D%/unit/capture/test-redis %D%/unit/capture/test-rpc \
+	%D%/unit/capture/test-sequencer %D%/unit/capture/test-smtp %D%/unit/capture/test-sql-label \
+	%D%/unit/capture/test-tcp %D%/unit/capture/test-tls %D%/unit/capture/test-tunnel \
+	%D%/unit/capture/test-websocket %D%/unit/capture/test-zookeeper \
 	%D%/unit/clocks/test-call-offsets %D%/unit/clocks/test-clocks %D%/unit/clocks/test-skewer \
 	%D%/unit/convolution/test-convolution %D%/unit/convolution/test-correlation \
 	%D%/unit/convolution/test-delay-window %D%/unit/convolution/test-edge-signal \
@@ -30,22 +30,24 @@ unit_tests = \
 	%D%/unit/inference/test-roots %D%/unit/inference/test-shared-node \
 	%D%/unit/maketrace/test-maketrace %D%/unit/nesting/test-nesting %D%/unit/nesting/test-scoreboard \
 	%D%/unit/paths/test-histogram %D%/unit/paths/test-own-time %D%/unit/paths/test-path-set \
-	%D%/unit/store/test-store %D%/unit/store/test-store-query %D%/unit/store/test-store-reader \
-	%D%/unit/tracefmt/test-byte-source %D%/unit/tracefmt/test-doubt %D%/unit/tracefmt/test-fitness \
-	%D%/unit/tracefmt/test-merge %D%/unit/tracefmt/test-node-table \
-	%D%/unit/tracefmt/test-output-file %D%/unit/tracefmt/test-sorted-runs \
-	%D%/unit/tracefmt/test-trace-clocks %D%/unit/tracefmt/test-trace-reader \
-	%D%/unit/tracefmt/test-trace-writer %D%/unit/write/test-path-write
+	%D%/unit/queues/test-work-in-processes %D%/unit/queues/test-work-in-turn \
+	%D%/unit/store/test-store-query %D%/unit/store/test-store-reader %D%/unit/store/test-store \
+	%D%/unit/tracefmt/test-attributes %D%/unit/tracefmt/test-byte-source \
+	%D%/unit/tracefmt/test-doubt %D%/unit/tracefmt/test-fitness %D%/unit/tracefmt/test-merge \
+	%D%/unit/tracefmt/test-node-table %D%/unit/tracefmt/test-output-file \
+	%D%/unit/tracefmt/test-sorted-runs %D%/unit/tracefmt/test-trace-clocks \
+	%D%/unit/tracefmt/test-trace-reader %D%/unit/tracefmt/test-trace-writer \
+	%D%/unit/write/test-path-write
 fuzz_tests = \
 	%D%/fuzz/fuzz-amqp %D%/fuzz/fuzz-capture %D%/fuzz/fuzz-convolution %D%/fuzz/fuzz-dns-stream \
 	%D%/fuzz/fuzz-dns %D%/fuzz/fuzz-draw %D%/fuzz/fuzz-fastcgi %D%/fuzz/fuzz-header-labels \
 	%D%/fuzz/fuzz-http %D%/fuzz/fuzz-http2 %D%/fuzz/fuzz-jaeger %D%/fuzz/fuzz-json \
 	%D%/fuzz/fuzz-ldap %D%/fuzz/fuzz-learned-names %D%/fuzz/fuzz-mail %D%/fuzz/fuzz-maketrace \
-	%D%/fuzz/fuzz-memcached %D%/fuzz/fuzz-merge %D%/fuzz/fuzz-models %D%/fuzz/fuzz-mqtt %D%/fuzz/fuzz-mysql \
-	%D%/fuzz/fuzz-nats %D%/fuzz/fuzz-node-files %D%/fuzz/fuzz-node-names %D%/fuzz/fuzz-otlp \
-	%D%/fuzz/fuzz-paths %D%/fuzz/fuzz-pcapng %D%/fuzz/fuzz-postgres %D%/fuzz/fuzz-processes \
-	%D%/fuzz/fuzz-redis %D%/fuzz/fuzz-rpc %D%/fuzz/fuzz-skewer %D%/fuzz/fuzz-smtp \
-	%D%/fuzz/fuzz-store %D%/fuzz/fuzz-tcp %D%/fuzz/fuzz-tls-keys \
+	%D%/fuzz/fuzz-memcached %D%/fuzz/fuzz-merge %D%/fuzz/fuzz-models %D%/fuzz/fuzz-mqtt \
+	%D%/fuzz/fuzz-mysql %D%/fuzz/fuzz-nats %D%/fuzz/fuzz-node-files %D%/fuzz/fuzz-node-names \
+	%D%/fuzz/fuzz-otlp %D%/fuzz/fuzz-paths %D%/fuzz/fuzz-pcapng %D%/fuzz/fuzz-postgres \
+	%D%/fuzz/fuzz-processes %D%/fuzz/fuzz-redis %D%/fuzz/fuzz-rpc %D%/fuzz/fuzz-skewer \
+	%D%/fuzz/fuzz-smtp %D%/fuzz/fuzz-store %D%/fuzz/fuzz-tcp %D%/fuzz/fuzz-tls-keys \
 	%D%/fuzz/fuzz-tls %D%/fuzz/fuzz-trace %D%/fuzz/fuzz-trend-condition %D%/fuzz/fuzz-tshark \
 	%D%/fuzz/fuzz-websocket %D%/fuzz/fuzz-zipkin %D%/fuzz/fuzz-zookeeper
 script_tests = \

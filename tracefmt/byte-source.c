@@ -13,7 +13,7 @@
 
 #include "base/error.h"
 
-enum { IN_SIZE = 1 << 17, MAGIC = 4, XZ_MEMORY = 1 << 28 }; /* xz -9 takes a quarter of it */
+enum { IN_SIZE = 1 << 17, MAGIC = 4, XZ_MEMORY = 1 << 28 }; /* xz -9 takes a quarter */
 
 typedef enum { PLAIN, GZIP, ZSTD, XZ } Coding;
 
@@ -35,7 +35,7 @@ struct ByteSource {
         ByteSourceProgress progress; /* or NULL */
 };
 
-static gboolean fail(ByteSource *s, GError **error, const char *what)
+static gboolean source_fail(ByteSource *s, GError **error, const char *what)
 {
         g_set_error(error, RAVEL_ERROR, RAVEL_ERROR_INPUT, "%s: %s", s->name, what);
         return FALSE;
@@ -68,10 +68,10 @@ static gssize read_stored(ByteSource *s, void *data, gsize n, GError **error)
 
 static gboolean fail_memory(ByteSource *s, GError **error)
 {
-        return fail(s, error, "there is not enough memory to decompress it");
+        return source_fail(s, error, "there is not enough memory to decompress it");
 }
 
-static gboolean refill(ByteSource *s, GError **error)
+static gboolean input_refill(ByteSource *s, GError **error)
 {
         gssize k;
 
@@ -86,7 +86,7 @@ static gboolean refill(ByteSource *s, GError **error)
         return TRUE;
 }
 
-static gboolean recognise(ByteSource *s, GError **error)
+static gboolean recognise_packing(ByteSource *s, GError **error)
 {
         static const guint8 zstd_magic[] = { 0x28, 0xb5, 0x2f, 0xfd };
         static const guint8 xz_magic[] = { 0xfd, '7', 'z', 'X' };
@@ -96,7 +96,7 @@ static gboolean recognise(ByteSource *s, GError **error)
         while (s->end < MAGIC && !s->at_end &&
                (s->end == 0 || s->in[0] == 0x1f || s->in[0] == zstd_magic[0] ||
                 s->in[0] == xz_magic[0]))
-                if (!refill(s, error))
+                if (!input_refill(s, error))
                         return FALSE;
         if (s->end >= 2 && s->in[0] == 0x1f && s->in[1] == 0x8b) {
                 if (inflateInit2(&s->gzip, 15 + 16) != Z_OK)
@@ -133,7 +133,7 @@ ByteSource *byte_source_new(const char *path, GError **error)
                 return NULL;
         }
         if (fstat(s->fd, &st) == 0 && S_ISDIR(st.st_mode)) {
-                fail(s, error, "is a directory");
+                source_fail(s, error, "is a directory");
                 return NULL;
         }
         return g_steal_pointer(&s);
@@ -155,7 +155,7 @@ static gssize read_gzip(ByteSource *s, guint8 *buffer, gsize n, GError **error)
                 s->inside = FALSE;
                 inflateReset(&s->gzip);
         } else if (result != Z_OK && result != Z_BUF_ERROR) {
-                fail(s, error, "the gzip data is corrupt");
+                source_fail(s, error, "the gzip data is corrupt");
                 return -1;
         }
         return n - s->gzip.avail_out;
@@ -173,7 +173,7 @@ static gssize read_zstd(ByteSource *s, guint8 *buffer, gsize n, GError **error)
                 if (ZSTD_getErrorCode(result) == ZSTD_error_memory_allocation)
                         fail_memory(s, error);
                 else
-                        fail(s, error, "the zstd data is corrupt");
+                        source_fail(s, error, "the zstd data is corrupt");
                 return -1;
         }
         return out.pos;
@@ -194,10 +194,10 @@ static gssize read_xz(ByteSource *s, guint8 *buffer, gsize n, GError **error)
         if (result == LZMA_STREAM_END) {
                 s->inside = FALSE;
         } else if (result == LZMA_MEMLIMIT_ERROR || result == LZMA_MEM_ERROR) {
-                fail(s, error, "the xz data needs over 256 MB of memory to unpack");
+                source_fail(s, error, "the xz data needs over 256 MB of memory to unpack");
                 return -1;
         } else if (result != LZMA_OK && result != LZMA_BUF_ERROR) {
-                fail(s, error, "the xz data is corrupt");
+                source_fail(s, error, "the xz data is corrupt");
                 return -1;
         }
         return n - s->xz.avail_out;
@@ -220,7 +220,7 @@ gssize byte_source_read(ByteSource *s, void *buffer, gsize n, GError **error)
         gssize k;
 
         g_assert(n > 0);
-        if (s->end == 0 && !s->at_end && s->coding == PLAIN && !recognise(s, error))
+        if (s->end == 0 && !s->at_end && s->coding == PLAIN && !recognise_packing(s, error))
                 return -1;
         if (s->coding == PLAIN) {
                 k = MIN(n, s->end - s->start);
@@ -242,12 +242,12 @@ gssize byte_source_read(ByteSource *s, void *buffer, gsize n, GError **error)
                         continue;
                 if (s->at_end)
                         break;
-                if (!refill(s, error))
+                if (!input_refill(s, error))
                         return -1;
         }
         if (s->inside) {
                 s->early = TRUE;
-                fail(s, error, "the compressed data ends early");
+                source_fail(s, error, "the compressed data ends early");
                 return -1;
         }
         return 0;

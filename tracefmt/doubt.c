@@ -118,7 +118,7 @@ gboolean doubt_from_fact(Doubt *d, const char *fact, NodeTable *nodes)
 
 /* --- many ------------------------------------------------------------------ */
 
-static gboolean is_same(const Doubt *a, const Doubt *b)
+static gboolean doubt_is_same(const Doubt *a, const Doubt *b)
 {
         return a->caller == b->caller && a->callee == b->callee && a->reason == b->reason &&
                !strcmp(a->kind, b->kind);
@@ -140,7 +140,7 @@ static void merge_into(Doubt *to, const Doubt *from)
 void doubts_add(GArray *doubts, const Doubt *doubt)
 {
         for (guint i = 0; i < doubts->len; i++)
-                if (is_same(&g_array_index(doubts, Doubt, i), doubt)) {
+                if (doubt_is_same(&g_array_index(doubts, Doubt, i), doubt)) {
                         merge_into(&g_array_index(doubts, Doubt, i), doubt);
                         return;
                 }

@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  *
- * What packets could not tell, edge by edge. A capture finds it and writes it at the end of
- * its trace as facts
+ * Doubts: what packets could not show, edge by edge. A capture writes them at the end of its trace
+ * as facts
  *
  *     # doubt: CALLER CALLEE REASON COUNT OF [kind=PROTOCOL] [bytes=COUNT/OF]
  *
- * with names as they are written in messages, a word for the reason, and how many of the
- * edge's calls, or of the segments between the two nodes, are doubtful. CALLER is * where
- * more than MANY_CALLERS of the callee were put together. Every verb after it reads them.
+ * with names as written in messages, a word for the reason, and how many of the edge's calls, or of
+ * the segments between the two nodes, are doubtful. CALLER is * for more than MANY_CALLERS callers
+ * of the callee together. Every later verb reads them.
  */
 #ifndef RAVEL_DOUBT_H
 #define RAVEL_DOUBT_H
 
 #include "tracefmt/node-table.h"
 
-/* A doubt of calls makes them worthless; one of payload says what is not there, and the
- * calls that are there stand; a remark says only what might be. */
+/* A doubt of calls makes them worthless. A doubt of payload names what is missing; the other calls
+ * stand. A remark names a possible fault. */
 typedef enum { DOUBT_OF_CALLS, DOUBT_OF_PAYLOAD, DOUBT_REMARK } DoubtClass;
 
 /* Name, word, class, what is counted, and what it means in the words of the remedy. */

@@ -5,9 +5,9 @@
 
 #define N "%" G_GUINT64_FORMAT
 
-/* One-way messages are no fault: a write to three servers that agree by raft is one call and six of
- * them, and what a broker passes on may be all there is. Without a protocol that says so they are
- * calls of which nobody knows who made them, and then they are nearly all there is. */
+/* One-way messages are no fault. A write to three servers that agree by raft is one call and six
+ * one-way messages, and a broker may send nothing else. But if no protocol says so, they are calls
+ * of an unknown direction, and then they are nearly all messages of the trace. */
 enum { ONE_WAY_A_CALL = 10 };
 
 /* Why nesting will not find much; NULL where it will. */

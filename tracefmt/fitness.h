@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  *
- * What a trace will do for: nesting needs calls with their returns, convolution only
- * messages, and neither works on the remains of a capture that has lost most of it, nor
- * where packets could not tell the calls.
+ * The methods that a trace is fit for. Nesting needs calls with their returns, convolution only
+ * messages. Neither works if the capture lost most of the traffic, or if packets did not show the
+ * calls.
  */
 #ifndef RAVEL_FITNESS_H
 #define RAVEL_FITNESS_H
@@ -16,7 +16,7 @@ typedef struct {
         guint64 packets;    /* captured; 0 where that is not known */
         guint64 lost;       /* packets dropped, and holes in connections, at least one each */
         guint64 both_ends;  /* calls that both ends stamped */
-        guint64 too_early;  /* of these, those that arrived before they were sent, or back */
+        guint64 too_early;  /* of these, messages that arrived before they were sent */
         gboolean one_sided; /* only one direction of every connection was captured */
 } Fitness;
 
@@ -32,7 +32,7 @@ void edge_calls_merge(GArray *edges);
 /* Packets and losses as the facts of a trace say, those of all its captures together. */
 void fitness_add_facts(Fitness *fitness, char *const *facts, guint n);
 
-/* Leaves out doubts of calls that are not in a trace of these edges: of another part of it. */
+/* Drops doubts of calls on edges that the trace does not have: they are of another part. */
 void doubts_keep_called(GArray *doubts, const EdgeCalls *edges, guint n_edges);
 
 /* One sentence: "fit for nesting and convolution", "fit for nesting and convolution, but for

@@ -1,5 +1,6 @@
 # tracefmt: the words
 libravel_a_SOURCES += \
+	%D%/attributes.c \
 	%D%/byte-source.c \
 	%D%/doubt.c \
 	%D%/file-kind.c \
@@ -12,6 +13,7 @@ libravel_a_SOURCES += \
 	%D%/overlap.c \
 	%D%/reorder.c \
 	%D%/sorted-runs.c \
+	%D%/stamp.c \
 	%D%/trace-clocks.c \
 	%D%/trace-reader.c \
 	%D%/trace-writer.c

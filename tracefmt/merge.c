@@ -11,8 +11,8 @@
 typedef struct Observation Observation;
 typedef struct Key Key;
 
-/* A message that waits: first in the heap, until no earlier one can come; then in the
- * list, until no other trace can have it any more. */
+/* A message that waits: first in the heap, until no earlier one can come; then in the list, until
+ * no other trace can bring it, too. */
 struct Observation {
         Message message; /* its texts lie in text */
         guint64 number;  /* counts messages as they are read */
@@ -129,7 +129,7 @@ static Input *input_at(const Merge *m, guint trace)
 
 /* --- the heap -------------------------------------------------------------- */
 
-static gboolean is_before(const Observation *a, const Observation *b)
+static gboolean message_is_before(const Observation *a, const Observation *b)
 {
         if (a->message.time != b->message.time)
                 return a->message.time < b->message.time;
@@ -141,7 +141,8 @@ static void heap_put(GPtrArray *heap, Observation *o)
         guint i = heap->len;
 
         g_ptr_array_add(heap, o);
-        for (guint parent; i > 0 && is_before(o, heap->pdata[parent = (i - 1) / 2]); i = parent)
+        for (guint parent; i > 0 && message_is_before(o, heap->pdata[parent = (i - 1) / 2]);
+             i = parent)
                 heap->pdata[i] = heap->pdata[parent];
         heap->pdata[i] = o;
 }
@@ -152,9 +153,9 @@ static Observation *heap_take(GPtrArray *heap)
         guint n = heap->len - 1, i = 0, child;
 
         while ((child = 2 * i + 1) < n) {
-                if (child + 1 < n && is_before(heap->pdata[child + 1], heap->pdata[child]))
+                if (child + 1 < n && message_is_before(heap->pdata[child + 1], heap->pdata[child]))
                         child++;
-                if (!is_before(heap->pdata[child], last))
+                if (!message_is_before(heap->pdata[child], last))
                         break;
                 heap->pdata[i] = heap->pdata[child];
                 i = child;
@@ -315,7 +316,7 @@ static void take_in(Merge *m, Observation *o)
 }
 
 /* The oldest leaves the list. NULL where a later stamp has taken its place. */
-static Observation *take_out(Merge *m)
+static Observation *take_observation(Merge *m)
 {
         Observation *o = m->oldest;
         Key *key = o->key;
@@ -355,7 +356,7 @@ int merge_next(Merge *m, Message *message, guint *trace, GError **error)
                         m->now = MAX(m->now, top->message.time);
                 if (m->oldest &&
                     ((all_read && !top) || m->oldest->message.time < m->now - m->window))
-                        m->current = take_out(m);
+                        m->current = take_observation(m);
                 else if (ready)
                         take_in(m, heap_take(m->heap));
                 else if (all_read)

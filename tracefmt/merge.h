@@ -1,20 +1,21 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  *
- * Traces of one system from several places, merged into one in the order of time. What
- * several of them observed is in it once.
+ * Merges traces of one system from several places into one, in order of time. A message that
+ * several of them observed is in the result once.
  *
- * Two messages are one observation where operation, sender, receiver and id are the same
- * and their stamps lie within the window; where there is no id, also the stamp must be
- * the same, since nothing else tells messages without one apart. The first is kept, unless
- * a later one was stamped by the node itself, as the fact "captured on host" of its trace
- * says. What a trace has twice is two observations: the first of one trace goes with the
- * first of another, the second with the second. The two ends' stamps of a message have
+ * Two messages are one observation if operation, sender, receiver and id are the same, and if their
+ * stamps lie within the window. Without an id the stamps must be equal, since nothing else tells
+ * such messages apart.
+ *
+ * The first message is kept, unless a later one was stamped by the node itself (the fact "captured
+ * on host" of its trace). If a trace has a message twice, these are two observations: the first
+ * goes with the first of another trace, the second with the second. The stamps of the two ends have
  * different operations, so both are kept.
  *
- * The window is also how far a line may stand behind later ones of its own trace. So
- * memory holds what all traces have within two windows, and no more.
+ * The window is also how far a line may stand behind later lines of its own trace. So memory holds
+ * the messages within two windows.
  *
- * Equal stamps come in the order of the traces, and of the lines of one.
+ * Equal stamps come in the order of the traces, and of the lines in a trace.
  */
 #ifndef RAVEL_MERGE_H
 #define RAVEL_MERGE_H

@@ -36,28 +36,6 @@ const char *message_attribute(const Message *m, const char *key, gsize *length)
         return NULL;
 }
 
-gint64 message_value_number(const char *value, gsize length)
-{
-        gint64 number = 0;
-
-        if (length > 18)
-                return 0;
-        for (gsize i = 0; i < length; i++) {
-                if (!g_ascii_isdigit(value[i]))
-                        return 0;
-                number = 10 * number + value[i] - '0';
-        }
-        return number;
-}
-
-gint64 message_number(const Message *m, const char *key)
-{
-        gsize length = 0;
-        const char *value = message_attribute(m, key, &length);
-
-        return message_value_number(value, length);
-}
-
 void message_set_id(Message *m, const char *id, gsize n)
 {
         m->id = id;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  *
- * A message: one line of a trace, one observation of a call, a return or a
- * one-way message between two nodes (paper, sections 4 and 6.5).
+ * A message: one line of a trace. It is one observation of a call, a return or a one-way message
+ * between two nodes (paper, sections 4 and 6.5).
  */
 #ifndef RAVEL_MESSAGE_H
 #define RAVEL_MESSAGE_H
@@ -11,8 +11,8 @@
 /* Where an observation was not made. No stamp of a trace has this value. */
 #define NO_TIME G_MININT64
 
-/* Stamps lie from -MAX_STAMP to MAX_STAMP, which ends a second of the year 2116: the
- * difference of any two and a few days more, as for skew windows, fit 64 bits of ns. */
+/* Stamps lie from -MAX_STAMP to MAX_STAMP, in the year 2116. The difference of any two, and a few
+ * days for skew windows, fit 64 bits of ns. */
 #define MAX_STAMP ((((gint64)1 << 62) / 1000000000 - 200000) * 1000000000 - 1)
 
 /* The order matters: bit 0 is the side (0 the sender's or a tap's, 1 the
@@ -38,8 +38,8 @@ typedef struct {
         guint32 attrs_length; /* bytes; 0 where it has no attributes */
         const char *id;       /* not NUL-terminated, as written in the trace */
         const char *attrs;    /* "key=value key=value", as written */
-        /* The bytes of an id up to SHORT_ID long, then zeros, as they lie in memory;
-         * for a longer one a hash: the same for the same id, but not only for it. */
+        /* The bytes of an id of at most SHORT_ID bytes, then zeros; for a longer one a hash,
+         * which other ids may share. */
         guint64 id_words[SHORT_ID / 8];
 } Message; /* id and attrs are borrowed from whoever made the message */
 
@@ -65,13 +65,6 @@ static inline NodeId message_observer(const Message *m)
 /* The value of attribute key, not NUL-terminated, as written; NULL where the
  * message has none. Linear in the length of the attributes. */
 const char *message_attribute(const Message *m, const char *key, gsize *length);
-
-/* A value as a number; 0 where it is none of up to 18 digits. */
-gint64 message_value_number(const char *value, gsize length);
-
-/* The value of attribute key as a number; 0 where the message has none, or none of up to 18
- * digits. */
-gint64 message_number(const Message *m, const char *key);
 
 /* Sets all that is of the id; "-" is none. id is borrowed. */
 void message_set_id(Message *m, const char *id, gsize n);

@@ -6,11 +6,10 @@
  * service, a process. Everything past the reader speaks of nodes by NodeId, so
  * that comparing, hashing and indexing them costs nothing.
  *
- * A name has two forms. The *name* is UTF-8 text without a NUL byte. The
- * *written* form is what stands in traces and in signatures: the same text with
- * blanks, what is not printable (printable.h) and the characters "% ( ) , > ~ * \" { } |"
- * written as %XX, and so is one of "= + - @" at the beginning. Two names are the same node when
- * they are equal as names, however they were written.
+ * A name has two forms. The *name* is UTF-8 text without a NUL byte. The *written* form stands in
+ * traces and signatures. It has %XX for blanks, unprintable characters (printable.h) and the
+ * characters "% ( ) , > ~ * \" { } |"; also for one of "= + - @" at the beginning. Two names are
+ * the same node if they are equal as names, however they were written.
  */
 #ifndef RAVEL_NODE_TABLE_H
 #define RAVEL_NODE_TABLE_H
@@ -47,9 +46,9 @@ const char *node_table_written(const NodeTable *nodes, NodeId node);
 
 guint node_table_size(const NodeTable *nodes);
 
-/* Appends the written form of the n bytes at text to out. What = TRUE escapes a
- * node name as above; FALSE escapes only what would break a field or an
- * attribute (blanks, what is not printable, '%'), for ids and attribute values. */
+/* Appends the written form of the n bytes at text to out. what = TRUE escapes a node name, as
+ * above; FALSE escapes only blanks, unprintable characters and '%', for ids and attribute values.
+ */
 void node_table_escape(GString *out, const char *text, gsize n, gboolean node_name);
 
 /* Of two NodeIds that a and b point to, which name comes first in its written form; nodes is the

@@ -35,7 +35,7 @@ static void set_errno(GError **error, const char *what, const char *path, int co
 enum { MOST_TEMPORARIES = 48 }; /* a run has three outputs at most, and 40 scratch files */
 static char *volatile temporaries[MOST_TEMPORARIES];
 
-static void remember(char *temporary)
+static void temporary_remember(char *temporary)
 {
         for (guint i = 0; i < MOST_TEMPORARIES; i++)
                 if (!temporaries[i]) {
@@ -45,7 +45,7 @@ static void remember(char *temporary)
 }
 
 /* Before it is freed. */
-static void forget(const char *temporary)
+static void temporary_forget(const char *temporary)
 {
         for (guint i = 0; i < MOST_TEMPORARIES; i++)
                 if (temporaries[i] && !strcmp(temporaries[i], temporary))
@@ -63,7 +63,7 @@ static int make_temporary(char *pattern, int mode)
         fd = g_mkstemp_full(pattern, O_RDWR | O_CLOEXEC, mode);
         code = errno;
         if (fd >= 0)
-                remember(g_strdup(pattern));
+                temporary_remember(g_strdup(pattern));
         pthread_sigmask(SIG_SETMASK, &before, NULL);
         errno = code;
         return fd;
@@ -76,7 +76,7 @@ int output_scratch_open(void)
 
         if (fd >= 0) {
                 unlink(pattern);
-                forget(pattern);
+                temporary_forget(pattern);
         }
         errno = code;
         return fd;
@@ -100,7 +100,7 @@ void output_scratch_remove(char *path)
 {
         if (path) {
                 unlink(path);
-                forget(path);
+                temporary_forget(path);
                 g_free(path);
         }
 }
@@ -161,7 +161,7 @@ gboolean output_path_commit(const char *temporary, const char *path, GError **er
         if (!strcmp(temporary, path))
                 return TRUE;
         if (rename(temporary, path) == 0) {
-                forget(temporary);
+                temporary_forget(temporary);
                 return TRUE;
         }
         set_errno(error, "rename the finished file", path, errno);
@@ -174,7 +174,7 @@ void output_path_remove(const char *temporary, const char *path)
         if (!strcmp(temporary, path))
                 return;
         unlink(temporary);
-        forget(temporary);
+        temporary_forget(temporary);
 }
 
 OutputFile *output_file_new(const char *path, gboolean in_place, GError **error)

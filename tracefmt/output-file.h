@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  *
- * A result file that is there whole or not at all: written under a temporary
- * name beside its target and renamed when it is complete, where the target is
- * absent or a regular file. A device, a pipe or a symbolic link's target is
- * opened and written as it is, and so is standard output ("-").
+ * A result file that is there whole or not at all. If the target is absent or a regular file, the
+ * file is written under a temporary name beside it, and renamed when it is complete. A device, a
+ * pipe, the target of a symbolic link and standard output ("-") are opened and written directly.
  */
 #ifndef RAVEL_OUTPUT_FILE_H
 #define RAVEL_OUTPUT_FILE_H
@@ -24,7 +23,7 @@ void output_file_give(OutputFile *out, uid_t user, gid_t group);
 gboolean output_file_write(OutputFile *out, const void *data, gsize n, GError **error);
 gboolean output_file_flush(OutputFile *out, GError **error);
 
-/* Bytes that were written, also those that are not flushed yet. */
+/* Bytes that were written, flushed or not. */
 guint64 output_file_size(const OutputFile *out);
 
 /* What to call the file in a message: its path, or "standard output". */

@@ -8,7 +8,7 @@
 
 enum {
         MAX_IDS = 16384,
-        /* An id of so many bytes is hardly the same by chance, as counted numbers are. */
+        /* Ids of this many bytes are hardly equal by chance, as counted numbers are. */
         LONG_ENOUGH = 9,
 };
 

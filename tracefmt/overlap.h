@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  *
- * What several traces of one system have in common, and so where they do not fit
- * together: clocks that are further apart than they should be, and nodes that have one
- * name in one trace and another in the next.
+ * The messages that several traces of one system have in common. They show where the traces do not
+ * fit together: clocks that are too far apart, and nodes with different names in two traces.
  *
- * A message is the same in two traces where call, return or one-way message have the same
- * id. Not all are compared: a sample of up to 16,384 ids, by their hash and so the same
- * ones in each trace, of which the first message of each kind, side and trace counts.
+ * Two messages are the same if they are of one kind (call, return, one-way) and have the same id. A
+ * sample of up to 16,384 ids is compared. It is chosen by hash, so each trace has the same sample.
+ * The first message of each id, kind, side and trace counts.
  */
 #ifndef RAVEL_OVERLAP_H
 #define RAVEL_OVERLAP_H
@@ -31,12 +30,12 @@ typedef struct {
         gboolean twice; /* some with the same operation: two stamps of one side */
 } ClocksApart;
 
-/* Those that are apart by more than window, of ClocksApart, in order of trace. */
+/* Of ClocksApart: clocks that are apart by more than window, in order of trace. */
 GArray *overlap_find_clocks(const Overlap *overlap, gint64 window);
 
-/* One node by two names: node is not in trace other, nor other_node in trace, and where
- * they have a message in common the one stands for the other. The message's other end is
- * the same, or its id of nine bytes or more. */
+/* One node with two names: node is not in trace other, nor other_node in trace. In common messages
+ * the one stands for the other. The other end of such a message is the same, or its id has nine
+ * bytes or more. */
 typedef struct {
         guint trace, other;
         NodeId node, other_node;

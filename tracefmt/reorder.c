@@ -20,7 +20,7 @@ struct Reorder {
         Slot *slots;     /* MOST + 1: one is with the caller */
         guint32 *unused; /* a stack of slots */
         guint n_unused;
-        guint32 *queue; /* a ring: those that came in order */
+        guint32 *queue; /* a ring: messages that came in order */
         guint first, n_queue;
         GArray *late; /* of slots: a binary heap, the earliest on top */
         guint32 current;
@@ -64,7 +64,7 @@ gboolean reorder_is_full(const Reorder *r)
 
 /* --- late ones ------------------------------------------------------------- */
 
-static gboolean is_before(const Reorder *r, guint32 a, guint32 b)
+static gboolean slot_is_before(const Reorder *r, guint32 a, guint32 b)
 {
         const Slot *x = &r->slots[a], *y = &r->slots[b];
 
@@ -79,21 +79,21 @@ static void put_late(Reorder *r, guint32 slot)
 
         g_array_append_val(r->late, slot);
         heap = (guint32 *)(void *)r->late->data;
-        for (guint parent; i > 0 && is_before(r, slot, heap[parent = (i - 1) / 2]); i = parent)
+        for (guint parent; i > 0 && slot_is_before(r, slot, heap[parent = (i - 1) / 2]); i = parent)
                 heap[i] = heap[parent];
         heap[i] = slot;
 }
 
-static guint32 take_late(Reorder *r)
+static guint32 take_late_slot(Reorder *r)
 {
         guint32 *heap = (guint32 *)(void *)r->late->data;
         guint n = r->late->len - 1, i = 0, child;
         guint32 top = heap[0], last = heap[n];
 
         while ((child = 2 * i + 1) < n) {
-                if (child + 1 < n && is_before(r, heap[child + 1], heap[child]))
+                if (child + 1 < n && slot_is_before(r, heap[child + 1], heap[child]))
                         child++;
-                if (!is_before(r, heap[child], last))
+                if (!slot_is_before(r, heap[child], last))
                         break;
                 heap[i] = heap[child];
                 i = child;
@@ -105,7 +105,7 @@ static guint32 take_late(Reorder *r)
 
 /* --- all ------------------------------------------------------------------- */
 
-static void copy(Slot *s, const Message *m)
+static void slot_copy(Slot *s, const Message *m)
 {
         gsize size = (gsize)m->id_length + m->attrs_length;
 
@@ -143,7 +143,7 @@ void reorder_put(Reorder *r, const Message *m)
         g_assert(!reorder_is_full(r));
         release_current(r);
         slot = r->unused[--r->n_unused];
-        copy(&r->slots[slot], m);
+        slot_copy(&r->slots[slot], m);
         r->slots[slot].number = r->n_put++;
         r->bytes += (gsize)m->id_length + m->attrs_length;
         if (m->time >= r->newest) {
@@ -161,9 +161,9 @@ gboolean reorder_take(Reorder *r, Message *m)
         guint32 slot;
 
         release_current(r);
-        if (r->late->len &&
-            (!r->n_queue || is_before(r, g_array_index(r->late, guint32, 0), r->queue[r->first]))) {
-                slot = take_late(r);
+        if (r->late->len && (!r->n_queue || slot_is_before(r, g_array_index(r->late, guint32, 0),
+                                                           r->queue[r->first]))) {
+                slot = take_late_slot(r);
         } else if (r->n_queue) {
                 slot = r->queue[r->first];
                 r->first = (r->first + 1) % MOST;

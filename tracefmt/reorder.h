@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  *
- * A bounded buffer that puts messages in order which come out of it by little, as of several
- * interfaces or of a process that had to wait: each waits until 65,536 are there, or 64 MB of
- * text. Equal stamps keep their order. In order, a message costs its copy; a late one
- * the logarithm of how many wait out of turn.
+ * A bounded buffer that sorts messages which are a little out of order, as from several interfaces.
+ * Each message waits until 65,536 messages are there, or 64 MB of text. Equal stamps keep their
+ * order. A message in order costs its copy; a late one costs the logarithm of the number of late
+ * messages.
  */
 #ifndef RAVEL_REORDER_H
 #define RAVEL_REORDER_H

@@ -24,8 +24,8 @@ typedef struct {
         guint32 op, id_length, attrs_length;
 } Record;
 
-/* A part on disk as it is read: data[start] to data[end - 1] are in memory, then comes what is
- * in the file from offset to stop. */
+/* A part on disk while it is read. data[start] to data[end - 1] are in memory; the rest is in the
+ * file, from offset to stop. */
 typedef struct {
         goffset offset, stop;
         char *data;
@@ -84,7 +84,7 @@ guint sorted_runs_parts(const SortedRuns *s)
 
 /* --- parts ----------------------------------------------------------------- */
 
-static int by_time(gconstpointer a, gconstpointer b)
+static int compare_times(gconstpointer a, gconstpointer b)
 {
         gint64 x = ((const Held *)a)->message.time, y = ((const Held *)b)->message.time;
 
@@ -121,7 +121,7 @@ static gboolean write_part(SortedRuns *s, GError **error)
 
         if (s->fd < 0 && (s->fd = output_scratch_open()) < 0)
                 return disk_error("create", error);
-        g_array_sort(s->held, by_time); /* stable: a merge sort */
+        g_array_sort(s->held, compare_times); /* stable: a merge sort */
         for (guint i = 0; i < s->held->len; i++) {
                 const Held *h = &g_array_index(s->held, Held, i);
                 const Message *m = &h->message;
@@ -156,7 +156,7 @@ gboolean sorted_runs_add(SortedRuns *s, const Message *m, GError **error)
 /* --- merging --------------------------------------------------------------- */
 
 /* Until n bytes of the run are in memory. */
-static gboolean fill(SortedRuns *s, Run *run, gsize n, GError **error)
+static gboolean part_fill(SortedRuns *s, Run *run, gsize n, GError **error)
 {
         if (run->end - run->start >= n)
                 return TRUE;
@@ -179,7 +179,7 @@ static gboolean fill(SortedRuns *s, Run *run, gsize n, GError **error)
         return TRUE;
 }
 
-static gboolean is_before(const SortedRuns *s, guint a, guint b)
+static gboolean part_is_before(const SortedRuns *s, guint a, guint b)
 {
         gint64 x = g_array_index(s->runs, Run, a).time, y = g_array_index(s->runs, Run, b).time;
 
@@ -192,9 +192,9 @@ static void sink(SortedRuns *s, guint i)
         guint *heap = (guint *)(void *)s->heap->data, run = heap[i], child;
 
         while ((child = 2 * i + 1) < s->heap->len) {
-                if (child + 1 < s->heap->len && is_before(s, heap[child + 1], heap[child]))
+                if (child + 1 < s->heap->len && part_is_before(s, heap[child + 1], heap[child]))
                         child++;
-                if (!is_before(s, heap[child], run))
+                if (!part_is_before(s, heap[child], run))
                         break;
                 heap[i] = heap[child];
                 i = child;
@@ -208,17 +208,17 @@ static gboolean next_record(SortedRuns *s, Run *run, GError **error)
         Record record;
 
         if ((run->start == run->end && run->offset == run->stop) ||
-            !fill(s, run, sizeof record, error))
+            !part_fill(s, run, sizeof record, error))
                 return FALSE;
         memcpy(&record, run->data + run->start, sizeof record);
         run->time = record.time;
-        return fill(s, run, sizeof record + record.id_length + record.attrs_length, error);
+        return part_fill(s, run, sizeof record + record.id_length + record.attrs_length, error);
 }
 
 gboolean sorted_runs_finish(SortedRuns *s, GError **error)
 {
         if (!s->runs->len) {
-                g_array_sort(s->held, by_time);
+                g_array_sort(s->held, compare_times);
                 return TRUE;
         }
         if (s->held->len && !write_part(s, error))
@@ -241,7 +241,7 @@ gboolean sorted_runs_finish(SortedRuns *s, GError **error)
 }
 
 /* The message that the caller had leaves its run. */
-static gboolean go_on(SortedRuns *s, GError **error)
+static gboolean part_next(SortedRuns *s, GError **error)
 {
         guint top = g_array_index(s->heap, guint, 0);
         Run *run = &g_array_index(s->runs, Run, top);
@@ -278,7 +278,7 @@ int sorted_runs_next(SortedRuns *s, Message *m, GError **error)
                 m->attrs = m->id + m->id_length;
                 return 1;
         }
-        if (s->record && !go_on(s, error))
+        if (s->record && !part_next(s, error))
                 return -1;
         if (!s->heap->len)
                 return 0;

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  *
- * Sorts any number of messages by time in bounded memory: parts of them are sorted one by
- * one and written to a temporary file, which has no name and is gone with the process,
- * and merged as they are read again. What fits into memory is sorted there. Equal stamps
- * keep their order.
+ * Sorts any number of messages by time in bounded memory. Parts are sorted one by one, written to a
+ * temporary file without a name, and merged while they are read again. If all messages fit into
+ * memory, they are sorted there. Equal stamps keep their order.
  */
 #ifndef RAVEL_SORTED_RUNS_H
 #define RAVEL_SORTED_RUNS_H

@@ -4,7 +4,7 @@
 #include <string.h>
 
 /* The value of a fact with this key; NULL for others. */
-static const char *value_of(const char *fact, const char *key)
+static const char *fact_value(const char *fact, const char *key)
 {
         gsize n = strlen(key);
 
@@ -23,7 +23,7 @@ static Values find_values(char *const *facts, guint n, const char *key)
         Values values = { 0 };
 
         for (guint i = 0; i < n; i++) {
-                const char *value = value_of(facts[i], key);
+                const char *value = fact_value(facts[i], key);
 
                 if (!value)
                         continue;
@@ -44,7 +44,7 @@ TraceClocks trace_clocks(char *const *facts, guint n)
         if (find_values(facts, n, "skew added").n || find_values(facts, n, "skew removed").n)
                 return CLOCKS_SEVERAL;
         for (guint i = 0; i < n; i++)
-                if (!g_strcmp0(value_of(facts[i], "clocks"), "several"))
+                if (!g_strcmp0(fact_value(facts[i], "clocks"), "several"))
                         return CLOCKS_SEVERAL;
         if (clocks.n > 0 && (clocks.differ || strcmp(clocks.first, "one") != 0))
                 return CLOCKS_UNKNOWN;
@@ -94,5 +94,5 @@ const char *trace_clocks_word(TraceClocks clocks)
 
 gboolean trace_clocks_is_fact(const char *fact)
 {
-        return value_of(fact, "clocks") != NULL;
+        return fact_value(fact, "clocks") != NULL;
 }

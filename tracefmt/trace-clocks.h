@@ -9,8 +9,8 @@
  *     # captured on host: ...        of two hosts: two clocks
  *     # skew added: ...              by the skewer; so clocks are no longer one
  *
- * Where clocks are one none is ever moved; where they are several, one that seems to be off is;
- * where nothing is known, one that is proven to be off is.
+ * With one clock, no stamp is moved. With several, a clock is corrected if it seems to be off; if
+ * nothing is known, only if it is proven to be off.
  */
 #ifndef RAVEL_TRACE_CLOCKS_H
 #define RAVEL_TRACE_CLOCKS_H

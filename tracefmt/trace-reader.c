@@ -3,36 +3,21 @@
 
 #include <string.h>
 #include <sys/stat.h>
-#ifdef __SSE2__
-#include <emmintrin.h>
-#endif
 
 #include "base/error.h"
 #include "base/hash.h"
 #include "tracefmt/byte-source.h"
+#include "tracefmt/edge-cache.h"
 #include "tracefmt/file-kind.h"
 #include "tracefmt/reorder.h"
 #include "tracefmt/sorted-runs.h"
+#include "tracefmt/text-words.h"
 
 enum {
         BLOCK = 1 << 17,    /* one read; stays in the second-level cache */
         MAX_LINE = 1 << 26, /* a longer line is not a trace */
-        PAD = 80,           /* bytes that may be looked at past the end */
         MAX_FACTS = 10000,
-        SHORT_EDGE = 32, /* bytes of "sender receiver" that are compared as words */
-        CACHE_BITS = 12,
 };
-
-#define MAX_SECONDS (MAX_STAMP / 1000000000)
-
-/* What stood in a line from the sender's first byte to the receiver's last, with
- * what is between them, and what it means. */
-typedef struct {
-        guint64 words[SHORT_EDGE / 8]; /* a short text, then zeros */
-        char *text;                    /* a longer one, else NULL */
-        guint32 length;                /* of text */
-        NodeId sender, receiver;
-} CachedEdge;
 
 struct TraceReader {
         TraceReaderOptions options;
@@ -40,7 +25,7 @@ struct TraceReader {
         NodeTable *nodes;
         ByteSource *source;
 
-        char *block; /* block[0] to block[used - 1], then PAD readable bytes */
+        char *block; /* block[0] to block[used - 1], then TEXT_PAD readable bytes */
         gsize size, used;
         const char *p;      /* the next line */
         const char *stop;   /* after the last complete line */
@@ -78,115 +63,6 @@ const char *broken_line_name(BrokenLine reason)
         return names[reason];
 }
 
-/* --- eight bytes at a time ------------------------------------------------ */
-
-#define ONES  G_GUINT64_CONSTANT(0x0101010101010101)
-#define HIGHS (ONES * 0x80)
-
-/* The first byte of text is the lowest of the word. */
-static inline guint64 load(const char *p)
-{
-        guint64 word;
-
-        memcpy(&word, p, 8);
-        return GUINT64_FROM_LE(word);
-}
-
-/* The number that eight digits make; each byte is 0 to 9, the first the lowest. */
-static inline guint64 eight_digits(guint64 v)
-{
-        v = v * 10 + (v >> 8);
-        return ((v & 0x000000ff000000ff) * 0x000f424000000064 +
-                ((v >> 16) & 0x000000ff000000ff) * 0x0000271000000001) >>
-               32;
-}
-
-/* The high bit of each byte that is not 0 to 9, and perhaps of later ones. */
-static inline guint64 not_digits(guint64 v)
-{
-        return ((v + ONES * 0x76) | v) & HIGHS;
-}
-
-/* How many are decimal digits; *value is the number they make. */
-static inline guint digits(guint64 word, guint64 *value)
-{
-        guint64 v = word ^ (ONES * '0');
-        guint64 hit = not_digits(v);
-        guint n = hit ? (guint)__builtin_ctzll(hit) >> 3 : 8;
-
-        if (n == 0) {
-                *value = 0;
-                return 0;
-        }
-        *value = eight_digits(v << (64 - 8 * n)); /* leading zeros */
-        return n;
-}
-
-/* A bit for each of some bytes at p, from the lowest: is it a blank or a control
- * character? */
-#ifdef __SSE2__
-static inline guint32 separators16(const char *p)
-{
-        const __m128i space = _mm_set1_epi8(' ');
-        __m128i bytes = _mm_loadu_si128((const __m128i *)p);
-
-        return (guint)_mm_movemask_epi8(_mm_cmpeq_epi8(_mm_min_epu8(bytes, space), bytes));
-}
-#else
-static inline guint64 separators8(const char *p)
-{
-        guint64 word = load(p), other = ((word & ~HIGHS) + ONES * (0x7f - ' ')) | word;
-
-        return ((~other & HIGHS) >> 7) * G_GUINT64_CONSTANT(0x0102040810204080) >> 56;
-}
-
-static inline guint32 separators16(const char *p)
-{
-        return separators8(p) | separators8(p + 8) << 8;
-}
-#endif
-
-static inline guint32 separators(const char *p)
-{
-        return separators16(p) | separators16(p + 16) << 16;
-}
-
-/* Goes from separator to separator through a line. */
-typedef struct {
-        const char *base; /* of the 32 bytes that mask is for */
-        guint32 mask;
-} Separators;
-
-static inline const char *next_separator(Separators *s)
-{
-        const char *p;
-
-        while (G_UNLIKELY(!s->mask)) {
-                s->base += 32;
-                s->mask = separators(s->base);
-        }
-        p = s->base + __builtin_ctz(s->mask);
-        s->mask &= s->mask - 1;
-        return p;
-}
-
-/* The first n bytes at p, then zeros, as they lie in memory, into 8 * n_words
- * bytes. n may not be more than that, and as many must be readable. */
-static inline void text_words(const char *p, gsize n, guint64 *words, guint n_words)
-{
-        static const guint8 keep[2 * SHORT_EDGE] = {
-                255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255,
-                255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255,
-        };
-        guint64 word, mask;
-
-        for (guint i = 0; i < n_words; i++) {
-                memcpy(&word, p + 8 * i, 8);
-                memcpy(&mask, keep + SHORT_EDGE + 8 * i - n, 8);
-                words[i] = word & mask;
-        }
-}
-
 /* message_set_id(), where there are SHORT_ID readable bytes at id. */
 static inline void set_id(Message *m, const char *id, gsize n)
 {
@@ -196,13 +72,6 @@ static inline void set_id(Message *m, const char *id, gsize n)
                 text_words(id, m->id_length, m->id_words, SHORT_ID / 8);
         else
                 message_set_id(m, id, n);
-}
-
-static inline gsize token_length(const char *p)
-{
-        Separators s = { p, separators(p) };
-
-        return next_separator(&s) - p;
 }
 
 /* --- one line ------------------------------------------------------------- */
@@ -218,8 +87,8 @@ static void put_visible(GString *text, guchar c)
 
 /* Names the line, what was found there and what was expected, or counts it. The
  * bytes at found are shown up to the end of the token or the line. */
-static int broken(TraceReader *r, BrokenLine reason, const char *found, const char *expected,
-                  GError **error)
+static int line_broken(TraceReader *r, BrokenLine reason, const char *found, const char *expected,
+                       GError **error)
 {
         g_autoptr(GString) text = g_string_new(NULL);
 
@@ -240,53 +109,9 @@ static int broken(TraceReader *r, BrokenLine reason, const char *found, const ch
         return -1;
 }
 
-static const gint64 powers[] = { 1000000000, 100000000, 10000000, 1000000, 100000,
-                                 10000,      1000,      100,      10,      1 };
-
 static gboolean is_blank(char c)
 {
         return c == ' ' || c == '\t';
-}
-
-/* Seconds with 0 to 9 decimals, of any length. NULL where the text is not that,
- * or too large for 64 bits of ns. */
-static const char *parse_stamp(const char *p, gint64 *time)
-{
-        gboolean negative = *p == '-';
-        guint64 seconds, more, fraction = 0;
-        guint n;
-
-        p += negative;
-        n = digits(load(p), &seconds);
-        if (n == 0)
-                return NULL;
-        p += n;
-        if (n == 8) {
-                static const guint64 scale[] = {
-                        1, 10, 100, 1000, 10000, 100000, 1000000, 10000000
-                };
-
-                n = digits(load(p), &more);
-                if (n == 8)
-                        return NULL;
-                seconds = seconds * scale[n] + more;
-                p += n;
-        }
-        if (seconds > MAX_SECONDS)
-                return NULL;
-        if (*p == '.') {
-                n = digits(load(++p), &fraction);
-                p += n;
-                if (n == 8 && (guchar)(*p - '0') < 10) {
-                        fraction = fraction * 10 + (*p++ - '0');
-                        n = 9;
-                }
-                fraction *= powers[n];
-        }
-        *time = (gint64)(seconds * 1000000000 + fraction);
-        if (negative)
-                *time = -*time;
-        return p;
 }
 
 /* Leaves p after the operation; NULL where it is none. Calls and returns follow
@@ -301,7 +126,7 @@ static inline const char *parse_op(const char *p, MessageOp *op)
         guint o = (*p == 'M') * MSG_SENT + (*p == 'R') * RET_SENT + (p[4 + is_call] == 'R');
         const char *last = ops[o] + is_call;
 
-        if ((load(p) ^ load(ops[o])) | (load(p + is_call) ^ load(last)))
+        if ((word_load(p) ^ word_load(ops[o])) | (word_load(p + is_call) ^ word_load(last)))
                 return NULL;
         *op = o;
         return p + 8 + is_call;
@@ -312,66 +137,6 @@ static inline const char *skip_blanks(const char *p)
         while (*p == ' ' || *p == '\t')
                 p++;
         return p;
-}
-
-/* The slot for a text, which has SHORT_EDGE readable bytes; and its words, zeros
- * for one that is longer. */
-static inline CachedEdge *cache_slot(TraceReader *r, const char *text, gsize n, guint64 *words)
-{
-        if (G_UNLIKELY(n > SHORT_EDGE)) {
-                memset(words, 0, SHORT_EDGE);
-                words[0] = hash_bytes(text, n);
-        } else {
-                text_words(text, n, words, SHORT_EDGE / 8);
-        }
-        return &r->cache[hash_words(words, SHORT_EDGE / 8) >> (64 - CACHE_BITS)];
-}
-
-static inline gboolean is_cached(const CachedEdge *c, const char *text, gsize n,
-                                 const guint64 *words)
-{
-        if (G_UNLIKELY(n > SHORT_EDGE))
-                return c->length == n && !memcmp(c->text, text, n);
-        return !((c->words[0] ^ words[0]) | (c->words[1] ^ words[1]) | (c->words[2] ^ words[2]) |
-                 (c->words[3] ^ words[3]));
-}
-
-/* A slot that no text matches: one that begins with a NUL is a single byte. */
-static void free_slot(CachedEdge *c)
-{
-        g_free(c->text);
-        *c = (CachedEdge){ .words = { 0, 1 } };
-}
-
-/* Puts the edge into the cache, so that the same n bytes mean it again. */
-static void cache_edge(TraceReader *r, const char *text, gsize n, const Message *m)
-{
-        guint64 words[SHORT_EDGE / 8];
-        CachedEdge *c = cache_slot(r, text, n, words);
-
-        free_slot(c);
-        if (n > SHORT_EDGE) {
-                c->text = g_memdup2(text, n);
-                c->length = n;
-        } else {
-                memcpy(c->words, words, sizeof words);
-        }
-        c->sender = m->sender;
-        c->receiver = m->receiver;
-}
-
-/* The nodes that a text means, where it was seen lately. */
-G_ALWAYS_INLINE static inline gboolean find_cached_edge(TraceReader *r, const char *text, gsize n,
-                                                        Message *m)
-{
-        guint64 words[SHORT_EDGE / 8];
-        const CachedEdge *c = cache_slot(r, text, n, words);
-
-        if (G_UNLIKELY(!is_cached(c, text, n, words)))
-                return FALSE;
-        m->sender = c->sender;
-        m->receiver = c->receiver;
-        return TRUE;
 }
 
 static void add_fact(TraceReader *r, const char *line, const char *end)
@@ -418,11 +183,11 @@ static int parse_comment(TraceReader *r, const char *line, const char *end, GErr
  * they are not that. a and b are the words that begin 0 and 3 bytes after p. */
 static gboolean new_second(TraceReader *r, const char *p, guint64 a, guint64 b)
 {
-        guint64 high = a ^ (ONES * '0');
+        guint64 high = a ^ (WORD_ONES * '0');
         guint tens = (guchar)(p[8] - '0'), units = (guchar)(p[9] - '0');
-        guint64 seconds = eight_digits(high) * 100 + tens * 10 + units;
+        guint64 seconds = word_number(high) * 100 + tens * 10 + units;
 
-        if (not_digits(high) || tens > 9 || units > 9 || p[10] != '.' || seconds > MAX_SECONDS)
+        if (word_not_digits(high) || tens > 9 || units > 9 || p[10] != '.' || seconds > MAX_SECONDS)
                 return FALSE;
         r->second[0] = a;
         r->second[1] = b;
@@ -441,26 +206,26 @@ G_ALWAYS_INLINE static inline gboolean parse_usual_line(TraceReader *r, Message 
                 "MSG_SENT",  "MSG_RECV",  "\n",       "\n", /* no operation */
         };
         const char *p = r->p, *op, *sender, *id, *end;
-        guint64 a = load(p), b = load(p + 3), fraction;
+        guint64 a = word_load(p), b = word_load(p + 3), fraction;
         guint64 after_sender, after_receiver; /* the separators from there on */
         guint letter, is_call, index;
 
         if (G_UNLIKELY((a ^ r->second[0]) | (b ^ r->second[1])) && !new_second(r, p, a, b))
                 return FALSE;
         if (G_LIKELY(is_blank(p[20]))) { /* nine decimals */
-                guint64 low = load(p + 12) ^ (ONES * '0');
+                guint64 low = word_load(p + 12) ^ (WORD_ONES * '0');
                 guint first = (guchar)(p[11] - '0');
 
-                if (G_UNLIKELY(not_digits(low) | (first > 9)))
+                if (G_UNLIKELY(word_not_digits(low) | (first > 9)))
                         return FALSE;
-                fraction = first * (guint64)100000000 + eight_digits(low);
+                fraction = first * (guint64)100000000 + word_number(low);
                 op = p + 21;
         } else {
-                guint n = digits(load(p + 11), &fraction);
+                guint n = word_digits(word_load(p + 11), &fraction);
 
                 if (!is_blank(p[11 + n]))
                         return FALSE;
-                fraction *= powers[n];
+                fraction *= stamp_units[n];
                 op = p + 12 + n;
         }
         m->time = r->second_time + fraction;
@@ -469,16 +234,16 @@ G_ALWAYS_INLINE static inline gboolean parse_usual_line(TraceReader *r, Message 
         letter = (guchar)*op;
         is_call = !(letter & 0x18);
         index = (letter >> 3 & 2) + (letter >> 1 & 4) + (op[4 + is_call] == 'R');
-        if (G_UNLIKELY((load(op) ^ load(ops[index])) |
-                       (load(op + is_call) ^ load(ops[index] + is_call))))
+        if (G_UNLIKELY((word_load(op) ^ word_load(ops[index])) |
+                       (word_load(op + is_call) ^ word_load(ops[index] + is_call))))
                 return FALSE;
         m->op = index;
         sender = op + 9 + is_call;
 
-        after_sender = separators(sender);
+        after_sender = separators32(sender);
         after_receiver = after_sender & (after_sender - 1);
         if (G_UNLIKELY(!(after_receiver & (after_receiver - 1)))) {
-                after_sender |= (guint64)separators(sender + 32) << 32;
+                after_sender |= (guint64)separators32(sender + 32) << 32;
                 after_receiver = after_sender & (after_sender - 1);
                 if (!(after_receiver & (after_receiver - 1)))
                         return FALSE; /* over 64 bytes */
@@ -488,7 +253,7 @@ G_ALWAYS_INLINE static inline gboolean parse_usual_line(TraceReader *r, Message 
         if (G_UNLIKELY(!is_blank(sender[-1])) || G_UNLIKELY(!is_blank(id[-1])) ||
             G_UNLIKELY(end == id))
                 return FALSE;
-        if (G_UNLIKELY(!find_cached_edge(r, sender, id - 1 - sender, m)))
+        if (G_UNLIKELY(!edge_cache_find(r->cache, sender, id - 1 - sender, m)))
                 return FALSE;
         set_id(m, id, end - id);
         if (G_UNLIKELY(*end != '\n')) {
@@ -525,14 +290,15 @@ static int parse_line(TraceReader *r, Message *m, GError **error)
                 }
         }
 
-        end = parse_stamp(p, &m->time);
+        end = stamp_parse(p, &m->time);
         if (G_UNLIKELY(!end || !is_blank(*end))) {
                 r->p = (char *)memchr(p, '\n', r->stop - p) + 1;
                 if (end && (*end == '\n' || *end == '\r'))
-                        return broken(r, BROKEN_FIELDS, p,
-                                      "timestamp, operation, sender, receiver and id", error);
-                return broken(r, BROKEN_TIME, p,
-                              "seconds since the epoch, before 2116, at most 9 decimals", error);
+                        return line_broken(r, BROKEN_FIELDS, p,
+                                           "timestamp, operation, sender, receiver and id", error);
+                return line_broken(r, BROKEN_TIME, p,
+                                   "seconds since the epoch, before 2116, at most 9 decimals",
+                                   error);
         }
         p = skip_blanks(end);
 
@@ -540,11 +306,11 @@ static int parse_line(TraceReader *r, Message *m, GError **error)
         if (G_UNLIKELY(!end || !is_blank(*end))) {
                 r->p = (char *)memchr(p, '\n', r->stop - p) + 1;
                 if (*p == '\n' || *p == '\r' || (end && (*end == '\n' || *end == '\r')))
-                        return broken(r, BROKEN_FIELDS, line,
-                                      "timestamp, operation, sender, receiver and id", error);
-                return broken(r, BROKEN_OPERATION, p,
-                              "CALL_SENT, CALL_RECV, RET_SENT, RET_RECV, MSG_SENT or MSG_RECV",
-                              error);
+                        return line_broken(r, BROKEN_FIELDS, line,
+                                           "timestamp, operation, sender, receiver and id", error);
+                return line_broken(r, BROKEN_OPERATION, p,
+                                   "CALL_SENT, CALL_RECV, RET_SENT, RET_RECV, MSG_SENT or MSG_RECV",
+                                   error);
         }
         p = skip_blanks(end);
 
@@ -557,7 +323,7 @@ static int parse_line(TraceReader *r, Message *m, GError **error)
         if (n == 0 || !is_blank(p[n]))
                 goto bad_field;
         p += n;
-        if (!find_cached_edge(r, sender, p - sender, m)) {
+        if (!edge_cache_find(r->cache, sender, p - sender, m)) {
                 m->sender = node_table_add_written(r->nodes, sender, n_sender, &name_error);
                 if (m->sender == NO_NODE) {
                         p = sender;
@@ -568,7 +334,7 @@ static int parse_line(TraceReader *r, Message *m, GError **error)
                         p = receiver;
                         goto bad_field;
                 }
-                cache_edge(r, sender, p - sender, m);
+                edge_cache_put(r->cache, sender, p - sender, m);
         }
         p = skip_blanks(p);
 
@@ -601,19 +367,20 @@ bad_field:
         /* p is at the field that is wrong, or at the byte after it. */
         r->p = (char *)memchr(p, '\n', r->stop - p) + 1;
         if (name_error)
-                return broken(r, BROKEN_NODE, p, "UTF-8 with %XX for what must be escaped", error);
+                return line_broken(r, BROKEN_NODE, p, "UTF-8 with %XX for what must be escaped",
+                                   error);
         p += n;
         if (*p == '\n' || (*p == '\r' && p[1] == '\n'))
-                return broken(r, BROKEN_FIELDS, line,
-                              "timestamp, operation, sender, receiver and id", error);
-        return broken(r, BROKEN_BYTE, p, "printable text, blanks and tabs", error);
+                return line_broken(r, BROKEN_FIELDS, line,
+                                   "timestamp, operation, sender, receiver and id", error);
+        return line_broken(r, BROKEN_BYTE, p, "printable text, blanks and tabs", error);
 }
 
 /* --- blocks --------------------------------------------------------------- */
 
 /* Reads on until there is at least one complete line past r->p. 1, 0 at the end
  * of the input, -1. */
-static int refill(TraceReader *r, GError **error)
+static int block_refill(TraceReader *r, GError **error)
 {
         gsize rest = r->block + r->used - r->p;
 
@@ -636,7 +403,7 @@ static int refill(TraceReader *r, GError **error)
                                 return -1;
                         }
                         r->size *= 2;
-                        r->block = g_realloc(r->block, r->size + PAD);
+                        r->block = g_realloc(r->block, r->size + TEXT_PAD);
                         r->p = r->stop = r->block;
                 }
                 k = byte_source_read(r->source, r->block + r->used, r->size - r->used, error);
@@ -662,7 +429,7 @@ static int refill(TraceReader *r, GError **error)
                         return -1;
                 newline = memrchr(r->block + r->used, '\n', k);
                 r->used += k;
-                memset(r->block + r->used, 0, PAD);
+                memset(r->block + r->used, 0, TEXT_PAD);
                 if (newline) {
                         r->stop = newline + 1;
                         return 1;
@@ -704,7 +471,7 @@ G_ALWAYS_INLINE static inline int next_line(TraceReader *r, Message *m, GError *
                 int status;
 
                 if (G_UNLIKELY(r->p == r->stop)) {
-                        status = refill(r, error);
+                        status = block_refill(r, error);
                         if (status <= 0)
                                 return status;
                 }
@@ -724,7 +491,8 @@ G_ALWAYS_INLINE static inline int next_line(TraceReader *r, Message *m, GError *
         }
 }
 
-/* The next of those that wait until so many are there that it is the earliest. */
+/* Takes the earliest message of the buffer, once the buffer is so full that no earlier one can
+ * come. */
 __attribute__((noinline)) static int next_held(TraceReader *r, Message *m, GError **error)
 {
         while (!r->ended && !reorder_is_full(r->held)) {
@@ -741,7 +509,7 @@ __attribute__((noinline)) static int next_held(TraceReader *r, Message *m, GErro
 }
 
 /* Of a pipe, late ones are handed out as they come. */
-__attribute__((cold, noinline)) static int take_late(TraceReader *r, GError **error)
+__attribute__((cold, noinline)) static int reader_take_late(TraceReader *r, GError **error)
 {
         if (r->options.any_order)
                 return 1;
@@ -762,7 +530,7 @@ __attribute__((noinline)) static int next_in_order(TraceReader *r, Message *m, G
         if (status <= 0)
                 return status;
         if (m->time < r->last)
-                return take_late(r, error);
+                return reader_take_late(r, error);
         r->last = m->time;
         return 1;
 }
@@ -777,7 +545,7 @@ int trace_reader_next(TraceReader *r, Message *m, GError **error)
         if (G_UNLIKELY(status <= 0))
                 return status;
         if (G_UNLIKELY(m->time < r->last))
-                return take_late(r, error);
+                return reader_take_late(r, error);
         r->last = m->time;
         return 1;
 }
@@ -813,14 +581,14 @@ static gboolean open_source(TraceReader *r, GError **error)
         return TRUE;
 }
 
-static void hold(TraceReader *r)
+static void reader_hold(TraceReader *r)
 {
         r->held = reorder_new();
         r->in_order = TRUE;
 }
 
 /* From the beginning, with what holds messages until they are in order. */
-static gboolean begin_again(TraceReader *r, GError **error)
+static gboolean reader_restart(TraceReader *r, GError **error)
 {
         g_clear_pointer(&r->held, reorder_free);
         return open_source(r, error);
@@ -834,9 +602,9 @@ static int try_held(TraceReader *r, GError **error)
         Message m;
         int status;
 
-        if (!begin_again(r, error))
+        if (!reader_restart(r, error))
                 return -1;
-        hold(r);
+        reader_hold(r);
         while ((status = next_held(r, &m, error)) > 0 && m.time >= latest)
                 latest = m.time;
         if (status != 0)
@@ -846,19 +614,19 @@ static int try_held(TraceReader *r, GError **error)
                         "%" G_GUINT64_FORMAT " %s, by %.6g ms at most; put in order as it is read",
                         n_late, n_late == 1 ? "message comes late" : "messages come late",
                         (double)most / 1e6);
-        if (!begin_again(r, error))
+        if (!reader_restart(r, error))
                 return -1;
-        hold(r);
+        reader_hold(r);
         return TRUE;
 }
 
-static gboolean sort_all(TraceReader *r, GError **error)
+static gboolean reader_sort_all(TraceReader *r, GError **error)
 {
         enum { MEMORY = 1 << 26 };
         Message m;
         int status;
 
-        if (!begin_again(r, error))
+        if (!reader_restart(r, error))
                 return FALSE;
         r->sorted = sorted_runs_new(MEMORY);
         r->in_order = TRUE;
@@ -881,7 +649,7 @@ gboolean trace_reader_sort(TraceReader *r, GError **error)
 
         g_assert(!r->pipe && !r->sorted && !r->held);
         status = try_held(r, error);
-        return status < 0 ? FALSE : status || sort_all(r, error);
+        return status < 0 ? FALSE : status || reader_sort_all(r, error);
 }
 
 const char *trace_reader_order(const TraceReader *r)
@@ -902,10 +670,8 @@ TraceReader *trace_reader_new(const char *path, NodeTable *nodes, const TraceRea
         r->facts = g_ptr_array_new_with_free_func(g_free);
         r->order = g_string_new(NULL);
         r->size = BLOCK;
-        r->block = g_malloc0(r->size + PAD);
-        r->cache = g_new(CachedEdge, 1 << CACHE_BITS);
-        for (guint i = 0; i < 1 << CACHE_BITS; i++)
-                r->cache[i] = (CachedEdge){ .words = { 0, 1 } };
+        r->block = g_malloc0(r->size + TEXT_PAD);
+        r->cache = edge_cache_new();
         if (options->exclude && *options->exclude) {
                 r->excluded = g_hash_table_new(NULL, NULL);
                 for (char *const *name = options->exclude; *name; name++) {
@@ -919,7 +685,7 @@ TraceReader *trace_reader_new(const char *path, NodeTable *nodes, const TraceRea
         if (!open_source(r, error))
                 return NULL;
         if (r->pipe && !options->any_order)
-                hold(r);
+                reader_hold(r);
         return g_steal_pointer(&r);
 }
 
@@ -1023,36 +789,8 @@ void trace_reader_free(TraceReader *r)
                 g_hash_table_destroy(r->excluded);
         g_free(r->n_excluded);
         g_ptr_array_free(r->facts, TRUE);
-        for (guint i = 0; i < 1 << CACHE_BITS; i++)
-                g_free(r->cache[i].text);
-        g_free(r->cache);
+        edge_cache_free(r->cache);
         g_free(r->block);
         g_free(r->path);
         g_free(r);
-}
-
-gboolean trace_parse_time(const char *text, gint64 *ns, GError **error)
-{
-        g_autofree char *padded = g_strdup_printf("%s%*s", text, 2 * PAD, "");
-        const char *end = parse_stamp(padded, ns);
-
-        if (end && end == padded + strlen(text))
-                return TRUE;
-        if (strlen(text) >= 10) {
-                g_autoptr(GTimeZone) utc = g_time_zone_new_utc();
-                g_autofree char *date =
-                        g_strconcat(text, strlen(text) == 10 ? "T00:00:00" : "", NULL);
-                g_autoptr(GDateTime) moment = g_date_time_new_from_iso8601(date, utc);
-
-                if (moment && ABS(g_date_time_to_unix(moment)) <= MAX_SECONDS) {
-                        *ns = g_date_time_to_unix(moment) * 1000000000 +
-                              g_date_time_get_microsecond(moment) * (gint64)1000;
-                        return TRUE;
-                }
-        }
-        g_set_error(error, RAVEL_ERROR, RAVEL_ERROR_USAGE,
-                    "\"%s\" is not a time: expected seconds since the epoch, or UTC as in "
-                    "2026-11-21T10:00:00Z",
-                    text);
-        return FALSE;
 }

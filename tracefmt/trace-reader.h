@@ -2,19 +2,19 @@
  *
  * Reads a trace, one message at a time (docs/trace-format.md).
  *
- * This is the hot path of every analysis: input comes in blocks, a line is
- * parsed where it lies, eight bytes at a time, and a message's texts point into
- * the block. Nothing is allocated for a line whose node names were seen before.
+ * This is the hot path of every analysis. Input comes in blocks. A line is parsed where it lies,
+ * eight bytes at a time, and the texts of a message point into the block. Nothing is allocated for
+ * a line whose edge was seen lately.
  *
- * Disorder: a trace should be in time order. Where the first line that is not
- * turns up, trace_reader_next() fails with RAVEL_ERROR_DISORDER; if the input is
- * a regular file, trace_reader_sort() then starts again from its beginning, with a
- * bounded buffer (reorder.h) where that is enough, or all of it sorted, on disk if it is
- * large (sorted-runs.h). A pipe cannot be read again: it is read through the buffer from the
- * start, and what is later than that is handed out as it comes, and counted.
+ * Disorder: a trace should be in time order. At the first line that is not, trace_reader_next()
+ * fails with RAVEL_ERROR_DISORDER. For a regular file trace_reader_sort() then starts again from
+ * the beginning: with a bounded buffer (reorder.h) if that is enough, else with all messages
+ * sorted, on disk if there are many (sorted-runs.h). A pipe cannot be read again, so it is read
+ * through the buffer from the start; messages that are too late are handed out as they come, and
+ * counted.
  *
- * A last line that is not whole, or compressed data that ends early, is the end of what can
- * be read, and no error: trace_reader_end() tells.
+ * An incomplete last line, or compressed data that ends early, ends the trace without an error:
+ * trace_reader_end() tells.
  */
 #ifndef RAVEL_TRACE_READER_H
 #define RAVEL_TRACE_READER_H
@@ -22,6 +22,7 @@
 #include "tracefmt/byte-source.h"
 #include "tracefmt/doubt.h"
 #include "tracefmt/message.h"
+#include "tracefmt/stamp.h"
 
 typedef struct TraceReader TraceReader;
 
@@ -95,8 +96,8 @@ guint64 trace_reader_late(const TraceReader *reader);
 /* At the end: how many messages the i-th name of exclude left out. */
 guint64 trace_reader_excluded(const TraceReader *reader, guint i);
 
-/* At the end: whether no message was handed out; *first and *last are the stamps of what from
- * and to left out, *first > *last where that is nothing. */
+/* At the end: whether no message was handed out. *first and *last are set to the stamps of messages
+ * that from and to left out; *first > *last: there are none. */
 gboolean trace_reader_is_empty(const TraceReader *reader, gint64 *first, gint64 *last);
 
 /* At the end: whether it is that of the trace. */
@@ -113,9 +114,5 @@ const char *trace_reader_digest(TraceReader *reader);
 
 void trace_reader_free(TraceReader *reader);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(TraceReader, trace_reader_free)
-
-/* A moment on the command line: seconds since the epoch ("1047680084.5") or UTC
- * ("2026-11-21T10:00:00Z", date and time; "2026-11-21"). In ns. */
-gboolean trace_parse_time(const char *text, gint64 *ns, GError **error);
 
 #endif

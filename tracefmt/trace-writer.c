@@ -92,7 +92,7 @@ static char *put_seconds(TraceWriter *w, char *p, guint64 value)
         return p + w->second_length;
 }
 
-static char *put_text(char *p, const char *text, gsize n)
+static char *line_put_text(char *p, const char *text, gsize n)
 {
         memcpy(p, text, n);
         return p + n;
@@ -121,16 +121,16 @@ gboolean trace_writer_add(TraceWriter *w, const Message *m, GError **error)
         *p++ = '.';
         p = put_nanoseconds(p, (guint32)(time % 1000000000));
         *p++ = '\t';
-        p = put_text(p, op, op_length);
+        p = line_put_text(p, op, op_length);
         *p++ = '\t';
-        p = put_text(p, sender, sender_length);
+        p = line_put_text(p, sender, sender_length);
         *p++ = '\t';
-        p = put_text(p, receiver, receiver_length);
+        p = line_put_text(p, receiver, receiver_length);
         *p++ = '\t';
-        p = m->id_length ? put_text(p, m->id, m->id_length) : put_text(p, "-", 1);
+        p = m->id_length ? line_put_text(p, m->id, m->id_length) : line_put_text(p, "-", 1);
         if (m->attrs_length) {
                 *p++ = '\t';
-                p = put_text(p, m->attrs, m->attrs_length);
+                p = line_put_text(p, m->attrs, m->attrs_length);
         }
         *p++ = '\n';
         return output_file_write(w->out, w->line, p - w->line, error);

@@ -12,10 +12,10 @@
 
 typedef struct TraceWriter TraceWriter;
 
-/* Opens path ("-" is standard output). live = FALSE writes under a temporary
- * name that trace_writer_close() renames; live = TRUE writes the final name, whole
- * lines at a time, for readers who do not wait for the end. nodes is borrowed and
- * must outlive the writer. NULL and error set where path cannot be opened. */
+/* Opens path ("-" is standard output). live = FALSE writes under a temporary name that
+ * trace_writer_close() renames. live = TRUE writes whole lines at a time under the final name, for
+ * readers who do not wait for the end. nodes is borrowed and must outlive the writer. NULL with
+ * error set if path cannot be opened. */
 TraceWriter *trace_writer_new(const char *path, const NodeTable *nodes, gboolean live,
                               GError **error);
 

@@ -26,7 +26,7 @@ none() {
 
 # From here a file is its name without the ending: a header and what it declares are one.
 
-folders='base tracefmt capture import maketrace clocks paths store analysis write export calls inference nesting
+folders='base tracefmt capture import maketrace clocks paths store analysis write export calls queues inference nesting
         convolution draw tools'
 
 # The includes of the project's own headers: FILE OTHER
@@ -112,11 +112,12 @@ may analysis 'base|tracefmt|paths|store'
 may write 'base|tracefmt|paths|store|analysis'
 may export 'base|tracefmt|paths|store|write'
 may calls 'base|tracefmt'
+may queues 'base|tracefmt|calls'
 may inference 'base|tracefmt|calls'
-may nesting 'base|tracefmt|clocks|paths|calls|inference'
+may nesting 'base|tracefmt|clocks|paths|calls|queues|inference'
 may convolution 'base|tracefmt|clocks|paths'
 may draw 'base|write'
-may tools 'base|tracefmt|capture|import|maketrace|clocks|paths|store|analysis|write|export|calls|inference|nesting|convolution'
+may tools 'base|tracefmt|capture|import|maketrace|clocks|paths|store|analysis|write|export|calls|queues|inference|nesting|convolution'
 no_circles "$work/includes" include
 [ -z "$calls" ] || no_circles "$work/calls" call
 none "draw knows no more of write than what a drawing is" \
@@ -149,7 +150,8 @@ none "the run of nesting is told to nobody but its drivers" \
 # What many files write, none of them can be read without the others.
 if command -v python3 >/dev/null; then
         none "no field of a struct is written by more than three files" \
-                "$(python3 tests/scripts/struct-writers.py 3 calls clocks inference nesting convolution)"
+                "$(python3 tests/scripts/struct-writers.py 3 calls queues clocks inference nesting \
+                        convolution)"
 fi
 echo "1..$n"
 exit $bad

@@ -14,9 +14,9 @@ cd "$dir" || exit 99
 cat >bounds <<'EOF'
 analysis	21	47	39
 base	17	25	0
-calls	24	57	51
+calls	18	35	0
 capture	19	39	0
-clocks	27	59	21
+clocks	21	31	1
 convolution	19	26	0
 draw	17	25	0
 export	24	57	4
@@ -25,10 +25,11 @@ inference	23	61	161
 maketrace	17	25	0
 nesting	21	53	30
 paths	24	45	24
+queues	19	47	0
 store	23	55	6
 tests	24	77	64
 tools	20	48	10
-tracefmt	22	48	12
+tracefmt	19	32	0
 write	19	52	19
 docs/clusters.md	40	69	39
 manual	25	50	10

@@ -6,11 +6,12 @@
 static void add(CallConnections *c, guint64 call, NodeId callee, const char *id, const char *attrs)
 {
         Message m = { .sender = 1, .receiver = callee, .op = CALL_SENT };
+        Attributes space;
 
         message_set_id(&m, id, strlen(id));
         m.attrs = attrs;
         m.attrs_length = (guint32)strlen(attrs);
-        call_connections_add(c, call, &m);
+        call_connections_add(c, call, &m, attributes_of(&m, &space));
 }
 
 static void expect(const CallConnections *c, guint32 call, guint32 connection, gint64 lead)
@@ -42,10 +43,10 @@ static void test_ports(void)
         expect(&c, 7, 0, 0);
         expect(&c, 8, 0, 0);
         expect(&c, 100, 0, 0);
-        call_connections_move(&c, 1, 3, 2);
+        call_column_move(&c.column, 1, 3, 2);
         expect(&c, 1, 3, 7);
         expect(&c, 2, 4, 0);
-        call_connections_drop(&c, 2);
+        call_column_drop(&c.column, 2);
         expect(&c, 0, 4, 0);
         call_connections_clear(&c);
 }
@@ -54,14 +55,11 @@ static void test_ports(void)
 static void test_numbers(void)
 {
         CallConnections c = { 0 };
-        Message m = { .sender = 2, .receiver = 1, .op = RET_SENT, .attrs = "txn=1" };
-
-        m.attrs_length = 5;
         add(&c, 0, 2, "9c40.1", "syn=5");
         add(&c, 1, 2, "-", "conn=7");
         add(&c, 2, 2, "x", "conn=7");
         add(&c, 3, 2, "x", "conn=99999999999999999999");
-        call_connections_add(&c, 1, &m);
+        call_connections_add_transaction(&c, 1);
         expect(&c, 0, 0, 0);
         expect(&c, 1, 1, 0);
         expect(&c, 2, 1, 0);

@@ -6,8 +6,12 @@
 static void add(CallFacts *f, guint64 call, MessageOp op, const char *attrs)
 {
         Message m = { .op = op, .attrs = attrs, .attrs_length = (guint32)strlen(attrs) };
+        Attributes space;
 
-        call_facts_add(f, call, &m, TRUE);
+        if (message_is_return(&m))
+                call_facts_add_return(f, call, attributes_of(&m, &space), TRUE);
+        else
+                call_facts_add(f, call, attributes_of(&m, &space), TRUE);
 }
 
 static void expect(const CallFacts *f, guint32 call, CallFact expected)
@@ -28,6 +32,7 @@ static void test_attributes(void)
 {
         CallFacts f = { 0 };
         Message m = { .op = CALL_SENT, .attrs = "bytes=9 syn=8", .attrs_length = 13 };
+        Attributes space;
 
         add(&f, 1, CALL_SENT, "bytes=10 syn=20  stall=30 label=x resent=99");
         add(&f, 1, RET_SENT, "bytes=11\tsyn=21 stall=31");
@@ -46,7 +51,7 @@ static void test_attributes(void)
         expect(&f, 3, (CallFact){ .stall = 9 });
         add(&f, 4, CALL_SENT, "bytes=x syn= stall=-1 bytes resent=1 xbytes=5");
         expect(&f, 4, (CallFact){ 0 });
-        call_facts_add(&f, 5, &m, FALSE);
+        call_facts_add(&f, 5, attributes_of(&m, &space), FALSE);
         expect(&f, 5, (CallFact){ .connect = 8 });
         add(&f, G_MAXUINT32, CALL_SENT, "syn=1");
         g_assert_cmpuint(f.column.n, ==, 6);
@@ -62,19 +67,19 @@ static void test_calls(void)
                 call_facts_add_wait(&f, i, i + 1, 10 * i);
         call_facts_add_wait(&f, 7, 3, 4);
         expect(&f, 7, (CallFact){ .workers = 8, .wait = 70 });
-        call_facts_move(&f, 5, 7, 2);
+        call_column_move(&f.column, 5, 7, 2);
         expect(&f, 5, (CallFact){ .workers = 8, .wait = 70 });
         expect(&f, 6, (CallFact){ .workers = 9, .wait = 80 });
         expect(&f, 7, (CallFact){ .workers = 8, .wait = 70 });
-        call_facts_move(&f, 2998, 2999, 3);
+        call_column_move(&f.column, 2998, 2999, 3);
         expect(&f, 2998, (CallFact){ .workers = 3000, .wait = 29990 });
         expect(&f, 2999, (CallFact){ 0 });
-        call_facts_drop(&f, 6);
+        call_column_drop(&f.column, 6);
         expect(&f, 0, (CallFact){ .workers = 9, .wait = 80 });
         expect(&f, 2991, (CallFact){ .workers = 2998, .wait = 29970 });
         expect(&f, 2994, (CallFact){ 0 });
         g_assert_cmpuint(f.column.n, ==, 2994);
-        call_facts_drop(&f, 5000);
+        call_column_drop(&f.column, 5000);
         expect(&f, 0, (CallFact){ 0 });
         call_facts_clear(&f);
 }

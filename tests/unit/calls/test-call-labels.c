@@ -6,8 +6,9 @@
 static void add(CallLabels *l, guint64 call, const char *attrs)
 {
         Message m = { .op = CALL_SENT, .attrs = attrs, .attrs_length = (guint32)strlen(attrs) };
+        Attributes space;
 
-        call_labels_add(l, call, &m);
+        call_labels_add(l, call, attributes_of(&m, &space)->label);
 }
 
 /* NULL: the call has none. */
@@ -43,17 +44,17 @@ static void test_calls(void)
         expect(&l, 4, "a");
         expect(&l, 2999, NULL);
         expect(&l, 3000, "d");
-        call_labels_move(&l, 1, 2, 3);
+        call_column_move(&l.column, 1, 2, 3);
         expect(&l, 1, "b");
         expect(&l, 2, NULL);
         expect(&l, 3, "a");
-        call_labels_drop(&l, 3);
+        call_column_drop(&l.column, 3);
         expect(&l, 0, "a");
         expect(&l, 2997, "d");
         expect(&l, 2998, NULL);
         add(&l, 3002, "label=a"); /* where those stood that are fewer numbers now */
         expect(&l, 3000, NULL);
-        call_labels_drop(&l, 5000);
+        call_column_drop(&l.column, 5000);
         expect(&l, 0, NULL);
         g_assert_cmpuint(l.column.n, ==, 0);
         call_labels_clear(&l);

@@ -132,8 +132,9 @@ static void add(CallIdentifiers *c, guint32 call, gint64 time, const char *attri
                       .time = time,
                       .attrs = attributes,
                       .attrs_length = strlen(attributes) };
+        Attributes space;
 
-        call_identifiers_add(c, call, &m);
+        call_identifiers_add(c, call, time, attributes_of(&m, &space)->ids);
 }
 
 static guint32 shared(const CallIdentifiers *c, guint32 a, guint32 b)
@@ -162,9 +163,10 @@ static void test_written_and_read(void)
                 g_assert_cmpuint(shared(&c, 0, k), ==, k % 2 ? 1 : 2);
                 g_assert_cmpuint(shared(&c, k - 1, k), ==, 1);
         }
-        call_identifiers_move(&c, 1, 5, 3);
+        call_column_move(&c.column, 1, 5, 3);
         g_assert_cmpuint(shared(&c, 1, 3), ==, 3);
-        call_identifiers_drop(&c, 1);
+        call_column_drop(&c.column, 1);
+        call_identifiers_close_up(&c);
         g_assert_cmpuint(shared(&c, 0, 2), ==, 3);
         g_assert_cmpuint(shared(&c, 0, 1), ==, 1);
         call_identifiers_clear(&c);

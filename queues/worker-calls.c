@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "calls/worker-calls.h"
+#include "queues/worker-calls.h"
 
 #include "base/hash.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  *
- * The calls of a worker, as its work is cut into parts by them (work-in-turn.h, work-in-lanes.h).
+ * The calls of a worker, which are cut into jobs (work-in-turn.h, work-in-processes.h).
  */
 #ifndef RAVEL_WORKER_CALLS_H
 #define RAVEL_WORKER_CALLS_H
@@ -13,8 +13,9 @@ typedef struct {
         guint32 connection; /* 0: unknown */
 } WorkerCall;
 
-/* number: set, for each of n kinds, stride bytes apart, its number, in order of first use; of all
- * from the last of most on the same. How many numbers there are. */
+/* Numbers kinds in order of first use, from 0 on; from the last of most on all have the same
+ * number. kind: n kinds, stride bytes apart; number: set, for each. Returns how many numbers there
+ * are. */
 guint number_kinds(const guint64 *kind, gsize stride, guint n, guint8 most, guint8 *number);
 
 #endif

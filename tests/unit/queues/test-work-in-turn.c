@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "calls/work-in-turn.h"
+#include "queues/work-in-turn.h"
 
 enum { MESSAGES = 400, MOST_CALLS = 3 * MESSAGES, MS = 1000000 };
 
 /* A worker and what it really did. */
 typedef struct {
-        TurnMessage message[MESSAGES];
+        TurnJob message[MESSAGES];
         gint64 done[MESSAGES]; /* when its last call was over; 0: it had none */
         WorkerCall call[MOST_CALLS];
         guint n_calls;
@@ -24,8 +24,8 @@ static void work(Worker *w, GRand *random, guint burst, gint64 gap, gboolean kin
 
                 if (m % burst == 0)
                         come += (gint64)(burst * gap * (0.5 + g_rand_double(random)));
-                w->message[m] = (TurnMessage){ come + m % burst, G_MAXINT64, 0 };
-                now = MAX(now, w->message[m].enter);
+                w->message[m] = (TurnJob){ come + m % burst, G_MAXINT64, 0 };
+                now = MAX(now, w->message[m].earliest);
                 for (guint i = 0; i < 3 && job[i]; i++) {
                         gint64 start = now + g_rand_int_range(random, 1, MS);
 
@@ -46,8 +46,8 @@ static guint run(guint32 seed, guint burst, gint64 gap, gboolean kinds)
         work(w, random, burst, gap, kinds);
         g_assert_true(work_in_turn_find(w->message, MESSAGES, w->call, w->n_calls, MS));
         for (guint m = 0; m < MESSAGES; m++) {
-                g_assert_cmpint(w->message[m].until, >=, w->message[m].enter);
-                right += w->message[m].until == w->done[m];
+                g_assert_cmpint(w->message[m].end, >=, w->message[m].earliest);
+                right += w->message[m].end == w->done[m];
         }
         g_free(w);
         return right;
@@ -77,21 +77,21 @@ static void test_hurry(void)
 /* What is acknowledged ends there at the latest, several at once. */
 static void test_together(void)
 {
-        TurnMessage messages[] = { { 0, 40, 0 }, { 1, 40, 0 }, { 2, 60, 0 }, { 3, 100, 0 } };
+        TurnJob messages[] = { { 0, 40, 0 }, { 1, 40, 0 }, { 2, 60, 0 }, { 3, 100, 0 } };
         WorkerCall calls[] = { { 5, 10, 1, 0 },  { 11, 15, 2, 0 }, { 16, 20, 1, 0 },
                                { 21, 25, 2, 0 }, { 45, 50, 1, 0 }, { 51, 55, 2, 0 },
                                { 70, 75, 1, 0 }, { 76, 80, 2, 0 } };
 
         g_assert_true(work_in_turn_find(messages, 4, calls, 8, 100));
-        g_assert_cmpint(messages[0].until, ==, 15);
-        g_assert_cmpint(messages[1].until, ==, 25);
-        g_assert_cmpint(messages[2].until, ==, 55);
-        g_assert_cmpint(messages[3].until, ==, 80);
+        g_assert_cmpint(messages[0].end, ==, 15);
+        g_assert_cmpint(messages[1].end, ==, 25);
+        g_assert_cmpint(messages[2].end, ==, 55);
+        g_assert_cmpint(messages[3].end, ==, 80);
 }
 
 static void test_overlap(void)
 {
-        TurnMessage messages[] = { { 0, 100, 0 }, { 1, 100, 0 } };
+        TurnJob messages[] = { { 0, 100, 0 }, { 1, 100, 0 } };
         WorkerCall calls[] = { { 5, 20, 1, 0 }, { 11, 30, 1, 0 } };
 
         g_assert_false(work_in_turn_find(messages, 2, calls, 2, 10));

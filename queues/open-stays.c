@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "calls/open-stays.h"
+#include "queues/open-stays.h"
 
 #include <stdlib.h>
 
@@ -7,60 +7,59 @@
 #include "base/contingency.h"
 #include "base/size-class.h"
 #include "base/time-search.h"
-#include "calls/work-in-lanes.h"
-#include "calls/work-in-turn.h"
+#include "queues/work-in-processes.h"
+#include "queues/work-in-turn.h"
 
 enum {
-        MOST_AHEAD = 64, /* a message may last until so many have come after it */
-        SURELY = 4,      /* times as long a pause, and what came before is done with, in turn */
-        THINKS = 99,     /* of 100 pauses of a node at work none is longer than its idle ones */
+        MOST_AHEAD = 64, /* a stay may last until 64 later messages have come */
+        SURELY = 4,      /* in a pause 4 times the usual, a worker has no job left */
+        THINKS = 99,     /* the usual pause is the 99th percentile of those before calls */
 
-        /* Messages that were asked for do not last until the same connection asks again where more
-         * than one call in so many is outside of them, and so many are, */
+        /* A message is not done with when its connection asks again, if at least LEAST_OUTSIDE
+         * calls are outside all stays, and more than one call in MOST_OUTSIDE is. */
         MOST_OUTSIDE = 10,
         LEAST_OUTSIDE = 10,
-        /* or more in 100 of those that overlap, if so many do, end before the one before, and so
-         * many in 100 have no call. Processes had 28 to 45 and 0, threads 89 to 98 and 8 to 57. */
+
+        /* Nor if at least LEAST_OVERLAPS stays overlap, over MOST_NESTED % of them end before the
+         * stay before, and over MOST_EMPTY % of all have no call. Workers with processes had 28 to
+         * 45 % and 0 %, workers with threads 89 to 98 % and 8 to 57 %. */
         MOST_NESTED = 75,
         LEAST_OVERLAPS = 20,
         MOST_EMPTY = 3,
-        LONGEST = 3, /* then one lasts so many times as long as they do in the mean, at most */
+        LONGEST = 3, /* a stay then lasts at most 3 times the mean */
 
-        /* Work may begin so many times as long before it is acknowledged as the soonest one in so
-         * many are acknowledged after they came. */
+        /* Work begins at most BEGUN_TIMES times the shortest time to an acknowledgement before it.
+         * The shortest time is the percentile 100 / BEGUN_SOON. */
         BEGUN_TIMES = 10,
         BEGUN_SOON = 100,
 
-        SURE_OF_ORDER = 20, /* nats: what messages ask for tells the calls after them, or before */
+        SURE_OF_ORDER = 20, /* nats that what messages ask for must tell of the calls after them */
 };
 
-/* What a node has to do with messages that nobody answers. */
+/* What a node does with messages that nobody answers. */
 typedef struct {
-        guint32 called;  /* by others that wait, with what nobody passed on */
-        guint32 started; /* messages that came to it and may start its work */
-        guint32 passed;  /* of its own, that continue others */
-        guint32 made;    /* calls of its own, but for those that ask for work */
-} Part;
+        guint32 called;  /* calls to it that start no work */
+        guint32 started; /* messages to it that may start its work */
+        guint32 passed;  /* calls and messages of its own that continue others */
+        guint32 made;    /* calls of its own that neither continue others nor ask for work */
+} NodeUse;
 
-/* Something that happens at a node, and until when it does. */
+/* A message that comes to a node, or a call that it makes. */
 typedef struct {
         gint64 from, to;
         guint32 call;
-        gboolean comes; /* a message, that may start work */
-        gint64 begun; /* then work was begun: when it was acknowledged, if before it was done; else
-                         when it came */
+        gboolean comes; /* a message that may start work */
+        gint64 begun;   /* when that work was begun: at the acknowledgement, if that came before the
+                           work was done; else when the message came */
 } Event;
 
 typedef struct {
-        CallLinks *links;
-        CallPairs *calls;
-        const CallLabels *labels;
-        const CallFacts *facts; /* NULL: sizes are not known */
-        const CallConnections *connections;
-        const LinkEdge *edges;
-        Part *parts;  /* by NodeId */
-        gint64 *next; /* by call: when the connection that a message came by asks again;
-                         G_MAXINT64: never; NOT_ASKED: for no message that a worker asked for */
+        KnownCalls *known;
+        CallLinks *links; /* of known, */
+        CallPairs *calls; /* and its call pairs */
+        NodeUse *uses;    /* by NodeId */
+        gint64 *next;     /* by message: when the connection that it came by asks again;
+                             G_MAXINT64: never; NOT_ASKED: no worker asked for it */
 } Search;
 
 #define NOT_ASKED G_MININT64
@@ -70,7 +69,7 @@ static int compare_times(const void *a, const void *b)
         return COMPARE(*(const gint64 *)a, *(const gint64 *)b);
 }
 
-/* A time for each call, at first all this one. */
+/* A column of times by call, all set to this one. */
 static gint64 *times_of_calls(const Search *s, gint64 time)
 {
         gint64 *times = g_new(gint64, s->calls->n);
@@ -80,9 +79,9 @@ static gint64 *times_of_calls(const Search *s, gint64 time)
         return times;
 }
 
-static const LinkEdge *edge_of(const Search *s, guint32 call)
+static const EdgeRole *edge_of(const Search *s, guint32 call)
 {
-        return &s->edges[s->calls->edge[call] - 1];
+        return known_calls_edge(s->known, call);
 }
 
 static gboolean may_start(const Search *s, guint32 call)
@@ -90,11 +89,11 @@ static gboolean may_start(const Search *s, guint32 call)
         return s->links->starts[call] && call_is_message(s->calls, call);
 }
 
-static void find_parts(Search *s)
+static void find_uses(Search *s)
 {
         for (guint32 i = 0; i < s->calls->n; i++) {
-                const LinkEdge *edge = edge_of(s, i);
-                Part *from = &s->parts[edge->caller], *to = &s->parts[edge->callee];
+                const EdgeRole *edge = edge_of(s, i);
+                NodeUse *from = &s->uses[edge->caller], *to = &s->uses[edge->callee];
 
                 to->called += !s->links->starts[i] && !call_is_message(s->calls, i);
                 to->started += s->links->starts[i] != STARTS_NOTHING;
@@ -105,14 +104,14 @@ static void find_parts(Search *s)
 
 static gboolean is_worker(const Search *s, NodeId node)
 {
-        const Part *p = &s->parts[node];
+        const NodeUse *p = &s->uses[node];
 
         return p->started > 0 && p->called == 0 && p->passed == 0 && p->made > 0;
 }
 
-/* --- those that ask for the next ---------------------------------------------------- */
+/* --- workers that ask for the next message ---------------------------------------------------- */
 
-/* A message that was asked for, or what asks, of one connection of a node. */
+/* A message that came by a connection, or a call that asks for the next. */
 typedef struct {
         guint64 way;
         gint64 time;
@@ -129,7 +128,7 @@ static int compare_turns(const void *a, const void *b)
         return x->time != y->time ? COMPARE(x->time, y->time) : COMPARE(y->asks, x->asks);
 }
 
-/* It lasts until then, on the clocks of both ends. */
+/* Sets the end of a call, on the clocks of both ends. */
 static void set_end(Search *s, guint32 call, gint64 end)
 {
         CallPairs *c = s->calls;
@@ -139,14 +138,14 @@ static void set_end(Search *s, guint32 call, gint64 end)
                 c->at_callee[call].to = end;
 }
 
-static gint64 came(const Search *s, guint32 call)
+static gint64 arrival_time(const Search *s, guint32 call)
 {
         return s->calls->at_callee[call].from;
 }
 
-/* Those of one connection, where it asks at all: what it brings unasked, as to a subscriber, may
- * come at any time. */
-static void find_next_of(Search *s, const Turn *turns, guint n)
+/* Fills next for one connection. If nothing asks on it, as with a subscriber, messages come at any
+ * time, and next says nothing. */
+static void find_next_on(Search *s, const Turn *turns, guint n)
 {
         gint64 next = G_MAXINT64;
         gboolean asks = FALSE;
@@ -161,7 +160,7 @@ static void find_next_of(Search *s, const Turn *turns, guint n)
 }
 
 /* Fills next. */
-static void find_next(Search *s)
+static void find_next_asking(Search *s)
 {
         g_autoptr(GArray) turns = g_array_new(FALSE, FALSE, sizeof(Turn));
         const Turn *of;
@@ -169,8 +168,8 @@ static void find_next(Search *s)
         s->next = g_new(gint64, s->calls->n);
         for (guint32 i = 0; i < s->calls->n; i++) {
                 gboolean asks = (s->links->fetch[i] & FETCHES) != 0;
-                Turn turn = { s->links->way[i], asks ? s->calls->at_caller[i].from : came(s, i), i,
-                              asks };
+                Turn turn = { s->links->way[i],
+                              asks ? s->calls->at_caller[i].from : arrival_time(s, i), i, asks };
 
                 s->next[i] = NOT_ASKED;
                 if (turn.way && (asks || (may_start(s, i) && is_worker(s, edge_of(s, i)->callee))))
@@ -180,20 +179,19 @@ static void find_next(Search *s)
         of = (const Turn *)turns->data;
         for (guint first = 0, i = 1; i <= turns->len; i++)
                 if (i == turns->len || of[i].way != of[first].way) {
-                        find_next_of(s, of + first, i - first);
+                        find_next_on(s, of + first, i - first);
                         first = i;
                 }
 }
 
-/* What a worker does if each message that it asked for lasts until the same connection asks again.
- */
+/* How calls lie to stays, if each stay lasts until the same connection asks again. */
 typedef struct {
-        guint32 within, outside; /* calls, of any message; not those before the first */
-        guint32 pauses, used;    /* times when none is open, and those in which calls go on */
-        guint32 empty;           /* messages in which no call begins and ends */
-        guint32 overlaps;        /* messages that come while another is open, */
-        guint32 nested;          /* and end before the latest of these */
-        guint32 n_stays;         /* messages that end, */
+        guint32 within, outside; /* calls in some stay, and in none; not before the first stay */
+        guint32 pauses, used;    /* times when no stay is open, and those in which calls go on */
+        guint32 empty;           /* stays in which no call begins and ends */
+        guint32 overlaps;        /* stays that begin while another is open, */
+        guint32 nested;          /* and end before the latest of the others */
+        guint32 n_stays;         /* stays that end, */
         gint64 stays;            /* and how long they last together, ns */
 } Asked;
 
@@ -202,7 +200,7 @@ static gboolean is_call(const Search *s, const Event *e)
         return !e->comes && !call_is_message(s->calls, e->call);
 }
 
-/* The messages in which there is no call: all that begin later end after them. */
+/* Counts stays without a call: every call that begins later ends after the stay. */
 static guint32 count_empty(const Search *s, const Event *events, guint n)
 {
         gint64 first = G_MAXINT64;
@@ -241,8 +239,7 @@ static gint64 mean_stay(const Asked *a)
         return a->stays / MAX(a->n_stays, 1);
 }
 
-/* A message comes, or nothing any more, when none has been open since then: long enough for a call,
- * if they last longer than that. */
+/* Counts the time in which no stay was open. It is a pause only if a call would have fitted in. */
 static void count_pause(Asked *a, gint64 since, gint64 to, gboolean used)
 {
         if (since == G_MININT64 || to <= since)
@@ -252,7 +249,7 @@ static void count_pause(Asked *a, gint64 since, gint64 to, gboolean used)
         a->used += used;
 }
 
-/* acknowledged: of the messages that were acknowledged, instead, each until then. */
+/* acknowledged: stays end with their acknowledgement, instead. */
 static Asked count_asked(const Search *s, const Event *events, guint n, gboolean acknowledged)
 {
         g_autofree gint64 *open = g_new(gint64, n + 1); /* ends; what came last is last */
@@ -287,9 +284,8 @@ static Asked count_asked(const Search *s, const Event *events, guint n, gboolean
         return a;
 }
 
-/* A process that takes what others work on asks again at once, and calls are made later. Where jobs
- * wait, each call lies in some message all the same; but when none is open any more, calls go on.
- */
+/* Whether the node takes jobs that are done later or elsewhere: it then asks again at once. If jobs
+ * wait, each call lies in some stay all the same; but calls go on when no stay is open. */
 static gboolean works_elsewhere(const Asked *a)
 {
         return a->outside >= LEAST_OUTSIDE &&
@@ -300,21 +296,24 @@ static gboolean works_elsewhere(const Asked *a)
 /* Callee and operation; or, where calls have none, the size of the request. */
 static guint64 kind_of(const Search *s, guint32 call)
 {
-        guint16 label = call_labels_get(s->labels, call);
+        guint16 label = call_labels_get(&s->known->labels, call);
         guint64 kind = (guint64)s->calls->edge[call] << 32 | label;
 
-        if (s->facts && label == 0)
-                kind |= (guint64)size_class((guint64)call_facts_get(s->facts, call).call_bytes)
-                        << 16;
+        /* Sizes count where they are known, whatever is kept: for joint parents. */
+        if ((s->calls->wanted & WANT_CONNECTIONS) && label == 0) {
+                CallFact fact = call_facts_get(&s->known->facts, call);
+
+                kind |= (guint64)size_class((guint64)fact.call_bytes) << 16;
+        }
         return kind;
 }
 
-/* Where work always waits each call lies in some message that is not acknowledged yet. But what a
- * message asks for tells of its own calls: of those after it is acknowledged, if that is before it
- * is done, else of those before. */
+/* Whether calls come after the acknowledgement of their message, judged by their kinds. If jobs
+ * always wait, each call lies in some stay, so its place says nothing. What a message asks for then
+ * tells more of the calls after its acknowledgement than of the calls before. */
 static gboolean works_after(const Search *s, const Event *events, guint n)
 {
-        Contingency before, after; /* what messages ask for, and the kinds of calls */
+        Contingency before, after; /* what messages ask for, by kinds of calls */
         g_autofree guint32 *calls = g_new(guint32, n + 1);
         g_autofree gint64 *starts = g_new(gint64, n + 1);
         guint n_calls = 0;
@@ -330,7 +329,7 @@ static gboolean works_after(const Search *s, const Event *events, guint n)
                 }
         for (guint i = 0; i < n; i++) {
                 guint32 call = events[i].call;
-                guint16 asked = call_labels_get(s->labels, call);
+                guint16 asked = call_labels_get(&s->known->labels, call);
                 gsize next;
 
                 if (!events[i].comes || acknowledged_at(s, call) == NOT_ASKED || asked == 0)
@@ -348,8 +347,8 @@ static gboolean works_after(const Search *s, const Event *events, guint n)
         return is_after;
 }
 
-/* How long before it is acknowledged a message's work begins, at most: what comes to an idle worker
- * is begun at once, and is acknowledged the soonest. */
+/* How long before its acknowledgement the work of a message begins, at most, ns. A message to an
+ * idle worker is begun at once, and acknowledged the soonest. */
 static gint64 longest_before(const Search *s, const Event *events, guint n)
 {
         g_autofree gint64 *waits = g_new(gint64, n + 1);
@@ -357,13 +356,13 @@ static gint64 longest_before(const Search *s, const Event *events, guint n)
 
         for (guint i = 0; i < n; i++)
                 if (events[i].comes && !call_is_message(s->calls, events[i].call))
-                        waits[n_waits++] =
-                                acknowledged_at(s, events[i].call) - came(s, events[i].call);
+                        waits[n_waits++] = acknowledged_at(s, events[i].call) -
+                                           arrival_time(s, events[i].call);
         qsort(waits, n_waits, sizeof *waits, compare_times);
         return n_waits ? BEGUN_TIMES * waits[n_waits / BEGUN_SOON] : 0;
 }
 
-/* An acknowledgement says that work was begun, or is about to be, and not where it ends. */
+/* The acknowledgements say when work was begun: the stays of these messages are open. */
 static void go_on_after_acknowledgements(Search *s, Event *events, guint n)
 {
         gint64 before = longest_before(s, events, n);
@@ -384,10 +383,10 @@ static void go_on_after_acknowledgements(Search *s, Event *events, guint n)
         }
 }
 
-/* Threads share connections: who is done takes the one that was given back last, by which the
- * latest message came, so that one seems to end first, and often before any call can have been made
- * for it. Of workers that have a connection each, the one before began earlier, and mostly ends
- * first; and calls are made for all. The mean is the same: they begin and end at the same times. */
+/* Whether threads share connections. A thread that is done takes the connection that was given back
+ * last, by which the latest message came. So that message seems to end first, and often
+ * before any call was made for it. Processes with a connection each mostly end in the order of
+ * their beginnings, and make calls for all. The mean stay is right in both cases. */
 static gboolean shares_connections(const Asked *a)
 {
         return a->overlaps >= LEAST_OVERLAPS &&
@@ -395,7 +394,7 @@ static gboolean shares_connections(const Asked *a)
                (guint64)a->empty * 100 > (guint64)a->n_stays * MOST_EMPTY;
 }
 
-/* What a worker took lasts until it asks again, on the same connection. */
+/* A stay ends when the same connection asks again. */
 static void end_asked(Search *s, const Event *events, guint n)
 {
         for (guint i = 0; i < n; i++) {
@@ -408,7 +407,7 @@ static void end_asked(Search *s, const Event *events, guint n)
         }
 }
 
-/* --- those that nobody ends --------------------------------------------------------- */
+/* --- stays that nobody ends --------------------------------------------------------- */
 
 static int compare_events(const void *a, const void *b)
 {
@@ -417,7 +416,7 @@ static int compare_events(const void *a, const void *b)
         return x->from != y->from ? COMPARE(x->from, y->from) : COMPARE(x->call, y->call);
 }
 
-/* The longest that the node does nothing while it is at work: the pauses before its calls. */
+/* The longest usual pause of the node while it is at work: before a call, ns. */
 static gint64 find_pause(const Event *events, guint n)
 {
         g_autofree gint64 *pauses = g_new(gint64, n + 1);
@@ -445,12 +444,14 @@ static gint64 *list_coming(const Event *events, guint n, guint *n_coming)
         return coming;
 }
 
-/* bounded: a message lasts at most until so many have come after it, or after it was acknowledged,
- * and no longer than longest. */
+/* A stay lasts at most until a message comes to the idle worker. bounded: also at most until
+ * MOST_AHEAD messages have come after it was begun, and no longer than longest. */
 static void end_stays(Search *s, const Event *events, guint n, gboolean bounded, gint64 longest)
 {
         gint64 pause = find_pause(events, n) * (bounded ? 1 : SURELY);
-        g_autofree gint64 *idle = g_new(gint64, n + 1); /* since when, before an event; or MAX */
+        g_autofree gint64 *idle =
+                g_new(gint64,
+                      n + 1); /* by event: its time, if the node was idle before; else G_MAXINT64 */
         guint n_coming;
         g_autofree gint64 *coming = list_coming(events, n, &n_coming);
         gint64 busy = G_MININT64, end;
@@ -486,29 +487,30 @@ static void end_stays(Search *s, const Event *events, guint n, gboolean bounded,
         }
 }
 
-/* --- one at a time ------------------------------------------------------------------ */
+/* --- the ends of jobs by their calls
+ * ------------------------------------------------------------------ */
 
 static int compare_ends(const void *a, const void *b)
 {
-        const TurnMessage *x = a, *y = b;
+        const TurnJob *x = a, *y = b;
 
-        return COMPARE(x->most, y->most);
+        return COMPARE(x->latest, y->latest);
 }
 
-/* Whether it is not known of some messages when the worker was done with each: nobody says it, or
- * several are answered at once. */
-static gboolean are_ends_unknown(const Search *s, const Event *events, guint n,
-                                 const TurnMessage *messages, guint n_messages)
+/* Whether the ends of some stays are unknown: nobody acknowledges the messages, or several at
+ * once. */
+static gboolean are_ends_unknown(const Search *s, const Event *events, guint n, const TurnJob *jobs,
+                                 guint n_jobs)
 {
-        g_autofree TurnMessage *by_end = g_memdup2(messages, n_messages * sizeof *messages);
+        g_autofree TurnJob *by_end = g_memdup2(jobs, n_jobs * sizeof *jobs);
 
         for (guint i = 0; i < n; i++)
                 if (events[i].comes && may_start(s, events[i].call) &&
                     s->links->starts[events[i].call] == STARTS_WORK)
                         return TRUE;
-        qsort(by_end, n_messages, sizeof *by_end, compare_ends);
-        for (guint i = 1; i < n_messages; i++)
-                if (by_end[i].most == by_end[i - 1].most)
+        qsort(by_end, n_jobs, sizeof *by_end, compare_ends);
+        for (guint i = 1; i < n_jobs; i++)
+                if (by_end[i].latest == by_end[i - 1].latest)
                         return TRUE;
         return FALSE;
 }
@@ -538,34 +540,33 @@ static WorkerCall *list_calls(const Search *s, const Event *events, guint n, gui
                 if (!e->comes)
                         calls[(*n_calls)++] = (WorkerCall){
                                 e->from, e->to, kind_of(s, e->call),
-                                call_connections_get(s->connections, e->call).connection
+                                call_connections_get(&s->known->connections, e->call).connection
                         };
         }
         return calls;
 }
 
-/* Where the worker does one thing at a time, the order of its calls says whose they are. FALSE
- * where it does not, or all ends are known. */
-static gboolean find_turns(Search *s, const Event *events, guint n)
+/* The ends of jobs by the order of calls, if the worker does one job at a time. FALSE if it does
+ * several, or if all ends are known. */
+static gboolean end_in_turn(Search *s, const Event *events, guint n)
 {
-        g_autofree TurnMessage *messages = g_new(TurnMessage, n);
-        guint n_messages = 0, n_calls;
+        g_autofree TurnJob *jobs = g_new(TurnJob, n);
+        guint n_jobs = 0, n_calls;
         g_autofree WorkerCall *calls = list_calls(s, events, n, &n_calls);
 
         for (guint i = 0; i < n; i++) {
                 const Event *e = &events[i];
 
                 if (e->comes)
-                        messages[n_messages++] =
-                                (TurnMessage){ e->from, s->calls->at_callee[e->call].to, 0 };
+                        jobs[n_jobs++] = (TurnJob){ e->from, s->calls->at_callee[e->call].to, 0 };
         }
-        if (!are_ends_unknown(s, events, n, messages, n_messages) ||
-            !work_in_turn_find(messages, n_messages, calls, n_calls, find_pause(events, n)))
+        if (!are_ends_unknown(s, events, n, jobs, n_jobs) ||
+            !work_in_turn_find(jobs, n_jobs, calls, n_calls, find_pause(events, n)))
                 return FALSE;
-        n_messages = 0;
+        n_jobs = 0;
         for (guint i = 0; i < n; i++)
                 if (events[i].comes)
-                        set_until(s, events[i].call, messages[n_messages++].until);
+                        set_until(s, events[i].call, jobs[n_jobs++].end);
         return TRUE;
 }
 
@@ -577,49 +578,48 @@ static int compare_begun(const void *a, const void *b, void *events)
         return x->begun != y->begun ? COMPARE(x->begun, y->begun) : COMPARE(x->call, y->call);
 }
 
-/* The messages that a worker's processes begin, in order, and which event each is. */
-static LaneMessage *list_begun(const Search *s, const Event *events, guint n, guint32 *which,
-                               guint *n_messages)
+/* The jobs that a worker's processes begin, in order. which: set, by job, the event of its message.
+ */
+static Job *list_jobs(const Search *s, const Event *events, guint n, guint32 *which, guint *n_jobs)
 {
-        LaneMessage *messages = g_new(LaneMessage, n + 1);
-        gint64 enter = G_MININT64;
+        Job *jobs = g_new(Job, n + 1);
+        gint64 earliest = G_MININT64;
 
-        *n_messages = 0;
+        *n_jobs = 0;
         for (guint32 i = 0; i < n; i++)
                 if (events[i].comes)
-                        which[(*n_messages)++] = i;
-        g_qsort_with_data(which, (gint)*n_messages, sizeof *which, compare_begun, (void *)events);
-        for (guint i = 0; i < *n_messages; i++) {
+                        which[(*n_jobs)++] = i;
+        g_qsort_with_data(which, (gint)*n_jobs, sizeof *which, compare_begun, (void *)events);
+        for (guint i = 0; i < *n_jobs; i++) {
                 const Event *e = &events[which[i]];
 
-                enter = MAX(enter, MAX(e->from, s->links->since[e->call]));
-                messages[i] =
-                        (LaneMessage){ enter, e->begun, call_labels_get(s->labels, e->call), 0 };
+                earliest = MAX(earliest, MAX(e->from, s->links->since[e->call]));
+                jobs[i] =
+                        (Job){ earliest, e->begun, call_labels_get(&s->known->labels, e->call), 0 };
         }
-        return messages;
+        return jobs;
 }
 
-/* Of processes that have connections of their own, where it is known when each message was begun.
- */
-static gboolean find_in_lanes(Search *s, const Event *events, guint n)
+/* The ends of jobs by the calls of processes that have connections of their own, where it is known
+ * when each job was begun. FALSE where this finds nothing. */
+static gboolean end_by_processes(Search *s, const Event *events, guint n)
 {
         g_autofree guint32 *which = g_new(guint32, n + 1);
-        guint n_messages, n_calls;
-        gboolean told =
-                FALSE; /* what messages ask for, without which parts may be the next ones' */
-        g_autofree LaneMessage *messages = list_begun(s, events, n, which, &n_messages);
+        guint n_jobs, n_calls;
+        gboolean kinds_known = FALSE; /* else calls may be those of the next jobs */
+        g_autofree Job *jobs = list_jobs(s, events, n, which, &n_jobs);
         g_autofree WorkerCall *calls = list_calls(s, events, n, &n_calls);
 
-        if (!work_in_lanes_find(messages, n_messages, calls, n_calls))
+        if (!work_in_processes_find(jobs, n_jobs, calls, n_calls))
                 return FALSE;
-        for (guint i = 1; i < n_messages; i++)
-                told |= messages[i].kind != messages[0].kind;
-        for (guint i = 0; i < n_messages; i++) {
+        for (guint i = 1; i < n_jobs; i++)
+                kinds_known |= jobs[i].kind != jobs[0].kind;
+        for (guint i = 0; i < n_jobs; i++) {
                 guint32 call = events[which[i]].call;
 
-                if (told)
-                        s->links->since[call] = MAX(s->links->since[call], messages[i].enter);
-                set_end(s, call, messages[i].until);
+                if (kinds_known)
+                        s->links->since[call] = MAX(s->links->since[call], jobs[i].earliest);
+                set_end(s, call, jobs[i].end);
         }
         return TRUE;
 }
@@ -629,8 +629,8 @@ static int compare_indices(const void *a, const void *b)
         return COMPARE(*(const guint64 *)a, *(const guint64 *)b);
 }
 
-/* What ends when, of all that happens at a worker. */
-static void find_ends(Search *s, Event *events, guint n)
+/* Finds the ends of all stays at one worker. */
+static void end_stays_of_worker(Search *s, Event *events, guint n)
 {
         Asked asked = count_asked(s, events, n, TRUE);
         gboolean elsewhere = works_elsewhere(&asked) || works_after(s, events, n);
@@ -644,14 +644,14 @@ static void find_ends(Search *s, Event *events, guint n)
         else if (!works_elsewhere(&asked))
                 end_asked(s, events, n);
         end_stays(s, events, n, FALSE, longest);
-        if (elsewhere && find_in_lanes(s, events, n))
+        if (elsewhere && end_by_processes(s, events, n))
                 return;
-        if (!find_turns(s, events, n))
+        if (!end_in_turn(s, events, n))
                 end_stays(s, events, n, TRUE, longest);
 }
 
-/* Node by node. */
-static void find_open(Search *s)
+/* Finds the ends of all stays, worker by worker. */
+static void end_open_stays(Search *s)
 {
         g_autoptr(GArray) by_node = g_array_new(FALSE, FALSE, sizeof(guint64));
         g_autoptr(GArray) events = g_array_new(FALSE, FALSE, sizeof(Event));
@@ -678,21 +678,21 @@ static void find_open(Search *s)
                     g_array_index(by_node, guint64, i + 1) >> 32 == it >> 32)
                         continue;
                 g_array_sort(events, compare_events);
-                find_ends(s, (Event *)events->data, events->len);
+                end_stays_of_worker(s, (Event *)events->data, events->len);
                 g_array_set_size(events, 0);
         }
 }
 
-/* A transaction of the queue's: what was sent together with a call that tells of what was taken. */
+/* A transaction of the queue: calls sent together with one that settles a job settle it, too. */
 static void settle_together(Search *s, guint32 call, guint32 to, guint32 step)
 {
         const CallPairs *c = s->calls;
-        guint64 connection = call_connections_get(s->connections, call).connection;
+        guint64 connection = call_connections_get(&s->known->connections, call).connection;
 
         for (guint32 i = call + step; i != to && c->at_caller[i].from == c->at_caller[call].from;
              i += step)
                 if (c->edge[i] == c->edge[call] &&
-                    call_connections_get(s->connections, i).connection == connection)
+                    call_connections_get(&s->known->connections, i).connection == connection)
                         s->links->fetch[i] |= FETCH_SETTLES;
 }
 
@@ -705,19 +705,20 @@ static void find_settling(Search *s)
                 }
 }
 
-gint64 open_stays_find(CallLinks *l, CallPairs *c, const CallLabels *labels, const CallFacts *facts,
-                       const CallConnections *connections, const LinkEdge *edges, guint n_nodes)
+gint64 open_stays_find(KnownCalls *known)
 {
-        g_autofree Part *parts = g_new0(Part, n_nodes);
-        Search s = { l, c, labels, facts, connections, edges, parts, NULL };
+        CallLinks *l = &known->links;
+        CallPairs *c = &known->pairs;
+        g_autofree NodeUse *uses = g_new0(NodeUse, node_table_size(known->nodes));
+        Search s = { known, l, c, uses, NULL };
         gint64 longest = 0;
 
         if (!l->parent)
                 return 0;
         find_settling(&s);
-        find_parts(&s);
-        find_next(&s);
-        find_open(&s);
+        find_uses(&s);
+        find_next_asking(&s);
+        end_open_stays(&s);
         g_free(s.next);
         for (guint32 i = 0; i < c->n; i++) {
                 if (l->fetch[i] && is_worker(&s, edge_of(&s, i)->caller))

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "calls/work-in-lanes.h"
+#include "queues/work-in-processes.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -10,7 +10,7 @@ enum { MESSAGES = 800, PROCESSES = 3, MOST_CALLS = 3 * MESSAGES, MS = 1000000 };
 
 /* A worker and what it really did. */
 typedef struct {
-        LaneMessage message[MESSAGES];
+        Job message[MESSAGES];
         gint64 done[MESSAGES]; /* by message, at first: when its last call was over */
         gint64 ends[MESSAGES]; /* these, once messages are in order */
         WorkerCall call[MOST_CALLS];
@@ -26,7 +26,7 @@ static int compare_calls(const void *a, const void *b)
 
 static int compare_messages(const void *a, const void *b)
 {
-        const LaneMessage *x = a, *y = b;
+        const Job *x = a, *y = b;
 
         return COMPARE(x->begun, y->begun);
 }
@@ -77,15 +77,14 @@ static void work(Worker *w, GRand *random, gint64 gap, gboolean told)
 
                 come += (gint64)(-log(1 - g_rand_double(random)) * (double)gap);
                 now = MAX(come, free[process]);
-                w->message[m] =
-                        (LaneMessage){ come, now + between(random, 0, MS), told ? asked : 0, m };
+                w->message[m] = (Job){ come, now + between(random, 0, MS), told ? asked : 0, m };
                 w->done[m] = do_job(w, random, process, now, asked);
                 free[process] = between(random, w->done[m], w->done[m] + MS);
         }
         qsort(w->call, w->n_calls, sizeof *w->call, compare_calls);
         qsort(w->message, MESSAGES, sizeof *w->message, compare_messages);
         for (guint m = 0; m < MESSAGES; m++)
-                w->ends[m] = w->done[w->message[m].until];
+                w->ends[m] = w->done[w->message[m].end];
 }
 
 /* How many of the messages last until they were done with. */
@@ -96,10 +95,10 @@ static guint run(guint32 seed, gint64 gap, gboolean told)
         guint right = 0;
 
         work(w, random, gap, told);
-        g_assert_true(work_in_lanes_find(w->message, MESSAGES, w->call, w->n_calls));
+        g_assert_true(work_in_processes_find(w->message, MESSAGES, w->call, w->n_calls));
         for (guint m = 0; m < MESSAGES; m++) {
-                g_assert_cmpint(w->message[m].until, >=, w->message[m].enter);
-                right += w->message[m].until == w->ends[m];
+                g_assert_cmpint(w->message[m].end, >=, w->message[m].earliest);
+                right += w->message[m].end == w->ends[m];
         }
         g_free(w);
         return right;
@@ -133,7 +132,7 @@ static void test_asked(void)
 }
 
 /* What cannot be told apart: all on one connection, or on none that is known. */
-static void test_no_lanes(void)
+static void test_no_processes(void)
 {
         g_autoptr(GRand) random = g_rand_new_with_seed(1);
         Worker *w = g_new(Worker, 1);
@@ -141,27 +140,27 @@ static void test_no_lanes(void)
         work(w, random, 8 * MS, FALSE);
         for (guint i = 0; i < w->n_calls; i++)
                 w->call[i].connection = 0;
-        g_assert_false(work_in_lanes_find(w->message, MESSAGES, w->call, w->n_calls));
+        g_assert_false(work_in_processes_find(w->message, MESSAGES, w->call, w->n_calls));
         for (guint i = 0; i < w->n_calls; i++)
                 w->call[i].connection = 1;
-        g_assert_false(work_in_lanes_find(w->message, MESSAGES, w->call, w->n_calls));
-        g_assert_false(work_in_lanes_find(w->message, 0, w->call, w->n_calls));
-        g_assert_false(work_in_lanes_find(w->message, MESSAGES, w->call, 0));
+        g_assert_false(work_in_processes_find(w->message, MESSAGES, w->call, w->n_calls));
+        g_assert_false(work_in_processes_find(w->message, 0, w->call, w->n_calls));
+        g_assert_false(work_in_processes_find(w->message, MESSAGES, w->call, 0));
         g_free(w);
 }
 
 /* Whose a connection is, by what it never meets. */
-static void test_lanes(void)
+static void test_processes(void)
 {
         g_autoptr(GRand) random = g_rand_new_with_seed(2);
-        guint8 lane[MOST_CALLS], of[2 * PROCESSES + 1];
+        guint8 process[MOST_CALLS], of[2 * PROCESSES + 1];
         Worker *w = g_new(Worker, 1);
 
         work(w, random, 4 * MS, FALSE);
-        g_assert_cmpuint(find_lanes(w->call, w->n_calls, lane), ==, PROCESSES);
+        g_assert_cmpuint(worker_processes_find(w->call, w->n_calls, process), ==, PROCESSES);
         for (guint i = 0; i < w->n_calls; i++)
-                of[w->call[i].connection] = lane[i];
-        g_assert_cmpuint(of[0], ==, NO_LANE);
+                of[w->call[i].connection] = process[i];
+        g_assert_cmpuint(of[0], ==, NO_PROCESS);
         for (guint i = 0; i < PROCESSES; i++) {
                 g_assert_cmpuint(of[1 + 2 * i], ==, of[2 + 2 * i]);
                 g_assert_cmpuint(of[1 + 2 * i], !=, of[1 + 2 * ((i + 1) % PROCESSES)]);
@@ -172,10 +171,10 @@ static void test_lanes(void)
 int main(int argc, char **argv)
 {
         g_test_init(&argc, &argv, NULL);
-        g_test_add_func("/work-in-lanes/leisure", test_leisure);
-        g_test_add_func("/work-in-lanes/hurry", test_hurry);
-        g_test_add_func("/work-in-lanes/asked", test_asked);
-        g_test_add_func("/work-in-lanes/no-lanes", test_no_lanes);
-        g_test_add_func("/work-in-lanes/lanes", test_lanes);
+        g_test_add_func("/work-in-processes/leisure", test_leisure);
+        g_test_add_func("/work-in-processes/hurry", test_hurry);
+        g_test_add_func("/work-in-processes/asked", test_asked);
+        g_test_add_func("/work-in-processes/no-processes", test_no_processes);
+        g_test_add_func("/work-in-processes/processes", test_processes);
         return g_test_run();
 }

@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "tracefmt/attributes.h"
+
+#include <string.h>
+
+const Attributes no_attributes;
+
+/* One word: its key up to the equals sign, and its value. */
+typedef struct {
+        const char *key;
+        gsize key_length;
+        AttributeText value;
+} Word;
+
+/* 0 where the text is no number of up to 18 digits. */
+static gint64 text_number(AttributeText text)
+{
+        gint64 number = 0;
+
+        if (text.length > 18)
+                return 0;
+        for (gsize i = 0; i < text.length; i++) {
+                if (!g_ascii_isdigit(text.at[i]))
+                        return 0;
+                number = 10 * number + text.at[i] - '0';
+        }
+        return number;
+}
+
+static inline gboolean word_is(const Word *w, const char *key, gsize length)
+{
+        return w->key_length == length && !memcmp(w->key, key, length);
+}
+
+static inline void word_text(const Word *w, const char *key, AttributeText *text)
+{
+        if (word_is(w, key, strlen(key)) && !text->at)
+                *text = w->value;
+}
+
+static inline void word_number(const Word *w, const char *key, gint64 *number)
+{
+        if (word_is(w, key, strlen(key)) && *number == 0)
+                *number = text_number(w->value);
+}
+
+static inline void word_take(const Word *w, Attributes *a)
+{
+        switch (*w->key) {
+        case 'b':
+                word_number(w, "bytes", &a->bytes);
+                break;
+        case 'c':
+                word_number(w, "conn", &a->conn);
+                break;
+        case 'f':
+                word_text(w, "fetch", &a->fetch);
+                break;
+        case 'i':
+                word_text(w, "ids", &a->ids);
+                break;
+        case 'l':
+                word_text(w, "label", &a->label);
+                word_text(w, "link", &a->link);
+                break;
+        case 'p':
+                word_text(w, "path", &a->path);
+                break;
+        case 'r':
+                word_text(w, "relay", &a->relay);
+                word_number(w, "resent", &a->resent);
+                break;
+        case 's':
+                word_number(w, "syn", &a->syn);
+                word_number(w, "stall", &a->stall);
+                break;
+        case 't':
+                word_number(w, "txn", &a->txn);
+                break;
+        }
+}
+
+void attributes_parse(Attributes *a, const char *text, gsize length)
+{
+        const char *p = text, *end = text + length;
+
+        memset(a, 0, sizeof *a);
+        while (p < end) {
+                Word w = { .key = p };
+
+                while (p < end && (guchar)*p > ' ' && *p != '=')
+                        p++;
+                w.key_length = (gsize)(p - w.key);
+                if (p < end && *p == '=') {
+                        w.value.at = ++p;
+                        while (p < end && (guchar)*p > ' ')
+                                p++;
+                        w.value.length = (gsize)(p - w.value.at);
+                        word_take(&w, a);
+                }
+                while (p < end && (guchar)*p <= ' ')
+                        p++;
+        }
+}

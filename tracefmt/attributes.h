@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ *
+ * The attributes of a message ("key=value key=value", docs/trace-format.md) that pairing, links
+ * and joint inference use. They are parsed once a message; unknown keys are skipped. If a key
+ * stands twice, its first value counts; if a number stands twice, its first above 0.
+ */
+#ifndef RAVEL_ATTRIBUTES_H
+#define RAVEL_ATTRIBUTES_H
+
+#include "tracefmt/message.h"
+
+/* A value as written, borrowed from the message and not NUL-terminated. */
+typedef struct {
+        const char *at; /* NULL: the message has no such attribute */
+        gsize length;
+} AttributeText;
+
+/* Numbers are 0 if the attribute is missing, or is no number of up to 18 digits. */
+typedef struct {
+        AttributeText label, link, relay, fetch, ids, path;
+        gint64 bytes, conn, txn;
+        gint64 syn, stall, resent; /* ns */
+} Attributes;
+
+extern const Attributes no_attributes;
+
+void attributes_parse(Attributes *attributes, const char *text, gsize length);
+
+/* The attributes of a message, which lie in space if there are any. */
+static inline const Attributes *attributes_of(const Message *message, Attributes *space)
+{
+        if (G_LIKELY(message->attrs_length == 0))
+                return &no_attributes;
+        attributes_parse(space, message->attrs, message->attrs_length);
+        return space;
+}
+
+#endif
