@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  *
- * The path instances of drawings (inference/drawings.h): the same calls and the same roots as those
+ * The path instances of drawings (inference/solve/drawings.h): the same calls and the same roots as those
  * that were found, put together by the parents of each drawing. Where most instances are wrong,
  * these count patterns better (docs/paths.md).
  */

@@ -7,7 +7,7 @@
 
 #include <glib.h>
 
-#include "inference/weights.h"
+#include "inference/model/weights.h"
 
 /* A call that might be the parent of another. */
 typedef struct {

@@ -6,7 +6,7 @@
 #include "base/big-memory.h"
 #include "base/compare.h"
 #include "base/size-class.h"
-#include "inference/pass-calls.h"
+#include "inference/model/pass-calls.h"
 #include "nesting/explanation.h"
 
 /* A call whose cause is known from its link is no child that a node needs to be asked about, nor is

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""What each constant of inference/tuning.h is worth: the program is built without it, that is with
+"""What each constant of inference/model/tuning.h is worth: the program is built without it, that is with
 a value that takes away what it does, and finds the parents of systems of known truth.
 
     ablation-inference.py BUILD [--only NAME,...] [--groups NAME,...] > systems.tsv
@@ -122,7 +122,7 @@ JITTERS = (1, 2, 3)
 COLUMNS = ["group", "constant", "value", "without", "system", "right", "points", "error", "error more",
            "CPU", "same", "traces", "queues", "no queues"]
 SOURCE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-TUNING = os.path.join(SOURCE, "inference", "tuning.h")
+TUNING = os.path.join(SOURCE, "inference", "model", "tuning.h")
 LIBRARY = "libravel.a"
 
 
@@ -155,7 +155,7 @@ def build_without(build, name, value, work):
     os.makedirs(f"{work}/inference", exist_ok=True)
     with open(TUNING, encoding="utf-8") as lines:
         text = re.sub(rf"^(#define {name}) .*$", rf"\1 {value}", lines.read(), flags=re.M)
-    with open(f"{work}/inference/tuning.h", "w", encoding="utf-8") as out:
+    with open(f"{work}/inference/model/tuning.h", "w", encoding="utf-8") as out:
         out.write(text)
     flags = subprocess.run(["pkg-config", "--cflags", "glib-2.0"], capture_output=True, text=True,
                            check=True).stdout.split()

@@ -63,17 +63,9 @@ circle() {
         tsort "$1" 2>&1 >/dev/null | sed 's/^tsort: //' | awk '/loop/ && k++ { exit } { print }'
 }
 
-# A sub-folder counts as a folder of its own. These arrows (FOLDER OTHER) make circles that are known.
-cat >"$work/known" <<'END'
-paths paths/store
-paths paths/write
-paths/trend paths/write
-END
-
-# folders FILE: the same graph of folders, without the known arrows
+# folders FILE: the same graph of folders; a sub-folder counts as a folder of its own
 folders() {
-        awk '{ for (i = 1; i <= 2; i++) sub(/\/[^\/]*$/, "", $i) } $1 != $2' "$1" | sort -u |
-                grep -vxFf "$work/known"
+        awk '{ for (i = 1; i <= 2; i++) sub(/\/[^\/]*$/, "", $i) } $1 != $2' "$1" | sort -u
 }
 
 # no_circles FILE VERB: the graph of files has none, nor has that of their folders
@@ -84,16 +76,18 @@ no_circles() {
         none "folders do not $2 each other in a circle" "$(circle "$work/folders")"
 }
 
-# outside FILE FOLDER OTHERS: lines of the folder's files whose others are not of OTHERS, a pattern
+# outside FILE FOLDER OTHERS FILES: lines of the folder's files whose others are neither of OTHERS, a
+# pattern of folders, nor of FILES
 outside() {
-        awk -v folder="$2/" 'index($1, folder) == 1' "$1" | grep -Ev " ($2${3:+|$3})/"
+        awk -v folder="$2/" 'index($1, folder) == 1' "$1" | grep -Ev " (($2${3:+|$3})/${4:+|$4})"
 }
 
-# may FOLDER OTHERS: FOLDER includes and calls itself and OTHERS, a pattern
+# may FOLDER OTHERS FILES: FOLDER includes and calls itself and OTHERS and FILES, patterns
 may() {
-        none "$1 includes only what it may" "$(outside "$work/includes" "$1" "$2")"
-        [ -z "$calls" ] || none "$1 calls only what it may" "$(outside "$work/calls" "$1" "$2")"
+        none "$1 includes only what it may" "$(outside "$work/includes" "$1" "$2" "$3")"
+        [ -z "$calls" ] || none "$1 calls only what it may" "$(outside "$work/calls" "$1" "$2" "$3")"
 }
+door='inference/(inference|given-model|shared-node)$' 
 may base
 may tracefmt 'base'
 may capture 'base|tracefmt'
@@ -114,6 +108,10 @@ may export 'base|tracefmt|paths|store|write'
 may calls 'base|tracefmt'
 may queues 'base|tracefmt|calls'
 may inference 'base|tracefmt|calls'
+may inference/model 'base|tracefmt|calls' "$door"
+may inference/search 'base|tracefmt|calls|inference/model' "$door"
+may inference/learn 'base|tracefmt|calls|inference/(model|search)' "$door"
+may inference/evidence 'base|tracefmt|calls|inference/(model|search|learn)' "$door"
 may nesting 'base|tracefmt|clocks|paths|calls|queues|inference'
 may convolution 'base|tracefmt|clocks|paths'
 may draw 'base|write'

@@ -3,7 +3,7 @@
  * Numbers of calls that parents make, found without knowing which made which.
  */
 #include "base/compare.h"
-#include "inference/call-numbers.h"
+#include "inference/model/call-numbers.h"
 
 enum { PARENTS = 1500, MS = 1000000, KINDS = 3, CALLEES = 3, MOST = 8 * PARENTS };
 

@@ -3,9 +3,9 @@
  * Inference through its door: a problem, a model and an answer go to bytes and back; what was read
  * solves as what was written; bytes that are not as expected are refused, and never do harm.
  */
-#include "inference/delay-density.h"
 #include "inference/inference.h"
-#include "inference/weights.h"
+#include "inference/model/delay-density.h"
+#include "inference/model/weights.h"
 
 #include <string.h>
 

@@ -4,20 +4,20 @@
  * has learned, against counting by name; the shares of calls by a trellis, and what becomes of
  * beliefs, against all sets and assignments that there are.
  */
-#include "inference/assignment.h"
-#include "inference/beliefs.h"
-#include "inference/calibrate.h"
-#include "inference/evidence-table.h"
-#include "inference/families.h"
-#include "inference/family.h"
-#include "inference/kinds.h"
-#include "inference/learn.h"
-#include "inference/parts.h"
-#include "inference/rounds.h"
-#include "inference/serving-order.h"
-#include "inference/stretches.h"
-#include "inference/weigh.h"
-#include "inference/workers.h"
+#include "inference/evidence/evidence-table.h"
+#include "inference/evidence/serving-order.h"
+#include "inference/evidence/workers.h"
+#include "inference/learn/calibrate.h"
+#include "inference/learn/learn.h"
+#include "inference/learn/rounds.h"
+#include "inference/model/kinds.h"
+#include "inference/model/parts.h"
+#include "inference/search/assignment.h"
+#include "inference/search/beliefs.h"
+#include "inference/search/family.h"
+#include "inference/search/stretches.h"
+#include "inference/solve/families.h"
+#include "inference/solve/weigh.h"
 
 #include <math.h>
 

@@ -2,8 +2,8 @@
  *
  * What is known of leases of connections, and what is learned of them.
  */
-#include "inference/lease-spans.h"
-#include "inference/lease-table.h"
+#include "inference/evidence/lease-spans.h"
+#include "inference/evidence/lease-table.h"
 
 /* That a server says that a transaction is open is enough where about all are spanned by chance,
  * too, but for a node that passes on each call of them. The counts are those of real ones. */

@@ -2,8 +2,8 @@
  *
  * Processes told by the connections that parents use.
  */
-#include "inference/problem.h"
-#include "inference/processes.h"
+#include "inference/evidence/processes.h"
+#include "inference/model/problem.h"
 
 enum { MOST = 80 };
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "inference/roots.h"
+#include "inference/model/roots.h"
 
 #include "paths/path-set.h"
 

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "inference/evidence/evidence-table.h"
+#include "inference/model/kinds.h"
+#include "inference/model/problem.h"
+
+/* Sets of callees by what they have in common, from the narrowest on. A callee whose sizes vary is
+ * many, and only together are their calls of a fixed number. */
+typedef enum { SAME_CALLEE, SAME_LABEL, SAME_NODE, ANY_CALLEE, N_WIDTHS } Width;
+
+typedef struct {
+        NodeId node;
+        guint16 label;
+        gboolean used;
+} Callee;
+
+static gboolean go_together(const Callee *callees, guint32 one, guint32 other, Width width)
+{
+        const Callee *x = &callees[one], *y = &callees[other];
+
+        if (!x->used || !y->used)
+                return FALSE;
+        switch (width) {
+        case SAME_CALLEE:
+                return one == other;
+        case SAME_LABEL:
+                return x->node == y->node && x->label == y->label;
+        case SAME_NODE:
+                return x->node == y->node;
+        default:
+                return TRUE;
+        }
+}
+
+/* The callees that go together with this one. Whether it is the first of them, and they are more
+ * than in the set that is narrower. */
+static gboolean gather(const Callee *callees, guint32 n, guint32 callee, Width width,
+                       guint8 *member)
+{
+        guint32 n_narrower = 0, n_members = 0;
+
+        for (guint32 i = 0; i < n; i++) {
+                member[i] = go_together(callees, i, callee, width);
+                if (member[i] && i < callee)
+                        return FALSE;
+                n_members += member[i];
+                n_narrower += width > 0 && go_together(callees, i, callee, width - 1);
+        }
+        return n_members > n_narrower;
+}
+
+/* The kinds of parents, by call into the node, and the callees, by call out of it. */
+typedef struct {
+        guint32 *kind, *callee;
+        Callee *callees;
+} Told;
+
+static Told tell(const Joint *j)
+{
+        const NodeProblem *node = j->problem->node;
+        const NodeModel *h = j->model;
+        Told t = { g_new(guint32, node->n_in), g_new(guint32, node->n_out),
+                   g_new0(Callee, h->n_callees) };
+
+        for (guint32 i = 0; i < node->n_in; i++)
+                t.kind[i] = j->kinds->kind[i];
+        for (guint32 i = 0; i < node->n_out; i++) {
+                t.callee[i] = j->kinds->calls[i].callee;
+                t.callees[t.callee[i]] = (Callee){ node->out[i].callee, node->out[i].label, TRUE };
+        }
+        return t;
+}
+
+/* Finds numbers before all that parents can be found by: with them, each parent is held to what it
+ * makes, whatever was learned from parents that are mistaken. */
+static void try_numbers(Evidence *e G_GNUC_UNUSED, Joint *j)
+{
+        NodeModel *h = j->model;
+        guint8 member[NUMBERS_KINDS];
+        CallNumbers numbers;
+        CallCurve *curve;
+        Told t;
+
+        if (h->in.n > NUMBERS_KINDS || h->n_callees > NUMBERS_KINDS)
+                return;
+        t = tell(j);
+        call_numbers_init(&numbers, h->in.n, h->n_callees);
+        curve = call_curve_new(j->problem->node, t.kind, h->in.n, t.callee,
+                               j->problem->n_stretches > 1 ? STRETCH : 0);
+        for (Width width = SAME_CALLEE; width < N_WIDTHS; width++)
+                for (guint32 i = 0; i < h->n_callees; i++)
+                        if (gather(t.callees, h->n_callees, i, width, member))
+                                call_numbers_find(&numbers, curve, member);
+        call_curve_free(curve);
+        g_free(t.kind);
+        g_free(t.callee);
+        g_free(t.callees);
+        node_model_tell_numbers(h, &numbers);
+}
+
+const EvidenceKind evidence_numbers = { .name = "numbers", .try_first = try_numbers };

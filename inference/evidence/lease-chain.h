@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ *
+ * Leases in the Markov chain: who owns each call at present, and the log of the ratio of each call,
+ * which a move changes for the calls that it moves and for those that follow on their connections.
+ */
+#ifndef RAVEL_LEASE_CHAIN_H
+#define RAVEL_LEASE_CHAIN_H
+
+#include "inference/evidence/leases.h"
+#include "inference/search/family.h"
+
+typedef struct {
+        guint32 call, owner;
+        gint32 log;
+} LeaseReplaced;
+
+typedef struct {
+        guint32 *owner; /* by call: its parent, or NO_PARENT */
+        gint32 *log;    /* by call: the log of its ratio, in 1/LOG_UNIT */
+        gboolean stale; /* log is not known */
+        LeaseReplaced replaced[4 * MOST_CHILDREN];
+        guint32 n_replaced;
+} LeaseChain;
+
+void lease_chain_init(LeaseChain *c, guint32 n_out);
+void lease_chain_clear(LeaseChain *c);
+
+/* As in EvidenceKind. */
+void lease_chain_begin(LeaseChain *c, const Leases *l);
+void lease_chain_seat(LeaseChain *c, const Family *f);
+gint64 lease_chain_put(LeaseChain *c, const Leases *l, const Family f[2]);
+void lease_chain_back(LeaseChain *c);
+guint32 lease_chain_block(const LeaseChain *c, const Leases *l, guint32 call, guint32 parent,
+                          guint32 other, guint32 *calls);
+
+#endif

@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ *
+ * Whether a node serves in order, as event loops and queues do: of two calls into it that wait for
+ * the same thing, the one that has waited longer goes on first.
+ *
+ * The outputs of a node are its calls and its replies, in order of time. The trigger of an output
+ * is the event of the same parent since which its delay counts. Its class is the kind of the
+ * trigger and its own kind. Two outputs of different parents are inverted if the one with the later
+ * trigger came first.
+ *
+ * For each class, and each pair of classes, a factor is learned: how much rarer inversions are than
+ * delays alone would make them. Pairs of outputs whose triggers are hardly in doubt show that. Each
+ * inversion then multiplies the likelihood of an output by its factor.
+ */
+#ifndef RAVEL_SERVING_ORDER_H
+#define RAVEL_SERVING_ORDER_H
+
+#include "inference/model/delay-density.h"
+
+typedef struct {
+        gint64 time;
+        gint64 trigger;
+        guint32 class;  /* NO_CLASS: nothing is believed of it */
+        guint32 parent; /* the parent that made it, as far as believed */
+        guint32 row;    /* row of the densities of its delay */
+        float share;    /* the share of belief that it has this trigger */
+} Output;
+
+#define NO_CLASS G_MAXUINT32
+
+/* Pairs of outputs: their number, the number of inverted ones, and the number of inversions
+ * expected by the delays. */
+typedef struct {
+        double n, inverted, expected;
+} ServedPairs;
+
+typedef struct {
+        Output *outputs; /* in order of time */
+        guint32 n, n_classes;
+        gboolean in_use;     /* some factor is less than 1 */
+        gboolean last_first; /* of two the later goes on first: set while that is tried */
+        gboolean *may;       /* by class: whether it may be in order */
+        double *factor;      /* by class: the factor of an inversion; 1: no order */
+        float *mixed;        /* by pair of classes: the factor of an inversion; NULL: no order */
+        ServedPairs *pairs;  /* by class: the pairs learned from */
+        ServedPairs *kept;   /* by class: the pairs kept from earlier outputs */
+} ServingOrder;
+
+/* Makes an order with no outputs and no factors. */
+void serving_order_init(ServingOrder *o, guint32 n_classes);
+void serving_order_clear(ServingOrder *o);
+
+/* What was learned to bytes; or back, into an order with as many classes. */
+void serving_order_bytes(ServingOrder *o, Bytes *b);
+
+/* Takes over the outputs, of which nothing is believed yet. Keeps the factors. */
+void serving_order_take(ServingOrder *o, Output *outputs, guint32 n);
+
+/* Keeps the pairs learned from last, to count again with other outputs; half: with half the
+ * weight. */
+void serving_order_keep(ServingOrder *o, gboolean half);
+
+/* Forgets what is believed of outputs. */
+void serving_order_forget(ServingOrder *o);
+
+/* Learns factors from what is believed of outputs. */
+void serving_order_learn(ServingOrder *o, DelayDensities *delays);
+
+/* The same, but takes each class for ordered. Belief propagation then shows whether that was right.
+ */
+void serving_order_suppose(ServingOrder *o, DelayDensities *delays);
+
+/* Sets the factor of all classes. */
+void serving_order_set(ServingOrder *o, double factor);
+
+/* Says whether a class may be in order. Of others no pairs count. */
+void serving_order_allow(ServingOrder *o, guint32 class, gboolean may);
+
+/* Drops what was learned: no class is in order. */
+void serving_order_drop(ServingOrder *o);
+
+/* What was learned, to be freed with g_free(); goes back to it. */
+gpointer serving_order_save(const ServingOrder *o);
+void serving_order_restore(ServingOrder *o, gconstpointer saved);
+
+/* The number of counts of pairs: one for each class and, if they are not too many, one for each two
+ * classes after these. */
+gsize serving_order_n_counts(const ServingOrder *o);
+
+/* Adds the pairs of outputs to the counts. */
+void serving_order_count(const ServingOrder *o, DelayDensities *delays, ServedPairs *pairs);
+
+/* Of the outputs of which something is believed, the part whose triggers are hardly in doubt. */
+double serving_order_sure(const ServingOrder *o);
+
+/* The ratio of the odds of an inversion in all pairs of one class to the odds by delays alone. */
+double serving_order_odds(const ServingOrder *o, const ServedPairs *pairs);
+
+/* Makes factors of counts of pairs. The factor of a class backs off to the factor of all. */
+void serving_order_fit(ServingOrder *o, const ServedPairs *pairs);
+
+/* The log likelihood, in 1/LOG_UNIT, of the inversions of an output. log: the logs of all factors,
+ * in the order of counts, from serving_order_get_logs(). */
+gint64 serving_order_log(const ServingOrder *o, guint32 at, const gint32 *log);
+void serving_order_get_logs(const ServingOrder *o, gint32 *log);
+
+/* The factor by which inversions change the likelihood that a parent made output `at` with this
+ * class and trigger; 1 without inversions. */
+double serving_order_factor(const ServingOrder *o, guint32 at, guint32 class, gint64 trigger,
+                            guint32 parent);
+
+#endif

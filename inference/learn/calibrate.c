@@ -1,0 +1,344 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "inference/learn/calibrate.h"
+
+#include <math.h>
+
+#include "inference/model/node-model.h"
+#include "inference/model/tuning.h"
+#include "inference/search/assignment.h"
+#include "inference/search/beliefs.h"
+#include "inference/search/family.h"
+
+void scores_init(Scores *s, const Problem *p)
+{
+        gsize n = problem_n_all(p);
+
+        s->share = g_new(float, n + 1);
+        s->score = g_new(float, n + 1);
+        s->prior = 1;
+        s->astray = 0;
+        for (gsize k = 0; k < n; k++)
+                s->share[k] = s->score[k] = 1;
+}
+
+void scores_clear(Scores *s)
+{
+        g_clear_pointer(&s->share, g_free);
+        g_clear_pointer(&s->score, g_free);
+        g_clear_pointer(&s->drawn, g_free);
+        g_clear_pointer(&s->learned, g_free);
+}
+
+/* --- shares ---------------------------------------------------------------------- */
+
+static double odds_of(double share)
+{
+        return share / MAX(1 - share, 1e-9);
+}
+
+static double fourth_root(double x)
+{
+        return sqrt(sqrt(x));
+}
+
+static double squares_of(const Problem *p, guint32 call, const float *share)
+{
+        double sum = 0;
+
+        for (gsize k = p->candidates[call]; k < p->candidates[call + 1]; k++)
+                sum += (double)share[k] * share[k];
+        return sum;
+}
+
+/* Runs belief propagation again from the second best parent of each call. second: the shares it
+ * comes to, by candidate. both: a mean of these and the first shares. */
+static void ask_again(Joint *j, float *second, float *both)
+{
+        assignment_take_best(j->assignment, j->problem, j->scores->score, TRUE);
+        joint_start_beliefs(j);
+        for (guint round = 0; round < SETTLE; round++)
+                joint_update_all(j, FALSE);
+        joint_get_shares(j, second);
+        for (guint32 i = 0; i < j->problem->node->n_out; i++) {
+                double sum = 0;
+
+                for (gsize k = j->problem->candidates[i]; k < j->problem->candidates[i + 1]; k++) {
+                        double odds = odds_of(FIRST_OPINION * j->scores->share[k] +
+                                              (1 - FIRST_OPINION) * second[k]);
+
+                        if (odds > SURE_ODDS)
+                                odds = SURE_ODDS * sqrt(fourth_root(odds / SURE_ODDS));
+                        sum += both[k] = odds / (1 + odds);
+                }
+                for (gsize k = j->problem->candidates[i]; k < j->problem->candidates[i + 1]; k++)
+                        both[k] /= sum;
+        }
+}
+
+/* --- calibration -------------------------------------------------------------- */
+
+/* Odds count by their power of 7/8, and before that what is beyond the usual ones by 3/4: drawings
+ * of one chain are surer than is right. */
+static double temper(double odds)
+{
+        if (odds > USUAL_ODDS)
+                odds /= fourth_root(odds / USUAL_ODDS);
+        return odds > 0 ? odds / sqrt(fourth_root(odds)) : 0;
+}
+
+/* What all calls of the node that have a choice say of how far its shares can be trusted. */
+typedef struct {
+        double excess; /* how much surer the first shares are than the second of the same parents,
+                          as far as those count */
+        double doubt;  /* what is left of the shares by the best candidates, in the mean */
+        double crowd;  /* how many candidates are about as good by beliefs, in the mean */
+} Trust;
+
+/* Whether beliefs count against the first parents: not where walks are so much less likely by their
+ * best parents that beliefs only got stuck there. */
+static gboolean beliefs_count(Joint *j, const float *beliefs, const float *first)
+{
+        double log, lost;
+
+        assignment_take_best(j->assignment, j->problem, first, FALSE);
+        log = joint_log_of_families(j);
+        assignment_take_best(j->assignment, j->problem, beliefs, FALSE);
+        lost = (log - joint_log_of_families(j)) / j->problem->n_choice;
+        return lost < SECOND_LOST;
+}
+
+static Trust find_trust(const Joint *j, const float *second, gboolean counts, const float *beliefs)
+{
+        const Problem *p = j->problem;
+        Trust t = { 0, 0, 0 };
+
+        for (guint32 i = 0; i < p->node->n_out; i++) {
+                gsize best;
+
+                if (n_candidates(p, i) <= 1)
+                        continue;
+                best = problem_best_candidate(p, i, j->scores->share);
+                t.excess += j->scores->share[best] - second[best];
+                t.doubt += 1 - (double)j->scores->share[best];
+                t.crowd += 1 / squares_of(p, i, beliefs);
+        }
+        t.excess = counts ? MAX(t.excess, 0) / p->n_choice : 0;
+        t.doubt = MAX(t.doubt, 0) / p->n_choice;
+        t.crowd /= p->n_choice;
+        return t;
+}
+
+/* By how much odds are divided, of a call with n candidates. Where order tells families apart, the
+ * second shares, which know little of it, seldom come to where the first ones did, and tell less
+ * against them; but not where the node first looked like a queue of workers: order is less certain
+ * there. */
+static double find_divisor(const Joint *j, const Trust *t, guint32 n)
+{
+        double doubt = 1 + DOUBT * t->excess * sqrt(t->excess) * (n - 2);
+
+        doubt /= fourth_root(doubt);
+        if (evidence_has_outputs(&j->model->evidence) && !evidence_is_refuted(&j->model->evidence))
+                doubt = sqrt(doubt);
+        return doubt * fourth_root(t->crowd);
+}
+
+/* How many calls are in error that look sure. Calls change places with each other, so where many
+ * are in doubt, sure ones were taken by wrong parents, too; where calls hang together, they are
+ * wrong together. */
+static double find_astray(const Joint *j, const Trust *t)
+{
+        return MIN(ASTRAY * t->doubt * sqrt(t->doubt), MOST_ASTRAY) +
+               (evidence_refines(&j->model->evidence) ? TIED_ASTRAY : 0);
+}
+
+/* Calibration: turns shares into probabilities. */
+static void calibrate(Joint *j, const Trust *t)
+{
+        double astray = j->scores->astray = find_astray(j, t);
+
+        for (guint32 i = 0; i < j->problem->node->n_out; i++) {
+                guint32 n = n_candidates(j->problem, i);
+                double divisor = n > 1 ? find_divisor(j, t, n) : 1;
+
+                for (gsize k = j->problem->candidates[i];
+                     n > 1 && k < j->problem->candidates[i + 1]; k++) {
+                        double odds = odds_of(j->scores->share[k]);
+
+                        odds = temper(odds) / divisor;
+                        j->scores->share[k] =
+                                (float)((1 - astray) * odds / (1 + odds) + astray / n);
+                }
+        }
+}
+
+/* Whether a wrong model was learned: the assignment does not bear out what was supposed of the
+ * node; or a queue was not borne out when the model was learned, and order, which may look like one, is
+ * not what it was. */
+static gboolean is_refuted(Joint *j)
+{
+        const EvidenceSet *evidence = &j->model->evidence;
+
+        if (evidence_is_refuted(evidence) && !evidence_has_outputs(evidence))
+                return TRUE;
+        assignment_take_best(j->assignment, j->problem, j->scores->score, FALSE);
+        return !evidence_borne_out(evidence, j);
+}
+
+/* By a wrong model parents are hardly likelier than any candidate: only the fourth root of how much
+ * likelier they are said to be is left; or the square root, where order tells parents, too, or where
+ * the node was learned again without the queue that was refuted. */
+static void distrust(Joint *j)
+{
+        const EvidenceSet *evidence = &j->model->evidence;
+        gboolean again = evidence_is_refuted(evidence) && evidence_n_workers(evidence) == 0;
+        gboolean less = again || evidence_has_outputs(evidence);
+
+        for (guint32 i = 0; i < j->problem->node->n_out; i++) {
+                double others = (double)n_candidates(j->problem, i) - 1;
+
+                for (gsize k = j->problem->candidates[i];
+                     others > 0 && k < j->problem->candidates[i + 1]; k++) {
+                        double odds = sqrt(odds_of(j->scores->share[k]) * others);
+
+                        odds = (less ? odds : sqrt(odds)) / others;
+                        j->scores->share[k] = (float)(odds / (1 + odds));
+                }
+        }
+}
+
+/* --- shares and scores ------------------------------------------------------- */
+
+/* Draws n assignments, a sweep apart, with the bits from `first` on. */
+static void draw(Sampler *chain, Drawings *drawn, guint n, Drawings first)
+{
+        for (guint i = 0; i < n; i++) {
+                sampler_run(chain, 1);
+                sampler_note(chain, drawn, (Drawings){ first.warm << i, first.cold << i });
+        }
+}
+
+/* Runs a chain from the assignment and draws from it, warm and cold. */
+static void run_chain(Joint *j, const float *chance, guint n, Drawings *drawn)
+{
+        Sampler *chain = sampler_new(j, chance, FALSE);
+
+        sampler_run(chain, WARM_UP);
+        draw(chain, drawn, n, (Drawings){ .warm = 1 });
+        sampler_cool(chain, COLD);
+        sampler_run(chain, COOL_DOWN);
+        draw(chain, drawn, n, (Drawings){ .cold = 1 });
+        sampler_free(chain);
+}
+
+/* Finds shares from drawings of a chain that began with the parents in first, and from beliefs. The
+ * more candidates of a call are about as good, the more the beliefs weigh, since the drawings tell
+ * many candidates apart badly. */
+static void weigh_drawings(const Joint *j, const Drawings *drawn, const guint32 *first,
+                           const float *beliefs, float *share)
+{
+        for (guint32 i = 0; i < j->problem->node->n_out; i++) {
+                double prior =
+                        j->scores->prior * sampler_prior(j, squares_of(j->problem, i, beliefs));
+                guint n = 0;
+
+                for (gsize k = j->problem->candidates[i]; k < j->problem->candidates[i + 1]; k++)
+                        n += drawings_count(drawn[k]);
+                for (gsize k = j->problem->candidates[i]; k < j->problem->candidates[i + 1]; k++)
+                        share[k] = (drawings_count(drawn[k]) + prior * beliefs[k] +
+                                    FIRST_DRAWINGS * (j->problem->candidate[k] == first[i])) /
+                                   (n + prior + FIRST_DRAWINGS);
+        }
+}
+
+/* Shares of a chain that begins with the best of scores. */
+static void find_shares(Joint *j, const float *start, const float *beliefs, guint n,
+                        Drawings *drawn, float *share)
+{
+        g_autofree guint32 *first = NULL;
+
+        assignment_take_best(j->assignment, j->problem, start, FALSE);
+        first = g_memdup2(j->assignment->parent, j->problem->node->n_out * sizeof *first);
+        run_chain(j, beliefs, n, drawn);
+        weigh_drawings(j, drawn, first, beliefs, share);
+}
+
+/* Where evidence refines chances, calls hang together, and a chain may never leave where it began.
+ * A shorter one that begins with the second shares says how far that is so. second becomes the
+ * shares that it comes to. */
+static void find_again(Joint *j, float *second, const float *beliefs)
+{
+        gsize n = problem_n_all(j->problem);
+        g_autofree Drawings *drawn = g_new0(Drawings, n);
+
+        evidence_refine(&j->model->evidence, second);
+        find_shares(j, second, beliefs, AGAIN_DRAWN, drawn, second);
+}
+
+/* Begins with the parents that learning ended with, which become a little likelier than they are by
+ * beliefs. */
+static void begin_as_learned(Joint *j, float *chance)
+{
+        const Problem *p = j->problem;
+
+        for (guint32 i = 0; i < p->node->n_out; i++)
+                for (gsize k = p->candidates[i]; k < p->candidates[i + 1]; k++) {
+                        gboolean learned = p->candidate[k] == j->scores->learned[i];
+
+                        j->scores->score[k] = chance[k] + learned;
+                }
+        j->scores->prior = beliefs_count(j, chance, j->scores->score) ? 1 : LEAST_PRIOR;
+        for (guint32 i = 0; i < p->node->n_out; i++)
+                for (gsize k = p->candidates[i]; k < p->candidates[i + 1]; k++)
+                        chance[k] = (1 - LEARNED_PART) * chance[k] +
+                                    LEARNED_PART * (p->candidate[k] == j->scores->learned[i]);
+}
+
+/* Finds shares and scores, and calibrates the shares. */
+static void find_scores(Joint *j)
+{
+        gsize n = problem_n_all(j->problem);
+        g_autofree float *second = g_new(float, n), *both = g_new(float, n);
+        gboolean refined = evidence_refines(&j->model->evidence);
+        gboolean counts;
+        Trust trust;
+
+        j->scores->drawn = g_new0(Drawings, n);
+        ask_again(j, second, both);
+        if (refined) {
+                evidence_refine(&j->model->evidence, both);
+                memcpy(j->scores->score, both, n * sizeof *both);
+        }
+        if (j->scores->learned)
+                begin_as_learned(j, both);
+        find_shares(j, j->scores->score, both, JOINT_DRAWN, j->scores->drawn, j->scores->share);
+        memcpy(j->scores->score, j->scores->share, n * sizeof *both);
+        if (refined)
+                find_again(j, second, both);
+        counts = beliefs_count(j, second, j->scores->score);
+        trust = find_trust(j, second, counts, both);
+        calibrate(j, &trust);
+        j->scores->refuted = is_refuted(j);
+        /* What refines chances tells parents whatever the model is, and so does order that makes
+         * all others much less likely. */
+        if (j->scores->refuted && !refined && counts)
+                distrust(j);
+}
+
+void joint_settle(Joint *j)
+{
+        double learnt = problem_learnt(j->problem);
+
+        evidence_unwatch_unused(&j->model->evidence);
+        for (guint round = 0; round < SETTLE; round++) {
+                joint_update_all(j, FALSE);
+                problem_done(j->problem, learnt + (1 - learnt) * (round + 1) / (SETTLE + DECIDE));
+        }
+        joint_get_shares(j, j->scores->share);
+        for (guint round = 0; round < DECIDE; round++) {
+                joint_update_all(j, TRUE);
+                problem_done(j->problem,
+                             learnt + (1 - learnt) * (SETTLE + round + 1) / (SETTLE + DECIDE));
+        }
+        joint_get_shares(j, j->scores->score);
+        find_scores(j);
+}

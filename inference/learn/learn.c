@@ -1,0 +1,261 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "inference/learn/learn.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "inference/learn/calibrate.h"
+#include "inference/learn/rounds.h"
+#include "inference/model/tuning.h"
+#include "inference/search/assign.h"
+#include "inference/search/assignment.h"
+#include "inference/search/beliefs.h"
+#include "inference/search/family.h"
+
+/* --- learning -------------------------------------------------------------- */
+
+/* The mean share of the best parent, over calls that have a choice and whose assigned parent is a
+ * training parent. */
+static double mean_best_share(const Joint *j)
+{
+        double sum = 0;
+        guint32 n = 0;
+
+        for (guint32 i = 0; i < j->problem->node->n_out; i++) {
+                if (n_candidates(j->problem, i) <= 1 ||
+                    !is_training_parent(j->problem, j->assignment->parent[i]))
+                        continue;
+                sum += j->scores->score[problem_best_candidate(j->problem, i, j->scores->score)];
+                n++;
+        }
+        return n > 0 ? sum / n : 1;
+}
+
+/* Learns from assignments of a chain, where no kind of evidence has done so. */
+static void learn_by_chain(Joint *j)
+{
+        g_autofree float *chance = g_new(float, problem_n_all(j->problem));
+        Sampler *chain;
+
+        joint_begin_chain(j, chance);
+        chain = sampler_new(j, chance, TRUE);
+        for (guint round = 0; round < CHAIN_ROUNDS; round++)
+                joint_learn_from_chain(j, chain);
+        sampler_free(chain);
+}
+
+/* The same; where calls hang together by some evidence, also without it. Pools that deal
+ * connections last in, first out look like leases: so it counts no more if walks, which know
+ * nothing of it, are much less likely by the parents that it found. */
+static void learn_by_chains(Joint *j)
+{
+        EvidenceSet *evidence = &j->model->evidence;
+        JointState *before, *with, *without;
+        gboolean refuted;
+        gint64 log;
+
+        if (!evidence_blocks(evidence)) {
+                learn_by_chain(j);
+                return;
+        }
+        before = joint_save(j);
+        learn_by_chain(j);
+        with = joint_save(j);
+        log = joint_judge_all(j, 2);
+        joint_restore(j, before);
+        evidence_refute_blocks(evidence, TRUE);
+        learn_by_chain(j);
+        without = joint_save(j);
+        refuted = joint_gain_of_walks(j, log) > BLOCKS_LOST;
+        evidence_refute_blocks(evidence, refuted);
+        joint_restore(j, refuted ? without : with);
+        joint_state_free(without);
+        joint_state_free(with);
+        joint_state_free(before);
+}
+
+/* Whether walks are much less likely by the parents that are found where calls hang together than
+ * by those of beliefs. A chain that learns without may yet show that it is not so. */
+static gboolean may_refute_blocks(Joint *j)
+{
+        g_autofree float *chance = NULL;
+        JointState *before;
+        double gain;
+        gint64 log;
+
+        if (!evidence_blocks(&j->model->evidence))
+                return FALSE;
+        chance = g_new(float, problem_n_all(j->problem));
+        before = joint_save(j);
+        log = joint_judge_all(j, 2);
+        joint_begin_chain(j, chance);
+        gain = joint_gain_of_walks(j, log);
+        joint_restore(j, before);
+        joint_state_free(before);
+        return -gain > BLOCKS_LOST;
+}
+
+/* Whether order shows; tried without what makes calls hang together where that may be refuted, as
+ * it is not tested once there is order. */
+static gboolean learn_by_order(Joint *j, gboolean without_blocks)
+{
+        EvidenceSet *evidence = &j->model->evidence;
+
+        evidence_refute_blocks(evidence, without_blocks);
+        if (evidence_try_last(evidence, j))
+                return TRUE;
+        evidence_refute_blocks(evidence, FALSE);
+        return FALSE;
+}
+
+/* --- all of it ------------------------------------------------------------- */
+
+/* One start: rounds that assign in order of time, from the first assignment on, and the first that
+ * learn from beliefs. */
+static void learn_first_rounds(Joint *j)
+{
+        for (guint round = 0; round < FRESH_ROUNDS; round++) {
+                joint_learn_from_assigned(j, joint_calm_until(j, round));
+                joint_assign_in_time(j);
+                evidence_round(&j->model->evidence, j);
+        }
+        joint_learn_from_assigned(j, joint_calm_until(j, 0));
+        joint_start_beliefs(j);
+        for (guint round = 0; round < START_ROUNDS; round++)
+                joint_learn_from_beliefs(j, joint_calm_until(j, round));
+}
+
+/* How likely what a start found is, by halves. Leaves the walks of a half, and the assignment by
+ * beliefs. */
+static gint64 judge_start(Joint *j, const JointState *found)
+{
+        joint_restore(j, found);
+        joint_assign_by_beliefs(j);
+        return joint_judge_all(j, 2);
+}
+
+/* Learning ends in one of many optima; the first assignment decides in which. So it starts twice,
+ * by bounds that were learned for longer and for shorter, and goes on from where parents are
+ * likelier. */
+static void learn_from_starts(Joint *j)
+{
+        gsize size = j->problem->node->n_out * sizeof *j->assignment->parent;
+        g_autofree guint32 *parent = g_memdup2(j->assignment->parent, size);
+        JointState *begun, *first, *second = NULL;
+
+        joint_start_beliefs(j);
+        begun = joint_save(j);
+        learn_first_rounds(j);
+        first = joint_save(j);
+        joint_restore(j, begun);
+        joint_assign_anew(j, OTHER_BOUNDS);
+        if (memcmp(parent, j->assignment->parent, size) != 0) {
+                learn_first_rounds(j);
+                second = joint_save(j);
+        }
+        joint_restore(j, second && judge_start(j, second) > judge_start(j, first) ? second : first);
+        g_clear_pointer(&second, joint_state_free);
+        joint_state_free(first);
+        joint_state_free(begun);
+}
+
+void joint_learn(Joint *j)
+{
+        EvidenceSet *evidence = &j->model->evidence;
+        gboolean without_blocks;
+
+        joint_assign_first(j);
+        evidence_try_first(evidence, j);
+        if (j->problem->node->truth) /* the oracle starts from it */
+                learn_first_rounds(j);
+        else
+                learn_from_starts(j);
+        joint_learn_later_rounds(j);
+        without_blocks = may_refute_blocks(j);
+        evidence_watch(evidence, j);
+        joint_learn_from_beliefs(j, joint_calm_until(j, ROUNDS - 1));
+        joint_assign_by_beliefs(j);
+        if (mean_best_share(j) >= LEAST_BEST_SHARE && !learn_by_order(j, without_blocks))
+                learn_by_chains(j);
+        if (evidence_by_chain(evidence))
+                joint_keep_parents(j);
+        j->learning->refuted = !evidence_borne_out(evidence, j);
+        evidence_forget(evidence);
+        problem_done(j->problem, problem_learnt(j->problem));
+}
+
+/* Begins a further step: if there are enough new parents the model learns from them and from the
+ * kept counts; else it only counts them. */
+static void go_on(Joint *j)
+{
+        evidence_watch(&j->model->evidence, j);
+        j->learning->counts = j->problem->from > G_MININT64 &&
+                              !node_model_are_stale(j->model, problem_n_new(j->problem));
+}
+
+static void forget_new(Joint *j)
+{
+        parent_walk_forget(&j->model->walk);
+        delay_densities_forget(&j->model->bounds);
+}
+
+static void learn_all(Joint *j)
+{
+        NodeModel *h = j->model;
+
+        if (!j->learning->counts) {
+                parent_walk_learn(&h->walk);
+                delay_densities_learn(&h->bounds);
+        }
+        evidence_learn(&h->evidence, j);
+}
+
+void joint_go_on(Joint *j)
+{
+        guint rounds;
+
+        go_on(j);
+        rounds = j->learning->counts ? 1 : GO_ON_ROUNDS;
+        joint_assign_in_time(j);
+        joint_start_beliefs(j);
+        for (guint round = 0; round < rounds; round++) {
+                parent_walk_forget(&j->model->walk);
+                joint_update_to_learn(j, G_MAXUINT64);
+                learn_all(j);
+        }
+}
+
+void joint_go_on_from_assignment(Joint *j)
+{
+        go_on(j);
+        forget_new(j);
+        joint_count_assigned(j, G_MAXUINT64);
+        learn_all(j);
+        evidence_forget(&j->model->evidence);
+}
+
+void joint_keep_model(Joint *j)
+{
+        delay_densities_forget(&j->model->bounds);
+        for (guint32 p = 0; p < j->problem->node->n_in; p++)
+                for (guint32 k = j->assignment->first[p]; k != NO_PARENT;
+                     k = j->assignment->next[k])
+                        if (is_training_parent(j->problem, p) && is_new(j->problem, p))
+                                joint_count_bounds(j, k, p, DENSITY_COUNT);
+        if (!j->learning->counts)
+                delay_densities_learn(&j->model->bounds);
+        node_model_keep(j->model, problem_n_new(j->problem), !j->learning->counts);
+}
+
+void joint_learn_from_truth(Joint *j)
+{
+        assignment_take_truth(j->assignment, j->problem);
+        if (j->problem->from > G_MININT64) {
+                joint_go_on_from_assignment(j);
+                return;
+        }
+        evidence_try_first(&j->model->evidence, j);
+        joint_learn_from_assigned(j, G_MAXUINT64);
+        j->learning->true_log = joint_log_of_assignment(j);
+        evidence_learn_truth(&j->model->evidence, j);
+}

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ *
+ * Learning the model of a node by expectation maximisation (Dempster, Laird and Rubin, 1977):
+ * assign, count what parents do, assign again.
+ */
+#ifndef RAVEL_LEARN_H
+#define RAVEL_LEARN_H
+
+#include <glib.h>
+
+#include "inference/model/joint.h"
+
+typedef struct Learning {
+        gboolean keeps;      /* the model outlives this problem: --window calls again with it */
+        gboolean given_away; /* the model is to decide on other problems */
+        gboolean counts;     /* new parents are only counted; a later step learns from them */
+        gboolean refuted;    /* the parents that were learned do not bear out what was supposed */
+        guint32 refuted_k;   /* so it was when so many workers were; only more are. 0: nothing was */
+        double true_log;     /* the log likelihood of the true assignment, if it is told */
+} Learning;
+
+/* Learns the model of the node from its calls alone, from the first assignment on. It is known what
+ * their concurrency is, and what is calm. */
+void joint_learn(Joint *j);
+
+/* Learn in a further step of --window; and from the true parents, for the oracle. */
+void joint_go_on(Joint *j);
+void joint_learn_from_truth(Joint *j);
+
+/* Learns from an assignment that is certain. */
+void joint_go_on_from_assignment(Joint *j);
+
+/* Keeps what was learned for the next step of --window. Counts the bounds by the assignment. */
+void joint_keep_model(Joint *j);
+
+#endif

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ *
+ * Belief propagation (Pearl, 1982; for data association Williams and Lau, 2014) between the parents
+ * of a node's calls. Each parent sends each child that it may have made a message: the rate at
+ * which it would make that child then, given what the messages of the other parents leave it.
+ * Messages depend on messages, so they are updated in rounds, parent by parent.
+ */
+#ifndef RAVEL_BELIEFS_H
+#define RAVEL_BELIEFS_H
+
+#include "inference/model/joint.h"
+#include "inference/search/trellis.h"
+
+/* The rate (per ns) at which one candidate parent would make this call: a message of belief
+ * propagation. */
+typedef struct {
+        guint32 child; /* index of a call out of the node */
+        float rate;    /* per ns */
+} Belief;
+
+typedef struct Beliefs {
+        Belief *beliefs;     /* by parent, and for each by start of the child */
+        gsize *first_belief; /* by parent: index of its first; one more entry ends the last's */
+        double *total;       /* by call out: the sum of its candidates' messages, per ns */
+        double negligible;   /* a belief with a smaller share is given up */
+} Beliefs;
+
+/* Makes one belief for each candidate, ordered by parent; sets the beliefs to what the assignment
+ * says. */
+void joint_make_beliefs(Joint *j);
+void joint_start_beliefs(Joint *j);
+void beliefs_clear(Beliefs *b);
+
+/* Sums up the beliefs of each call again, so that rounding errors do not add up. */
+void joint_sum_beliefs(Joint *j);
+
+/* Updates the beliefs of training parents. The model counts what new parents with a concurrency of
+ * at most calm do. */
+void joint_update_to_learn(Joint *j, guint64 calm);
+
+/* Updates the beliefs of all parents and gives up negligible ones. The model counts nothing.
+ * decide: sharpens the beliefs, so that larger shares grow. */
+void joint_update_all(Joint *j, gboolean decide);
+
+/* Sets the share of each candidate's belief among the beliefs on its call. */
+void joint_get_shares(const Joint *j, float *share);
+
+#endif

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ *
+ * A Markov chain of assignments (Metropolis and others, 1953; Hastings, 1970). An assignment is as
+ * likely as the walks of its parents and other evidence make it. A step gives one call, or a few,
+ * to another parent.
+ *
+ * The chain corrects belief propagation, which takes the beliefs on a call as independent, and may
+ * choose parents for two calls that do not go together.
+ */
+#ifndef RAVEL_SAMPLER_H
+#define RAVEL_SAMPLER_H
+
+#include <glib.h>
+
+#include "inference/model/joint.h"
+
+/* The drawings in which the Markov chain has a candidate as the parent of its call. A bit each. In
+ * warm drawings an assignment is as likely as the model says; in cold ones its likelihood is raised
+ * to a power, so that the best assignment stands out. */
+typedef struct {
+        guint64 warm, cold;
+} Drawings;
+
+enum {
+        JOINT_DRAWN = 60
+}; /* drawings of the warm chain and of the cold one; a guint64 holds them */
+
+static inline guint drawings_count(Drawings d)
+{
+        return (guint)(__builtin_popcountll(d.warm) + __builtin_popcountll(d.cold));
+}
+
+typedef struct Sampler Sampler;
+
+/* A Markov chain that begins with the assignment. It proposes a candidate as parent with a
+ * probability of about chance (by candidate, borrowed). learns: only training parents take part. */
+Sampler *sampler_new(Joint *j, const float *chance, gboolean learns);
+void sampler_free(Sampler *c);
+
+/* From now on all calls take part that are not certain, even if that costs more than it tells of
+ * each. */
+void sampler_open_all(Sampler *c);
+
+/* From now on raises likelihoods to this power. */
+void sampler_cool(Sampler *c, guint power);
+
+/* Takes over the likelihoods of the model; call it after the model has learned. */
+void sampler_take_model(Sampler *c);
+
+/* Runs the chain for some sweeps. A sweep is one proposal for each open call, a call whose parent
+ * is in doubt. */
+void sampler_run(Sampler *c, guint sweeps);
+
+/* Sets the bits of `drawing` for the present parent of each open call. drawn is by candidate. */
+void sampler_note(const Sampler *c, Drawings *drawn, Drawings drawing);
+
+/* What the beliefs on a call are worth in drawings: the less they leave in doubt, the less, but
+ * where evidence refined them. squares: the sum of the squares of their shares. */
+double sampler_prior(const Joint *j, double squares);
+
+#endif

@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "inference/solve/answer.h"
+
+#include <string.h>
+
+#include "base/fill.h"
+#include "inference/evidence/workers.h"
+#include "inference/learn/calibrate.h"
+#include "inference/model/evidence.h"
+#include "inference/model/node-model.h"
+#include "inference/model/tuning.h"
+#include "inference/search/assignment.h"
+
+void answer_init(NodeAnswer *answer, const NodeProblem *problem)
+{
+        *answer = (NodeAnswer){ .n_in = problem->n_in,
+                                .n_out = problem->n_out,
+                                .call = g_new(guint32, problem->n_out),
+                                .n_candidates = g_new(guint32, problem->n_out),
+                                .family = g_new(float, problem->n_in),
+                                .first = g_new0(gsize, problem->n_out + 1) };
+        for (guint32 p = 0; p < problem->n_in; p++)
+                answer->family[p] = 1;
+}
+
+static void name(const Joint *j, gsize candidate, NodeAnswer *answer, gsize at)
+{
+        answer->parent[at] = j->problem->node->in[j->problem->candidate[candidate]].call;
+        answer->share[at] = j->scores->share[candidate];
+        answer->score[at] = j->scores->score[candidate];
+}
+
+/* Names the candidates of call i that are worth it, from `at` on; returns where the next ones go.
+ */
+static gsize name_some(const Joint *j, guint32 i, NodeAnswer *answer, gsize at)
+{
+        const gsize *first = &j->problem->candidates[i];
+        const float *score = j->scores->score;
+        float least = 0;
+
+        if (!(j->problem->node->out[i].flags & OUT_EXPLAIN))
+                for (gsize k = first[0]; k < first[1]; k++)
+                        least = MAX(least, score[k] * (float)WORTH_NAMING);
+        for (gsize k = first[0]; k < first[1]; k++)
+                if (score[k] >= least)
+                        name(j, k, answer, at++);
+        return at;
+}
+
+/* The same, of the first of those with the best score. */
+static gsize name_best(const Joint *j, guint32 i, NodeAnswer *answer, gsize at)
+{
+        const gsize *first = &j->problem->candidates[i];
+        gsize best = first[0];
+
+        if (first[0] == first[1])
+                return at;
+        for (gsize k = first[0]; k < first[1]; k++)
+                if (j->scores->score[k] > j->scores->score[best])
+                        best = k;
+        name(j, best, answer, at);
+        return at + 1;
+}
+
+void answer_hand_out(const Joint *j, guint32 first, guint32 end, NodeAnswer *answer, guint32 at)
+{
+        gsize n_found = answer->first[at];
+        gsize room = n_found + j->problem->candidates[end] - j->problem->candidates[first];
+
+        answer->parent = g_renew(guint32, answer->parent, room);
+        answer->share = g_renew(float, answer->share, room);
+        answer->score = g_renew(float, answer->score, room);
+        for (guint32 i = first; i < end; i++, at++) {
+                const CallOut *out = &j->problem->node->out[i];
+                gboolean one = j->problem->node->best_only && !(out->flags & OUT_EXPLAIN);
+
+                n_found = one ? name_best(j, i, answer, n_found) : name_some(j, i, answer, n_found);
+                answer->call[at] = problem_decides(j->problem, i) ? out->call : NO_PARENT;
+                answer->first[at + 1] = n_found;
+        }
+        answer->parent = g_renew(guint32, answer->parent, n_found);
+        answer->share = g_renew(float, answer->share, n_found);
+        answer->score = g_renew(float, answer->score, n_found);
+}
+
+void answer_make_room_for_drawings(NodeAnswer *answer)
+{
+        gsize n = (gsize)answer->n_out * ANSWER_DRAWINGS;
+
+        if (answer->drawn)
+                return;
+        answer->drawn = g_new(guint32, n);
+        fill(answer->drawn, 0xff, n * sizeof *answer->drawn); /* NO_PARENT */
+}
+
+void answer_add_part(NodeAnswer *answer, guint32 at, NodeAnswer *part)
+{
+        gsize n_found = answer->first[at], n = part->first[part->n_out], room = n_found + n;
+
+        answer->parent = g_renew(guint32, answer->parent, room);
+        answer->share = g_renew(float, answer->share, room);
+        answer->score = g_renew(float, answer->score, room);
+        if (n > 0) {
+                memcpy(answer->parent + n_found, part->parent, n * sizeof *part->parent);
+                memcpy(answer->share + n_found, part->share, n * sizeof *part->share);
+                memcpy(answer->score + n_found, part->score, n * sizeof *part->score);
+        }
+        if (part->weights && !answer->weights)
+                answer->weights = g_steal_pointer(&part->weights);
+        else if (part->weights)
+                g_array_append_vals(answer->weights, part->weights->data, part->weights->len);
+        memcpy(answer->call + at, part->call, part->n_out * sizeof *part->call);
+        for (guint32 i = 1; i <= part->n_out; i++)
+                answer->first[at + i] = n_found + part->first[i];
+        if (part->drawn) {
+                answer_make_room_for_drawings(answer);
+                memcpy(answer->drawn + (gsize)at * ANSWER_DRAWINGS, part->drawn,
+                       (gsize)part->n_out * ANSWER_DRAWINGS * sizeof *part->drawn);
+        }
+        node_answer_clear(part);
+}
+
+/* Whether those that wait are enough to say so, and few of them made a call before their start. */
+static gboolean is_queue(const Joint *j, const gint64 *start)
+{
+        const NodeProblem *node = j->problem->node;
+        g_autofree gboolean *early = g_new0(gboolean, node->n_in);
+        guint32 n_waited = 0, n_early = 0;
+
+        for (guint32 i = 0; i < node->n_out; i++) {
+                guint32 p = j->assignment->parent[i];
+
+                if (p != NO_PARENT && node->out[i].start < start[p])
+                        early[p] = TRUE;
+        }
+        for (guint32 p = 0; p < node->n_in; p++) {
+                n_waited += start[p] > node->in[p].enter;
+                n_early += early[p] && start[p] > node->in[p].enter;
+        }
+        return n_waited >= MAX(LEAST_WAITED, node->n_in / LEAST_WAITED_PART) &&
+               n_early <= MOST_EARLY * n_waited;
+}
+
+void answer_waits(const Joint *j, gboolean refuted, NodeAnswer *answer)
+{
+        const NodeProblem *node = j->problem->node;
+        g_autofree gint64 *wait = NULL;
+
+        answer->n_workers = evidence_n_workers(&j->model->evidence);
+        if (answer->n_workers == 0 || refuted)
+                return;
+        wait = g_new(gint64, node->n_in);
+        workers_find_starts(node->in, node->n_in, answer->n_workers, wait);
+        if (!is_queue(j, wait))
+                return;
+        for (guint32 p = 0; p < node->n_in; p++)
+                wait[p] = CLAMP(wait[p], node->in[p].enter, node->in[p].reply) - node->in[p].enter;
+        answer->wait = g_steal_pointer(&wait);
+}
+
+void node_answer_clear(NodeAnswer *answer)
+{
+        g_free(answer->call);
+        g_free(answer->n_candidates);
+        g_free(answer->family);
+        g_free(answer->wait);
+        g_free(answer->drawn);
+        g_free(answer->first);
+        g_free(answer->parent);
+        g_free(answer->share);
+        g_free(answer->score);
+        if (answer->weights)
+                g_array_free(answer->weights, TRUE);
+        *answer = (NodeAnswer){ 0 };
+}
