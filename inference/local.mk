@@ -31,6 +31,7 @@ libravel_a_SOURCES += \
 	%D%/model/parts.c \
 	%D%/model/problem.c \
 	%D%/model/roots.c \
+	%D%/model/tuning.c \
 	%D%/search/assign.c \
 	%D%/search/assignment.c \
 	%D%/search/beliefs.c \

@@ -14,6 +14,7 @@
 #include "base/error.h"
 #include "base/hash.h"
 #include "base/printable.h"
+#include "inference/model/tuning.h"
 #include "nesting/models.h"
 #include "nesting/nesting.h"
 #include "nesting/windows.h"
@@ -105,6 +106,13 @@ static const ToolChoice choices[] = { { "--method", &options.method, methods },
                                       { "--sibling-order", &options.order, sibling_orders },
                                       { .option = NULL } };
 
+static gboolean parse_tune(const char *option, const char *value, gpointer data, GError **error)
+{
+        (void)option;
+        (void)data;
+        return tuning_set(value, error);
+}
+
 static const GOptionEntry entries[] = {
         { "method", 0, 0, G_OPTION_ARG_STRING, &options.method, "joint (default), paper or oracle",
           "METHOD" },
@@ -118,6 +126,7 @@ static const GOptionEntry entries[] = {
           "Exponents of the child penalties (default 2,0,0)", "X,Y,Z" },
         { "cheat", 0, 0, G_OPTION_ARG_NONE, &options.cheat,
           "Take true parents from the trace, for ravel score", NULL },
+        { "tune", 0, G_OPTION_FLAG_HIDDEN, G_OPTION_ARG_CALLBACK, parse_tune, NULL, NULL },
         { "skew-window", 0, 0, G_OPTION_ARG_CALLBACK, parse_window,
           "How far clocks may disagree (default 1s; paper: 0s)", "DURATION" },
         { "max-call", 0, 0, G_OPTION_ARG_CALLBACK, parse_max_call, "Leave out longer calls",

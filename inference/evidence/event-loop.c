@@ -249,7 +249,8 @@ static void find_agreement(EventLoop *l)
                         continue;
                 row = agreement_of(l, o);
                 for (guint32 i = first; i < output->end; i++)
-                        row[i - first] = LOOP_LEAST_AGREEMENT + agreement(l, &l->inputs[i], output);
+                        row[i - first] =
+                                tuning.loop_least_agreement + agreement(l, &l->inputs[i], output);
         }
 }
 
@@ -297,10 +298,10 @@ static void find_ways(const EventLoop *l, const Places *at, guint32 number, Ways
 {
         const LoopOutput *o = &l->outputs[number];
         const float *agreement = agreement_of(l, number) + (at->first - first_in_reach(o));
-        double coming = 0, in_turn = 1 - LOOP_ASTRAY;
+        double coming = 0, in_turn = 1 - tuning.loop_error_rate;
 
         w->n = at->n;
-        w->stray = LOOP_ASTRAY * l->part[o->kind];
+        w->stray = tuning.loop_error_rate * l->part[o->kind];
         for (guint32 i = 0; i < at->n; i++) {
                 const Input *input = &l->inputs[at->first + i];
                 gsize step = step_of(l, input->kind, o->kind),
@@ -423,7 +424,7 @@ static void run(EventLoop *l)
 
         for (guint used = 0; used < 2; used++)
                 for (gsize k = 0; k < (gsize)l->n_kinds * (l->n_made + 1); k++)
-                        l->count[used][k] = LOOP_BACKOFF;
+                        l->count[used][k] = tuning.loop_backoff;
         at->n = 1;
         at->at[0].fresh = 1;
         for (guint32 first = 0, end; first < l->n_outputs; first = end) {
@@ -507,7 +508,8 @@ static void pass_on(EventLoop *l)
                                 l->before[k] += t->share;
                 }
                 for (gsize k = p->candidates[call]; k < p->candidates[call + 1]; k++)
-                        l->before[k] += MAX(rest, LOOP_LEAST_AGREEMENT) / n_candidates(p, call);
+                        l->before[k] +=
+                                MAX(rest, tuning.loop_least_agreement) / n_candidates(p, call);
                 scale(p, call, l->before, 1);
         }
 }
@@ -525,7 +527,7 @@ static void tell(EventLoop *l, guint32 o, guint32 by, double share, float *room)
         else if ((k = problem_find_candidate(p, by, call - p->node->n_out)) != G_MAXSIZE)
                 room[k] = share * n;
         for (k = first; k < first + n; k++)
-                l->after[k] *= room[k] + MAX(1 - share, LOOP_LEAST_AGREEMENT);
+                l->after[k] *= room[k] + MAX(1 - share, tuning.loop_least_agreement);
         scale(p, by, l->after, n);
 }
 
@@ -542,7 +544,7 @@ static void pass_back(EventLoop *l)
                         const Trigger *t = &l->triggers[o].of[i];
                         guint32 by = l->inputs[t->input].call;
 
-                        if (t->share > LOOP_LEAST_AGREEMENT && by < p->node->n_out)
+                        if (t->share > tuning.loop_least_agreement && by < p->node->n_out)
                                 tell(l, o, by, (double)t->share, room);
                 }
 }
@@ -568,7 +570,7 @@ void event_loop_round(EventLoop *l, float *chance)
         const Problem *p = l->j->problem;
 
         find_agreement(l);
-        for (guint i = 0; i < (l->begun ? LOOP_LATER_STEPS : LOOP_FIRST_STEPS); i++) {
+        for (guint i = 0; i < (l->begun ? tuning.loop_later_steps : tuning.loop_first_steps); i++) {
                 run(l);
                 learn(l);
         }

@@ -285,7 +285,8 @@ static float *chances_assigned(const Joint *j)
 
 static double ratio_of(const MatchTable *t, guint match)
 {
-        return (t->parents[match] + MATCH_BACKOFF) / (t->others[match] + MATCH_BACKOFF);
+        return (t->parents[match] + tuning.match_backoff) /
+               (t->others[match] + tuning.match_backoff);
 }
 
 /* A callee's ratios are from now on those of these counts. */
@@ -358,8 +359,9 @@ static void try_assigned(Identifiers *s)
         for (guint32 k = 0; k < s->n_tables; k++) {
                 MatchTable *t = &s->table[k];
 
-                if (t->in_use ||
-                    gain_of(&counted[k]) <= MATCH_GAIN + MATCH_TIMES * MAX(gain_of(&dealt[k]), 0))
+                if (t->in_use || gain_of(&counted[k]) <=
+                                         tuning.evidence_gain +
+                                                 tuning.evidence_times * MAX(gain_of(&dealt[k]), 0))
                         continue;
                 t->in_use = s->evidence.in_use = TRUE;
                 learn_table(t, &counted[k]);
@@ -429,8 +431,8 @@ static void guess_round(const Identifiers *s, const guint8 *match, Guess *guess)
                 double n = sum_of(g->parents) + 1, n_others = sum_of(g->others) + 1;
 
                 for (guint i = 0; i < N_MATCHES; i++)
-                        g->ratio[i] = (g->parents[i] + MATCH_BACKOFF) / n /
-                                      ((g->others[i] + MATCH_BACKOFF) / n_others);
+                        g->ratio[i] = (g->parents[i] + tuning.match_backoff) / n /
+                                      ((g->others[i] + tuning.match_backoff) / n_others);
         }
 }
 
@@ -443,7 +445,7 @@ static Guess *guess_matches(const Identifiers *s, const guint8 *match)
                 for (guint i = 0; i < N_MATCHES; i++)
                         guess[t].ratio[i] =
                                 i < MATCH_SOME ? 1 : 1 << least_bits((i - MATCH_SOME) % N_RARITIES);
-        for (guint round = 0; round < MATCH_ROUNDS; round++)
+        for (guint round = 0; round < tuning.match_rounds; round++)
                 guess_round(s, match, guess);
         for (guint32 i = 0; i < p->node->n_out; i++)
                 if (may_guess(s, match, i)) {
@@ -517,7 +519,8 @@ static void try_guess(Identifiers *s)
         for (guint32 k = 0; k < s->n_tables; k++) {
                 MatchTable *t = &s->table[k];
                 if (t->in_use ||
-                    guess[k].gain <= MATCH_GAIN + MATCH_TIMES * MAX(by_chance[k].gain, 0))
+                    guess[k].gain <= tuning.evidence_gain +
+                                             tuning.evidence_times * MAX(by_chance[k].gain, 0))
                         continue;
                 t->in_use = s->evidence.in_use = TRUE;
                 learn_table(t, &counted[k]);

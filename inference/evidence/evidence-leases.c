@@ -79,7 +79,8 @@ static void narrow(Evidence *of, Joint *j)
 
 static void learn_from_assignment(EvidenceLeases *e)
 {
-        e->evidence.in_use = leases_learn(&e->leases, e->chain_rounds < LEASE_SUPPOSE_ROUNDS);
+        e->evidence.in_use =
+                leases_learn(&e->leases, e->chain_rounds < tuning.lease_suppose_rounds);
 }
 
 static void try_first(Evidence *of, Joint *j G_GNUC_UNUSED)
@@ -99,7 +100,7 @@ static void learn_round(Evidence *of, Joint *j G_GNUC_UNUSED)
 
 static void learn_truth(Evidence *of, Joint *j)
 {
-        ((EvidenceLeases *)of)->chain_rounds = LEASE_SUPPOSE_ROUNDS;
+        ((EvidenceLeases *)of)->chain_rounds = tuning.lease_suppose_rounds;
         learn_round(of, j);
 }
 

@@ -107,8 +107,8 @@ static void say(Evidence *e, const Problem *p, float *chance)
 {
         for (guint32 i = 0; i < p->node->n_out; i++)
                 for (gsize k = p->candidates[i]; k < p->candidates[i + 1]; k++)
-                        chance[k] =
-                                powf(chance[k] * n_candidates(p, i) + LOOP_LEAST_SAID, LOOP_SAYS);
+                        chance[k] = powf(chance[k] * n_candidates(p, i) + tuning.loop_least_said,
+                                         tuning.loop_says);
         ((OrderEvidence *)e)->said = chance;
 }
 
@@ -252,9 +252,9 @@ static void suppose(Evidence *e, Joint *j)
 
         serving_order_suppose(order, delays);
         set_in_use(e);
-        for (guint round = 0; round < ORDER_ROUNDS && order->in_use; round++) {
+        for (guint round = 0; round < tuning.order_rounds && order->in_use; round++) {
                 joint_learn_from_beliefs(j, G_MAXUINT64);
-                if (round < SUPPOSE_ROUNDS)
+                if (round < tuning.suppose_rounds)
                         serving_order_suppose(order, delays);
                 else
                         serving_order_learn(order, delays);
@@ -262,7 +262,7 @@ static void suppose(Evidence *e, Joint *j)
         }
         unsay(e);
         if (!order->in_use)
-                serving_order_set(order, MAYBE_FACTOR);
+                serving_order_set(order, tuning.maybe_factor);
         set_in_use(e);
 }
 
@@ -283,9 +283,9 @@ static double fit_to_chain(Evidence *e, Joint *j, Sampler *chain)
         g_autofree ServedPairs *pairs = g_new0(ServedPairs, serving_order_n_counts(order));
         double odds;
 
-        for (guint round = 0; round < STAGE_ROUNDS; round++) {
+        for (guint round = 0; round < tuning.stage_rounds; round++) {
                 joint_learn_from_chain(j, chain);
-                if (2 * round >= STAGE_ROUNDS)
+                if (2 * round >= tuning.stage_rounds)
                         serving_order_count(order, &j->model->walk.delays, pairs);
         }
         odds = fit(e, pairs);
@@ -319,7 +319,7 @@ static gboolean is_by_event_loop(Joint *j, gint64 log, float *chance)
         }
         event_loop_free(loop);
         assignment_take_best(j->assignment, j->problem, chance, FALSE);
-        return -joint_gain_of_walks(j, log) <= LOOP_LOSS;
+        return -joint_gain_of_walks(j, log) <= tuning.loop_loss;
 }
 
 /* The same, with walks of its own. Sets the log that walks had before. */
@@ -378,7 +378,7 @@ typedef enum {
 
 static gboolean shows_order(double odds)
 {
-        return odds < ORDER_ODDS;
+        return odds < tuning.order_odds;
 }
 
 static void allow(Evidence *e, const Joint *j, Ordered which)
@@ -399,12 +399,12 @@ static gboolean is_plainly_unordered(Evidence *e, Joint *j, Ordered which)
         ServingOrder *order = order_of(e);
         g_autofree ServedPairs *pairs = NULL;
 
-        if (serving_order_sure(order) < PLAIN_TRIGGERS)
+        if (serving_order_sure(order) < tuning.plain_triggers)
                 return FALSE;
         pairs = g_new0(ServedPairs, serving_order_n_counts(order));
         allow(e, j, which);
         serving_order_count(order, &j->model->walk.delays, pairs);
-        return serving_order_odds(order, pairs) >= PLAIN_ODDS;
+        return serving_order_odds(order, pairs) >= tuning.plain_odds;
 }
 
 /* Supposes order, and lets the chain's assignments say how rare inversions are, by expectation
@@ -422,7 +422,7 @@ static double try_order(Evidence *e, Joint *j, Ordered which)
         chain = sampler_new(j, chance, TRUE);
         do
                 odds = fit_to_chain(e, j, chain);
-        while (++n < ORDER_STAGES && odds < HOPELESS_ODDS);
+        while (++n < tuning.order_stages && odds < tuning.hopeless_odds);
         sampler_free(chain);
         return odds;
 }
@@ -448,7 +448,7 @@ static gboolean is_reverse_as_good(Evidence *e, Joint *j, const JointState *befo
         order_of(e)->last_first = FALSE;
         joint_restore(j, found);
         joint_state_free(found);
-        return shows_order(reverse) && reverse < REVERSE_ODDS * odds;
+        return shows_order(reverse) && reverse < tuning.reverse_odds * odds;
 }
 
 /* So order counts only if walks, which know nothing of it, become likelier, and the reverse does
@@ -461,7 +461,7 @@ static gboolean is_dispatched(Evidence *e, Joint *j, const JointState *before)
 
         begin_again(e, j, before);
         odds = try_order(e, j, DISPATCHED);
-        counts = shows_order(odds) && joint_gain_put_back(j, log) >= DISPATCH_GAIN &&
+        counts = shows_order(odds) && joint_gain_put_back(j, log) >= tuning.dispatch_gain &&
                  !is_reverse_as_good(e, j, before, odds);
         if (!counts)
                 undo(e, j, before);
@@ -513,7 +513,7 @@ static Try try_without_loop(Evidence *e, Joint *j, gint64 log, const JointState 
  * are, the more. */
 static gboolean is_worth_its_loss(const Try *t)
 {
-        return t->shows && t->gain >= LOOP_LAST_LOSS * log(t->odds);
+        return t->shows && t->gain >= tuning.loop_last_loss * log(t->odds);
 }
 
 /* Whether there is order among all outputs. */
@@ -563,7 +563,7 @@ static void believe_loop(Evidence *e, Joint *j)
         assignment_take_best(j->assignment, j->problem, chance, FALSE);
         joint_start_beliefs(j);
         say(e, j->problem, chance);
-        for (guint round = 0; round < ORDER_ROUNDS; round++) {
+        for (guint round = 0; round < tuning.order_rounds; round++) {
                 j->beliefs->negligible = 0;
                 joint_update_all(j, FALSE);
         }
@@ -584,7 +584,7 @@ static void find(Evidence *e, Joint *j)
         chance = g_new(float, problem_n_all(j->problem));
         joint_begin_chain(j, chance);
         chain = sampler_new(j, chance, FALSE);
-        sampler_run(chain, ORDER_STAGES * STAGE_ROUNDS * CHAIN_SWEEPS);
+        sampler_run(chain, tuning.order_stages * tuning.stage_rounds * tuning.chain_sweeps);
         sampler_free(chain);
         joint_keep_parents(j);
 }

@@ -154,7 +154,7 @@ static void number_connections_in(OfProcesses *e)
         for (guint32 p = 0; p < node->n_in; p++) {
                 guint32 connection = node->in[p].connection;
                 gpointer n = g_hash_table_lookup(uses, GUINT_TO_POINTER(connection));
-                gboolean is_used = connection && GPOINTER_TO_UINT(n) >= PROCESS_USES;
+                gboolean is_used = connection && GPOINTER_TO_UINT(n) >= tuning.process_uses;
 
                 e->in[p] = is_used ? number_of(numbers, connection) : NO_PARENT;
         }
@@ -179,7 +179,7 @@ static void number_connections_out(OfProcesses *e)
                 guint32 connection = e->sequence.connection[i];
 
                 if (connection != NO_PARENT && e->out[connection] == NO_PARENT &&
-                    uses[connection] >= PROCESS_USES) {
+                    uses[connection] >= tuning.process_uses) {
                         e->end[e->n] = e->callee[i] + 1;
                         e->out[connection] = e->n++;
                 }
@@ -377,19 +377,20 @@ static void learn_from_assignment(OfProcesses *e)
         double gain, by_chance;
 
         count_pairs(e, uses, &e->sequence, seen);
-        for (guint i = 0; i < PROCESS_DEALS; i++) {
+        for (guint i = 0; i < tuning.process_deals; i++) {
                 lease_sequence_deal(&dealt, node, e->callee, e->n_callees, &random);
                 count_pairs(e, uses, &dealt, deals);
         }
         for (gsize i = 0; i < FOLDS * n_pairs(e); i++)
-                deals[i] /= PROCESS_DEALS;
+                deals[i] /= tuning.process_deals;
         find_processes(e, seen, deals);
         lease_sequence_deal(&dealt, node, e->callee, e->n_callees, &random);
         gain = gain_of_uses(e, uses, &e->sequence);
         by_chance = gain_of_uses(e, uses, &dealt);
         lease_sequence_clear(&dealt);
-        e->evidence.in_use = gain > PROCESS_GAIN + PROCESS_TIMES * MAX(by_chance, 0) &&
-                             gain > PROCESS_GAIN_EACH * uses->len;
+        e->evidence.in_use =
+                gain > tuning.evidence_gain + tuning.evidence_times * MAX(by_chance, 0) &&
+                gain > tuning.process_gain_each * uses->len;
         e->evidence.ties = e->evidence.in_use;
         e->learned = TRUE;
         begin_parent(e->room);
@@ -456,10 +457,10 @@ static void restore(Evidence *of, gconstpointer from)
 /* --- ratios ---------------------------------------------------------------------- */
 
 /* How often parents are supposed to use another process's connections: so often that one of their
- * own is PROCESS_RATIO times as likely. */
+ * own is tuning.process_ratio times as likely. */
 static inline double supposed(const Processes *p)
 {
-        return p->n / (PROCESS_RATIO - 1 + p->n);
+        return p->n / (tuning.process_ratio - 1 + p->n);
 }
 
 /* The chance that a belief's parent made its call. */

@@ -104,7 +104,7 @@ static void deal(Deal *deals, guint32 n, guint64 seed)
                 memcpy(&said[i], deals[i].said, sizeof *said);
                 if (deals[i].edge != deals[first].edge)
                         first = i;
-                deals[i].place = (guint64)((i - first) / SIZE_NEIGHBOURS) << 32 |
+                deals[i].place = (guint64)((i - first) / tuning.size_neighbours) << 32 |
                                  (guint32)hash_word(seed, deals[i].place);
         }
         qsort(deals, n, sizeof *deals, compare_deals);
@@ -167,8 +167,8 @@ static double log_of_row(const guint32 *tested, const guint32 *learned, const do
                 all += learned[i];
         for (guint32 i = 0; i < n; i++)
                 if (tested[i])
-                        log += tested[i] * exact_log((learned[i] + PAIR_WEIGHT * share[i]) /
-                                                     (all + PAIR_WEIGHT));
+                        log += tested[i] * exact_log((learned[i] + tuning.pair_weight * share[i]) /
+                                                     (all + tuning.pair_weight));
         return log;
 }
 
@@ -385,7 +385,7 @@ static void find_own(Trial *t, const Joint *j, guint8 sizes, const EvidenceKind 
         begin_trial(t, j, sizes, evidence);
         joint_assign_first(&t->j);
         evidence_try_first(&t->model->evidence, &t->j);
-        for (guint round = 0; round < SIZE_ROUNDS; round++) {
+        for (guint round = 0; round < tuning.size_rounds; round++) {
                 joint_learn_from_assigned(&t->j, G_MAXUINT64);
                 joint_assign_in_time(&t->j);
         }
@@ -413,14 +413,15 @@ static gboolean labels_mean_nothing(Joint *j)
         Trial t;
 
         share_alike(j, share);
-        excess = find_excess(j, 0, LEAST_GAIN, share, SIZE_DEALS, log_of_candidates);
-        if (is_sure(&excess, SIZE_DEVIATIONS))
+        excess = find_excess(j, 0, tuning.least_gain, share, tuning.size_deals, log_of_candidates);
+        if (is_sure(&excess, tuning.size_deviations))
                 return FALSE;
         find_own(&t, j, NOT_BY_LABEL, queue_alone);
-        excess = find_excess(&t.j, 0, -G_MAXDOUBLE, NULL, SIZE_DEALS, log_of_parents);
+        excess = find_excess(&t.j, 0, -G_MAXDOUBLE, NULL, tuning.size_deals, log_of_parents);
         end_trial(&t);
         joint_find_starts(j);
-        return excess.mean < SIZE_DEVIATIONS * excess.deviation; /* not where it cannot be said */
+        return excess.mean <
+               tuning.size_deviations * excess.deviation; /* not where it cannot be said */
 }
 
 /* Whether calls have sizes. */
@@ -449,17 +450,17 @@ enum { BOTH_SIZES = BY_CALL_SIZE | BY_RETURN_SIZE };
 /* How much sizes go with what parents do that were found without them; 0: not beyond chance. */
 static double go_with_parents(const Joint *j)
 {
-        double least = MAX(LEAST_GAIN, SIZE_EXCESS * j->problem->node->n_out);
-        Excess excess = find_excess(j, j->model->sizes | BOTH_SIZES, least, NULL, SIZE_DEALS,
+        double least = MAX(tuning.least_gain, tuning.size_excess * j->problem->node->n_out);
+        Excess excess = find_excess(j, j->model->sizes | BOTH_SIZES, least, NULL, tuning.size_deals,
                                     log_of_parents);
 
-        return is_sure(&excess, SIZE_DEVIATIONS) ? excess.mean : 0;
+        return is_sure(&excess, tuning.size_deviations) ? excess.mean : 0;
 }
 
 /* The sizes by which parents are likeliest, by at most so much; 0: none make them likelier. */
 static guint8 find_likeliest(const Joint *j, double most_gain)
 {
-        double least = MAX(LEAST_GAIN, LEAST_GAIN_EACH * n_training(j));
+        double least = MAX(tuning.least_gain, tuning.least_gain_each * n_training(j));
         guint8 base = j->model->sizes, best = 0;
         double without = log_of_own(j, base), most = without + least;
 
@@ -482,11 +483,11 @@ static guint8 find_surest(const Joint *j, const float *share)
         guint8 best = 0;
 
         for (guint8 sizes = 1; sizes <= BOTH_SIZES; sizes++) {
-                Excess excess = find_excess(j, j->model->sizes | sizes, LEAST_GAIN, share,
-                                            CANDIDATE_DEALS, log_of_candidates);
+                Excess excess = find_excess(j, j->model->sizes | sizes, tuning.least_gain, share,
+                                            tuning.candidate_deals, log_of_candidates);
 
-                if (!is_sure(&excess, CANDIDATE_DEVIATIONS) ||
-                    excess.mean <= most + (sizes == BOTH_SIZES && best ? LEAST_GAIN : 0))
+                if (!is_sure(&excess, tuning.candidate_deviations) ||
+                    excess.mean <= most + (sizes == BOTH_SIZES && best ? tuning.least_gain : 0))
                         continue;
                 most = excess.mean;
                 best = sizes;
@@ -517,10 +518,11 @@ static guint8 find_by_candidates(const Joint *j)
 static guint8 find_best(const Joint *j, gboolean by_label)
 {
         double excess = go_with_parents(j), share = (double)n_training(j) / j->problem->node->n_in;
-        gboolean known = excess > 0,
-                 crowded = problem_n_all(j->problem) >= CROWD * (gsize)j->problem->node->n_out;
+        gboolean known = excess > 0, crowded = problem_n_all(j->problem) >=
+                                               tuning.crowded * (gsize)j->problem->node->n_out;
         guint8 best =
-                known ? find_likeliest(j, by_label ? SIZE_FIT * share * excess : G_MAXDOUBLE) : 0;
+                known ? find_likeliest(j, by_label ? tuning.size_fit * share * excess : G_MAXDOUBLE)
+                      : 0;
 
         return best || by_label || !(known || crowded) ? best : find_by_candidates(j);
 }

@@ -103,13 +103,13 @@ static guint32 choose(WorkersEvidence *w, Joint *j, const GArray *guesses)
                 WorkersGuess guess = g_array_index(guesses, WorkersGuess, i);
 
                 start_by(w, j, guess.k);
-                joint_assign_anew(j, BOUNDS_ROUNDS);
+                joint_assign_anew(j, tuning.bounds_rounds);
                 guess.log += (double)joint_judge_all(j, 2) / LOG_UNIT;
                 if (guess.log > best.log)
                         best = guess;
         }
         start_by(w, j, 0); /* bounds are learned without a queue first */
-        joint_assign_anew(j, BOUNDS_ROUNDS);
+        joint_assign_anew(j, tuning.bounds_rounds);
         return best.k;
 }
 
@@ -189,7 +189,7 @@ static gboolean can_have_made_calls(const Problem *p)
                 n_contested += n_waiting > 0;
                 n_unmade += n_waiting > 0 && n_waiting == n_candidates(p, i);
         }
-        return n_unmade <= MAX(FEW_UNMADE, MOST_UNMADE * n_contested);
+        return n_unmade <= MAX(tuning.few_unmade, tuning.most_unmade * n_contested);
 }
 
 /* A queue is credible if few parents make calls before their start, and if some served parent could
@@ -200,9 +200,9 @@ static gboolean borne_out(const Evidence *e G_GNUC_UNUSED, Joint *j)
 {
         double early = early_share(j);
 
-        if (early > OVERRULED && evidence_ties(&j->model->evidence))
+        if (early > tuning.overruled && evidence_ties(&j->model->evidence))
                 return TRUE;
-        return early <= MOST_EARLY && can_have_made_calls(j->problem);
+        return early <= tuning.most_early && can_have_made_calls(j->problem);
 }
 
 const EvidenceKind evidence_workers = {

@@ -120,7 +120,7 @@ static void take_chances(const Leases *l, guint32 call, double run, float *chanc
         gboolean opened = before_of(l, call) == OPENED;
 
         for (gsize k = j->problem->candidates[call]; k < j->problem->candidates[call + 1]; k++) {
-                double root = MAX(chance[k], LEASE_LEAST_CHANCE);
+                double root = MAX(chance[k], tuning.lease_least_chance);
 
                 for (double n = run; n > SQRT2; n /= 2)
                         root = sqrt(root);

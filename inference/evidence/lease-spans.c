@@ -89,7 +89,7 @@ void lease_spans_count(const Joint *j, const LeaseSequence *s, const guint32 *ca
 static gboolean passes_on(const NodeProblem *node)
 {
         return MAX(node->n_in, node->n_out) - MIN(node->n_in, node->n_out) <=
-               PASSED_ON * node->n_in;
+               tuning.passed_on * node->n_in;
 }
 
 gboolean lease_spans_tell(const NodeProblem *node, Leased leased, SpanCount seen, SpanCount dealt)
@@ -97,13 +97,14 @@ gboolean lease_spans_tell(const NodeProblem *node, Leased leased, SpanCount seen
         double chance = (dealt.spanned + 1.0) / (dealt.n + 2.0);
         guint32 astray = seen.n - seen.spanned;
 
-        if (astray > LEASE_ASTRAY * seen.n || (leased == LEASED_TRANSACTION && passes_on(node)))
+        if (astray > tuning.lease_error_rate * seen.n ||
+            (leased == LEASED_TRANSACTION && passes_on(node)))
                 return FALSE;
-        return -exact_log(chance) * seen.spanned > LEASE_GAIN ||
+        return -exact_log(chance) * seen.spanned > tuning.evidence_gain ||
                (leased == LEASED_TRANSACTION &&
-                seen.spanned * exact_log((1 - TRANSACTION_ASTRAY) / chance) +
-                                astray * exact_log(TRANSACTION_ASTRAY / (1 - chance)) >
-                        TRANSACTION_GAIN);
+                seen.spanned * exact_log((1 - tuning.transaction_error_rate) / chance) +
+                                astray * exact_log(tuning.transaction_error_rate / (1 - chance)) >
+                        tuning.transaction_gain);
 }
 
 /* Leaves parents out that entered after the connection was opened for its first call, as far as

@@ -23,7 +23,8 @@ static double ratio_of(const double *seen, const double *dealt, guint standing)
         double n = sum_of(seen), n_dealt = sum_of(dealt);
         double chance = (dealt[standing] + 0.5) / (n_dealt + 0.5 * N_STANDINGS);
 
-        return (seen[standing] + LEASE_BACKOFF * chance) / ((n + LEASE_BACKOFF) * chance);
+        return (seen[standing] + tuning.lease_backoff * chance) /
+               ((n + tuning.lease_backoff) * chance);
 }
 
 /* The ratio of frequencies for all parents that do not hold the connection. */
@@ -52,12 +53,12 @@ static void suppose(double *seen, const double *dealt, double gain, double by_ch
 {
         double n = sum_of(seen);
 
-        if (gain <= LEASE_GAIN + LEASE_TIMES * MAX(by_chance, 0) ||
+        if (gain <= tuning.evidence_gain + tuning.evidence_times * MAX(by_chance, 0) ||
             ratio_of(seen, dealt, HOLDS) <= 1)
                 return;
         for (guint k = 0; k < N_STANDINGS; k++)
-                seen[k] *= (1 - LEASE_SUPPOSED) * n / MAX(n - seen[HOLDS], 1);
-        seen[HOLDS] = MAX(seen[HOLDS], LEASE_SUPPOSED * n);
+                seen[k] *= (1 - tuning.lease_supposed) * n / MAX(n - seen[HOLDS], 1);
+        seen[HOLDS] = MAX(seen[HOLDS], tuning.lease_supposed * n);
 }
 
 /* Whether a parent that may have made the call before and this one is known to have made both. */
@@ -108,8 +109,8 @@ static void find_ratios(LeaseTable *t)
                 gboolean counts = !t->only_known || is_known(t, i);
 
                 if (i % 2)
-                        t->ties[i / 2] =
-                                counts && t->seen[i][HOLDS] > LEASE_TIED * sum_of(t->seen[i]);
+                        t->ties[i / 2] = counts &&
+                                         t->seen[i][HOLDS] > tuning.lease_tied * sum_of(t->seen[i]);
                 for (guint k = 0; k < N_STANDINGS; k++) {
                         t->ratio[i][k] = counts ? ratio_of(t->seen[i], t->dealt[i], k) : 1;
                         t->log[i][k] = fixed_log(t->ratio[i][k]);
@@ -136,7 +137,8 @@ void lease_table_learn(LeaseTable *t, LeaseCounts *more, gboolean supposes)
         }
         find_ratios(t);
         t->in_use = t->leased != LEASED_NO ||
-                    (!t->only_known && gain > LEASE_GAIN + LEASE_TIMES * MAX(by_chance, 0));
+                    (!t->only_known &&
+                     gain > tuning.evidence_gain + tuning.evidence_times * MAX(by_chance, 0));
 }
 
 void lease_table_doubt(LeaseTable *t, gboolean doubt)

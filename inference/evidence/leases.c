@@ -77,7 +77,7 @@ static void count_spans(const Leases *l, Leased leased, SpanCount *seen, SpanCou
         memset(seen, 0, l->n_tables * sizeof *seen);
         memset(dealt, 0, l->n_tables * sizeof *dealt);
         lease_spans_count(l->j, &l->actual, l->callee, leased, seen);
-        for (guint i = 0; i < LEASE_DEALS; i++) {
+        for (guint i = 0; i < tuning.lease_deals; i++) {
                 lease_sequence_deal(&deal, l->j->problem->node, l->callee, l->n_tables, &random);
                 lease_spans_count(l->j, &deal, l->callee, leased, dealt);
         }
@@ -182,7 +182,7 @@ gboolean leases_learn(Leases *l, gboolean supposes)
         gboolean in_use = FALSE;
 
         count(l, &l->actual, seen);
-        for (guint i = 0; i < LEASE_DEALS; i++)
+        for (guint i = 0; i < tuning.lease_deals; i++)
                 count_dealt(l, &dealt, random_deals, &random);
         count_dealt(l, &dealt, more, &random);
         lease_sequence_clear(&dealt);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+#include "inference/evidence/processes.h"
 #include "base/exact-log.h"
 #include "base/fill.h"
-#include "inference/evidence/processes.h"
 #include "inference/model/problem.h"
 #include "inference/model/tuning.h"
 
@@ -185,12 +185,12 @@ static gboolean find_ratios(Groups *g)
                 for (guint32 b = a; b < n; b++) {
                         gsize at[] = { (gsize)a * n + b, (gsize)b * n + a };
                         const Sums *s = &sums[at[0]];
-                        Ratios r = {
-                                (s->seen[1] + PROCESS_BACKOFF) / (s->dealt[1] + PROCESS_BACKOFF),
-                                (s->seen[0] + PROCESS_BACKOFF) / (s->dealt[0] + PROCESS_BACKOFF)
-                        };
+                        Ratios r = { (s->seen[1] + tuning.process_backoff) /
+                                             (s->dealt[1] + tuning.process_backoff),
+                                     (s->seen[0] + tuning.process_backoff) /
+                                             (s->dealt[0] + tuning.process_backoff) };
 
-                        if (r.own <= PROCESS_APART * r.other)
+                        if (r.own <= tuning.process_apart * r.other)
                                 r = (Ratios){ 1, 1 };
                         else
                                 apart = TRUE;
@@ -211,8 +211,8 @@ static void begin_ratios(Groups *g, gboolean as_seen)
         for (guint32 i = 0; i < pairs->n; i++)
                 for (guint32 k = pairs->n_in; as_seen && k < pairs->n; k++) {
                         gsize at = pair_of(pairs, i, k), ends = two_ends(pairs, i, k);
-                        double ratio = (pairs->seen[at] + PROCESS_BACKOFF) /
-                                       (pairs->dealt[at] + PROCESS_BACKOFF);
+                        double ratio = (pairs->seen[at] + tuning.process_backoff) /
+                                       (pairs->dealt[at] + tuning.process_backoff);
 
                         seen[ends] += pairs->seen[at];
                         sum[ends] += (double)pairs->seen[at] * ratio;
@@ -220,10 +220,13 @@ static void begin_ratios(Groups *g, gboolean as_seen)
         for (guint32 a = 0; a < n; a++)
                 for (guint32 b = a; b < n; b++) {
                         gsize at = (gsize)a * n + b;
-                        double own = !as_seen ? PROCESS_OWN : seen[at] > 0 ? sum[at] / seen[at] : 1;
+                        double own = !as_seen       ? tuning.process_own
+                                     : seen[at] > 0 ? sum[at] / seen[at]
+                                                    : 1;
 
-                        g->ratios[at] = own > PROCESS_APART ? (Ratios){ own, PROCESS_OTHER }
-                                                            : (Ratios){ 1, 1 };
+                        g->ratios[at] = own > tuning.process_apart
+                                                ? (Ratios){ own, tuning.process_other }
+                                                : (Ratios){ 1, 1 };
                         g->ratios[(gsize)b * n + a] = g->ratios[at];
                 }
 }
@@ -233,7 +236,7 @@ static void begin_ratios(Groups *g, gboolean as_seen)
 static gboolean find_groups(Groups *g)
 {
         begin(g);
-        for (guint i = 0; i < PROCESS_SWEEPS; i++) {
+        for (guint i = 0; i < tuning.process_sweeps; i++) {
                 gboolean moved = move_connections(g);
 
                 moved |= merge_groups(g);
@@ -289,7 +292,7 @@ static void find_telling(Telling *t, const ConnectionPairs *all)
 
         *t = (Telling){ .connection = g_new(guint32, all->n) };
         for (guint32 i = 0; i < all->n; i++) {
-                if (count_pairs(all, i) < PROCESS_USES)
+                if (count_pairs(all, i) < tuning.process_uses)
                         continue;
                 end[t->pairs.n] = all->end[i];
                 t->connection[t->pairs.n++] = i;
@@ -321,7 +324,7 @@ static double find_kept(const Groups *g, gboolean *kept)
                                       s->seen[0] * exact_log(r->other) -
                                       s->dealt[0] * (r->other - 1);
 
-                        if (gain <= PROCESS_KEPT)
+                        if (gain <= tuning.process_kept)
                                 continue;
                         kept[a] = kept[b] = TRUE;
                         sum += gain;
@@ -370,7 +373,7 @@ static gboolean take_groups(const Groups *g, const gboolean *kept, const Telling
         }
         for (guint32 k = 0; k < p->n; k++)
                 p->share[k] = (float)(p->share[k] / sum);
-        p->strange = (float)((seen + PROCESS_BACKOFF) / (dealt + PROCESS_BACKOFF));
+        p->strange = (float)((seen + tuning.process_backoff) / (dealt + tuning.process_backoff));
         return TRUE;
 }
 
@@ -395,7 +398,7 @@ static void find_by(const Telling *t, Processes *p)
                 double foretold;
 
                 begin_ratios(&g, as_seen);
-                for (guint start = 0; found && start < PROCESS_STARTS; start++)
+                for (guint start = 0; found && start < tuning.process_starts; start++)
                         found = find_groups(&g);
                 foretold = found ? find_kept(&g, kept) : 0;
                 if (foretold > most && take_groups(&g, kept, t, p))

@@ -61,7 +61,7 @@ static inline gsize count_of(const ServingOrder *o, guint32 class, guint32 other
 /* Counts a pair. share is the probability, by delays, that it is inverted. */
 static void add_pair(ServedPairs *pairs, const Output *first, const Output *second, double share)
 {
-        if (share < OPEN_PAIR || share > 1 - OPEN_PAIR)
+        if (share < tuning.open_pair || share > 1 - tuning.open_pair)
                 return;
         pairs->n++;
         pairs->inverted += first->trigger > second->trigger;
@@ -175,7 +175,7 @@ static void count_pair(const ServingOrder *o, DelayDensities *delays, const Shor
 
 static gboolean is_sure(const Output *x)
 {
-        return x->class != NO_CLASS && x->share >= SURE_TRIGGER;
+        return x->class != NO_CLASS && x->share >= tuning.sure_trigger;
 }
 
 static gboolean counts(const ServingOrder *o, const Output *x)
@@ -260,10 +260,11 @@ static void learn(ServingOrder *o, DelayDensities *delays, gboolean supposed)
                 double factor = odds_of(&o->pairs[i]);
 
                 if (supposed)
-                        factor = MIN(factor, SUPPOSED);
-                o->factor[i] = !o->may[i] || o->pairs[i].n < ORDER_PAIRS || factor > IN_ORDER
-                                       ? 1
-                                       : MAX(factor, LEAST_FACTOR);
+                        factor = MIN(factor, tuning.supposed);
+                o->factor[i] =
+                        !o->may[i] || o->pairs[i].n < tuning.order_pairs || factor > tuning.in_order
+                                ? 1
+                                : MAX(factor, tuning.least_factor);
                 o->in_use |= o->factor[i] < 1;
         }
 }
@@ -284,11 +285,11 @@ static double fit(ServedPairs p, double all)
         double expected = (p.expected + 1) / (p.n + 2);
         double odds = all * expected / (1 - expected), factor;
 
-        p.n += PRIOR_PAIRS;
-        p.expected += PRIOR_PAIRS * expected;
-        p.inverted += PRIOR_PAIRS * odds / (1 + odds);
+        p.n += tuning.prior_pairs;
+        p.expected += tuning.prior_pairs * expected;
+        p.inverted += tuning.prior_pairs * odds / (1 + odds);
         factor = odds_of(&p);
-        return factor > NO_ORDER ? 1 : MAX(factor, LEAST_FACTOR);
+        return factor > tuning.no_order ? 1 : MAX(factor, tuning.least_factor);
 }
 
 static void fit_mixed(ServingOrder *o, const ServedPairs *pairs)

@@ -430,7 +430,7 @@ static void start_rates(Sample *s)
                 double *rate = s->rate + rate_index(s, row, 0, 0);
 
                 for (gsize i = 0; i < (gsize)s->n_callees * CELLS; i++)
-                        rate[i] = row % 2 ? RATE_OF_WAITING : 1;
+                        rate[i] = row % 2 ? tuning.rate_of_waiting : 1;
         }
 }
 
@@ -461,7 +461,7 @@ static double judge(Sample *s, guint32 k)
         add_times(s);
         find_rates_of(s);
         start_rates(s);
-        for (guint round = 0; round < WORKER_ROUNDS; round++) {
+        for (guint round = 0; round < tuning.worker_rounds; round++) {
                 count_calls(s, FALSE);
                 learn_rates(s);
         }
@@ -491,8 +491,8 @@ static gboolean do_little(const Sample *s)
                 for (gsize i = (gsize)row * CELLS; i < (gsize)(row + 1) * CELLS; i++)
                         time[row % 2] += s->time[i];
         }
-        return count[1] <= FEW_WAITING * (count[0] + count[1]) ||
-               count[1] * time[0] <= LOW_WAITING * count[0] * time[1];
+        return count[1] <= tuning.few_waiting * (count[0] + count[1]) ||
+               count[1] * time[0] <= tuning.low_waiting * count[0] * time[1];
 }
 
 /* Whether hardly a call is answered before one of k workers has taken it, were they to serve in
@@ -504,7 +504,7 @@ static gboolean is_possible(const Sample *s, guint32 k)
 
         for (guint32 p = MAX(s->first_in, k); p < s->end_in; p++)
                 n_early += s->replies[p - k] > in[p].reply;
-        return n_early <= MOST_TOO_EARLY * count_waiting(s, k);
+        return n_early <= tuning.most_too_early * count_waiting(s, k);
 }
 
 static gboolean is_among(const GArray *guesses, guint32 k)
@@ -559,7 +559,8 @@ GArray *workers_find(const Joint *j)
         waiting = count_waiting(&s, best.k);
         sample_clear(&s);
         per_parent = MAX((double)node->n_out / node->n_in, 1);
-        return best.log - none >= LEAST_QUEUE_GAIN * per_parent + LEAST_GAIN_WAITS * waiting
+        return best.log - none >= tuning.least_queue_gain * per_parent +
+                                          tuning.least_gain_waits * waiting
                        ? g_steal_pointer(&guesses)
                        : NULL;
 }

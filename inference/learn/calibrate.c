@@ -56,18 +56,19 @@ static void ask_again(Joint *j, float *second, float *both)
 {
         assignment_take_best(j->assignment, j->problem, j->scores->score, TRUE);
         joint_start_beliefs(j);
-        for (guint round = 0; round < SETTLE; round++)
+        for (guint round = 0; round < tuning.settle_rounds; round++)
                 joint_update_all(j, FALSE);
         joint_get_shares(j, second);
         for (guint32 i = 0; i < j->problem->node->n_out; i++) {
                 double sum = 0;
 
                 for (gsize k = j->problem->candidates[i]; k < j->problem->candidates[i + 1]; k++) {
-                        double odds = odds_of(FIRST_OPINION * j->scores->share[k] +
-                                              (1 - FIRST_OPINION) * second[k]);
+                        double odds = odds_of(tuning.first_opinion * j->scores->share[k] +
+                                              (1 - tuning.first_opinion) * second[k]);
 
-                        if (odds > SURE_ODDS)
-                                odds = SURE_ODDS * sqrt(fourth_root(odds / SURE_ODDS));
+                        if (odds > tuning.sure_odds)
+                                odds = tuning.sure_odds *
+                                       sqrt(fourth_root(odds / tuning.sure_odds));
                         sum += both[k] = odds / (1 + odds);
                 }
                 for (gsize k = j->problem->candidates[i]; k < j->problem->candidates[i + 1]; k++)
@@ -81,8 +82,8 @@ static void ask_again(Joint *j, float *second, float *both)
  * of one chain are surer than is right. */
 static double temper(double odds)
 {
-        if (odds > USUAL_ODDS)
-                odds /= fourth_root(odds / USUAL_ODDS);
+        if (odds > tuning.usual_odds)
+                odds /= fourth_root(odds / tuning.usual_odds);
         return odds > 0 ? odds / sqrt(fourth_root(odds)) : 0;
 }
 
@@ -104,7 +105,7 @@ static gboolean beliefs_count(Joint *j, const float *beliefs, const float *first
         log = joint_log_of_families(j);
         assignment_take_best(j->assignment, j->problem, beliefs, FALSE);
         lost = (log - joint_log_of_families(j)) / j->problem->n_choice;
-        return lost < SECOND_LOST;
+        return lost < tuning.second_lost;
 }
 
 static Trust find_trust(const Joint *j, const float *second, gboolean counts, const float *beliefs)
@@ -134,7 +135,7 @@ static Trust find_trust(const Joint *j, const float *second, gboolean counts, co
  * there. */
 static double find_divisor(const Joint *j, const Trust *t, guint32 n)
 {
-        double doubt = 1 + DOUBT * t->excess * sqrt(t->excess) * (n - 2);
+        double doubt = 1 + tuning.calibration_scale * t->excess * sqrt(t->excess) * (n - 2);
 
         doubt /= fourth_root(doubt);
         if (evidence_has_outputs(&j->model->evidence) && !evidence_is_refuted(&j->model->evidence))
@@ -147,8 +148,8 @@ static double find_divisor(const Joint *j, const Trust *t, guint32 n)
  * wrong together. */
 static double find_astray(const Joint *j, const Trust *t)
 {
-        return MIN(ASTRAY * t->doubt * sqrt(t->doubt), MOST_ASTRAY) +
-               (evidence_refines(&j->model->evidence) ? TIED_ASTRAY : 0);
+        return MIN(tuning.error_rate * t->doubt * sqrt(t->doubt), tuning.most_error_rate) +
+               (evidence_refines(&j->model->evidence) ? tuning.tied_error_rate : 0);
 }
 
 /* Calibration: turns shares into probabilities. */
@@ -172,8 +173,8 @@ static void calibrate(Joint *j, const Trust *t)
 }
 
 /* Whether a wrong model was learned: the assignment does not bear out what was supposed of the
- * node; or a queue was not borne out when the model was learned, and order, which may look like one, is
- * not what it was. */
+ * node; or a queue was not borne out when the model was learned, and order, which may look like
+ * one, is not what it was. */
 static gboolean is_refuted(Joint *j)
 {
         const EvidenceSet *evidence = &j->model->evidence;
@@ -185,8 +186,8 @@ static gboolean is_refuted(Joint *j)
 }
 
 /* By a wrong model parents are hardly likelier than any candidate: only the fourth root of how much
- * likelier they are said to be is left; or the square root, where order tells parents, too, or where
- * the node was learned again without the queue that was refuted. */
+ * likelier they are said to be is left; or the square root, where order tells parents, too, or
+ * where the node was learned again without the queue that was refuted. */
 static void distrust(Joint *j)
 {
         const EvidenceSet *evidence = &j->model->evidence;
@@ -222,10 +223,10 @@ static void run_chain(Joint *j, const float *chance, guint n, Drawings *drawn)
 {
         Sampler *chain = sampler_new(j, chance, FALSE);
 
-        sampler_run(chain, WARM_UP);
+        sampler_run(chain, tuning.warm_up);
         draw(chain, drawn, n, (Drawings){ .warm = 1 });
-        sampler_cool(chain, COLD);
-        sampler_run(chain, COOL_DOWN);
+        sampler_cool(chain, tuning.cold_power);
+        sampler_run(chain, tuning.cool_down);
         draw(chain, drawn, n, (Drawings){ .cold = 1 });
         sampler_free(chain);
 }
@@ -244,9 +245,10 @@ static void weigh_drawings(const Joint *j, const Drawings *drawn, const guint32 
                 for (gsize k = j->problem->candidates[i]; k < j->problem->candidates[i + 1]; k++)
                         n += drawings_count(drawn[k]);
                 for (gsize k = j->problem->candidates[i]; k < j->problem->candidates[i + 1]; k++)
-                        share[k] = (drawings_count(drawn[k]) + prior * beliefs[k] +
-                                    FIRST_DRAWINGS * (j->problem->candidate[k] == first[i])) /
-                                   (n + prior + FIRST_DRAWINGS);
+                        share[k] =
+                                (drawings_count(drawn[k]) + prior * beliefs[k] +
+                                 tuning.first_drawings * (j->problem->candidate[k] == first[i])) /
+                                (n + prior + tuning.first_drawings);
         }
 }
 
@@ -271,7 +273,7 @@ static void find_again(Joint *j, float *second, const float *beliefs)
         g_autofree Drawings *drawn = g_new0(Drawings, n);
 
         evidence_refine(&j->model->evidence, second);
-        find_shares(j, second, beliefs, AGAIN_DRAWN, drawn, second);
+        find_shares(j, second, beliefs, tuning.again_drawn, drawn, second);
 }
 
 /* Begins with the parents that learning ended with, which become a little likelier than they are by
@@ -286,11 +288,12 @@ static void begin_as_learned(Joint *j, float *chance)
 
                         j->scores->score[k] = chance[k] + learned;
                 }
-        j->scores->prior = beliefs_count(j, chance, j->scores->score) ? 1 : LEAST_PRIOR;
+        j->scores->prior = beliefs_count(j, chance, j->scores->score) ? 1 : tuning.least_prior;
         for (guint32 i = 0; i < p->node->n_out; i++)
                 for (gsize k = p->candidates[i]; k < p->candidates[i + 1]; k++)
-                        chance[k] = (1 - LEARNED_PART) * chance[k] +
-                                    LEARNED_PART * (p->candidate[k] == j->scores->learned[i]);
+                        chance[k] =
+                                (1 - tuning.learned_part) * chance[k] +
+                                tuning.learned_part * (p->candidate[k] == j->scores->learned[i]);
 }
 
 /* Finds shares and scores, and calibrates the shares. */
@@ -329,15 +332,18 @@ void joint_settle(Joint *j)
         double learnt = problem_learnt(j->problem);
 
         evidence_unwatch_unused(&j->model->evidence);
-        for (guint round = 0; round < SETTLE; round++) {
+        for (guint round = 0; round < tuning.settle_rounds; round++) {
                 joint_update_all(j, FALSE);
-                problem_done(j->problem, learnt + (1 - learnt) * (round + 1) / (SETTLE + DECIDE));
+                problem_done(j->problem,
+                             learnt + (1 - learnt) * (round + 1) /
+                                              (tuning.settle_rounds + tuning.decide_rounds));
         }
         joint_get_shares(j, j->scores->share);
-        for (guint round = 0; round < DECIDE; round++) {
+        for (guint round = 0; round < tuning.decide_rounds; round++) {
                 joint_update_all(j, TRUE);
                 problem_done(j->problem,
-                             learnt + (1 - learnt) * (SETTLE + round + 1) / (SETTLE + DECIDE));
+                             learnt + (1 - learnt) * (tuning.settle_rounds + round + 1) /
+                                              (tuning.settle_rounds + tuning.decide_rounds));
         }
         joint_get_shares(j, j->scores->score);
         find_scores(j);

@@ -39,7 +39,7 @@ static void learn_by_chain(Joint *j)
 
         joint_begin_chain(j, chance);
         chain = sampler_new(j, chance, TRUE);
-        for (guint round = 0; round < CHAIN_ROUNDS; round++)
+        for (guint round = 0; round < tuning.chain_rounds; round++)
                 joint_learn_from_chain(j, chain);
         sampler_free(chain);
 }
@@ -66,7 +66,7 @@ static void learn_by_chains(Joint *j)
         evidence_refute_blocks(evidence, TRUE);
         learn_by_chain(j);
         without = joint_save(j);
-        refuted = joint_gain_of_walks(j, log) > BLOCKS_LOST;
+        refuted = joint_gain_of_walks(j, log) > tuning.blocks_lost;
         evidence_refute_blocks(evidence, refuted);
         joint_restore(j, refuted ? without : with);
         joint_state_free(without);
@@ -92,7 +92,7 @@ static gboolean may_refute_blocks(Joint *j)
         gain = joint_gain_of_walks(j, log);
         joint_restore(j, before);
         joint_state_free(before);
-        return -gain > BLOCKS_LOST;
+        return -gain > tuning.blocks_lost;
 }
 
 /* Whether order shows; tried without what makes calls hang together where that may be refuted, as
@@ -114,14 +114,14 @@ static gboolean learn_by_order(Joint *j, gboolean without_blocks)
  * learn from beliefs. */
 static void learn_first_rounds(Joint *j)
 {
-        for (guint round = 0; round < FRESH_ROUNDS; round++) {
+        for (guint round = 0; round < tuning.fresh_rounds; round++) {
                 joint_learn_from_assigned(j, joint_calm_until(j, round));
                 joint_assign_in_time(j);
                 evidence_round(&j->model->evidence, j);
         }
         joint_learn_from_assigned(j, joint_calm_until(j, 0));
         joint_start_beliefs(j);
-        for (guint round = 0; round < START_ROUNDS; round++)
+        for (guint round = 0; round < tuning.start_rounds; round++)
                 joint_learn_from_beliefs(j, joint_calm_until(j, round));
 }
 
@@ -148,7 +148,7 @@ static void learn_from_starts(Joint *j)
         learn_first_rounds(j);
         first = joint_save(j);
         joint_restore(j, begun);
-        joint_assign_anew(j, OTHER_BOUNDS);
+        joint_assign_anew(j, tuning.other_bounds);
         if (memcmp(parent, j->assignment->parent, size) != 0) {
                 learn_first_rounds(j);
                 second = joint_save(j);
@@ -173,9 +173,9 @@ void joint_learn(Joint *j)
         joint_learn_later_rounds(j);
         without_blocks = may_refute_blocks(j);
         evidence_watch(evidence, j);
-        joint_learn_from_beliefs(j, joint_calm_until(j, ROUNDS - 1));
+        joint_learn_from_beliefs(j, joint_calm_until(j, tuning.rounds - 1));
         joint_assign_by_beliefs(j);
-        if (mean_best_share(j) >= LEAST_BEST_SHARE && !learn_by_order(j, without_blocks))
+        if (mean_best_share(j) >= tuning.least_best_share && !learn_by_order(j, without_blocks))
                 learn_by_chains(j);
         if (evidence_by_chain(evidence))
                 joint_keep_parents(j);
@@ -215,7 +215,7 @@ void joint_go_on(Joint *j)
         guint rounds;
 
         go_on(j);
-        rounds = j->learning->counts ? 1 : GO_ON_ROUNDS;
+        rounds = j->learning->counts ? 1 : tuning.go_on_rounds;
         joint_assign_in_time(j);
         joint_start_beliefs(j);
         for (guint round = 0; round < rounds; round++) {

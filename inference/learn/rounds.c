@@ -42,7 +42,7 @@ void joint_learn_from_beliefs(Joint *j, guint64 calm)
 
 void joint_learn_from_chain(Joint *j, Sampler *chain)
 {
-        sampler_run(chain, CHAIN_SWEEPS);
+        sampler_run(chain, tuning.chain_sweeps);
         joint_learn_from_assigned(j, G_MAXUINT64);
         evidence_round(&j->model->evidence, j);
         sampler_take_model(chain);
@@ -61,7 +61,7 @@ guint64 joint_calm_until(const Joint *j, guint round)
 
 void joint_learn_later_rounds(Joint *j)
 {
-        for (guint round = START_ROUNDS; round + 1 < ROUNDS; round++)
+        for (guint round = tuning.start_rounds; round + 1 < tuning.rounds; round++)
                 joint_learn_from_beliefs(j, joint_calm_until(j, round));
         joint_assign_by_beliefs(j);
 }

@@ -167,7 +167,7 @@ static void leave_out_ends(Happening *at, gsize n)
 
                 for (end = first; end < n && at[end].what != PAUSE;)
                         end++;
-                margin = MIN((end - first) / 8, NUMBERS_END);
+                margin = MIN((end - first) / 8, tuning.numbers_end);
                 for (gsize i = first; i < end; i++)
                         at[i].counts = i - first >= margin && end - i > margin;
         }
@@ -357,9 +357,9 @@ static gint64 improve(CallCurve *c, gint32 *number, gint64 allowed)
 /* Whether the curve says this number of a kind, and not one more or one less. */
 static gboolean is_sure(CallCurve *c, gint32 *number, guint32 kind, gint64 allowed)
 {
-        gint64 other = allowed + NUMBERS_SURE;
+        gint64 other = allowed + tuning.numbers_sure;
 
-        return number[kind] <= WALK_COUNT && with_step(c, number, kind, 1) >= other &&
+        return number[kind] <= tuning.walk_count && with_step(c, number, kind, 1) >= other &&
                (number[kind] == 0 || with_step(c, number, kind, -1) >= other);
 }
 
@@ -372,14 +372,14 @@ gboolean call_numbers_find(CallNumbers *n, CallCurve *c, const guint8 *member)
         double width;
 
         take_set(c, member);
-        if (c->n_calls < NUMBERS_CALLS || c->n_kinds == 0 || is_too_much_work(c))
+        if (c->n_calls < tuning.numbers_calls || c->n_kinds == 0 || is_too_much_work(c))
                 return FALSE;
-        allowed = (gint64)(c->n_calls * NUMBERS_OFF);
+        allowed = (gint64)(c->n_calls * tuning.numbers_off);
         guess_numbers(c, number);
         if (improve(c, number, allowed) > allowed)
                 return FALSE;
         find_excess(c, number, &width);
-        if (2 * sqrt(NUMBERS_SPREAD * c->n_calls / c->n_stretches) < width)
+        if (2 * sqrt(tuning.numbers_spread * c->n_calls / c->n_stretches) < width)
                 return FALSE;
         sure = g_new(guint8, c->n_kinds);
         for (guint32 kind = 0; kind < c->n_kinds; kind++) {

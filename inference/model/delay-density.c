@@ -218,7 +218,7 @@ static gint find_reach(double n)
 {
         gint reach = 1;
 
-        while (reach < SMOOTH_MOST && (n + 1) * reach * reach * reach < SMOOTH_DELAYS)
+        while (reach < tuning.smooth_most && (n + 1) * reach * reach * reach < tuning.smooth_delays)
                 reach++;
         return reach;
 }
@@ -285,7 +285,7 @@ static Bins get_counts(const DelayDensities *d, guint32 row, double *counts, dou
 /* The weight of the backoff of a row that saw n delays, in delays. */
 static double backoff_weight(double n)
 {
-        return DENSITY_WEIGHT + n / DENSITY_WEIGHT_PART;
+        return tuning.density_weight + n / tuning.density_weight_part;
 }
 
 /* A row that saw nothing is as its backoff. */

@@ -55,7 +55,7 @@ static OtherEnd *get_other_end(CallKinds *k, guint32 node, guint16 label, guint1
 
 static gboolean is_rare(const CallKinds *k, const OtherEnd *end)
 {
-        return end->kind == NO_KIND && end->n_calls < k->n_calls / RARE_SHARE;
+        return end->kind == NO_KIND && end->n_calls < k->n_calls / tuning.rare_share;
 }
 
 /* The end with these sizes, or without them where they are rare, and without its label where that
@@ -220,12 +220,12 @@ void node_model_add_other(NodeModel *h)
 
 gboolean node_model_are_stale(const NodeModel *h, guint32 n)
 {
-        return h->n_new + n >= MIN(h->n_parents / LEARN_AGAIN_PART, LEARN_AGAIN);
+        return h->n_new + n >= MIN(h->n_parents / tuning.learn_again_part, tuning.learn_again);
 }
 
 void node_model_keep(NodeModel *h, guint32 n, gboolean learned)
 {
-        gboolean half = h->n_parents + n >= 2 * LEARN_FROM;
+        gboolean half = h->n_parents + n >= 2 * tuning.learn_from;
 
         h->n_parents = (h->n_parents + n) >> half;
         h->n_new = learned ? 0 : h->n_new + n;

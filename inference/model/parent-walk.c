@@ -127,10 +127,10 @@ static guint32 next_state(ParentWalk *w, guint32 state, guint32 event)
                 guint8 *count = &key[KEY_COUNTS + event % w->n_callees];
 
                 if (event < w->n_callees) {
-                        *count += (*count >> 4 < WALK_COUNT) << 4;
+                        *count += (*count >> 4 < tuning.walk_count) << 4;
                 } else {
                         *count -= (*count >> 4 > 0) << 4;
-                        *count += (*count & 0xf) < WALK_COUNT;
+                        *count += (*count & 0xf) < tuning.walk_count;
                 }
         }
         return intern(w, key);
@@ -193,7 +193,8 @@ static gboolean step_breaks(const ParentWalk *w, guint32 state, guint32 event)
 static void learn_step(const ParentWalk *w, WalkStep *s)
 {
         double seen = (double)s->count / DENSITY_COUNT;
-        double all = (double)w->states[s->state].count / DENSITY_COUNT, weight = GENERAL_WEIGHT;
+        double all = (double)w->states[s->state].count / DENSITY_COUNT,
+               weight = tuning.general_weight;
         const WalkStep *backoff = &w->steps[s->backoff];
         double general = backoff->probability;
 
@@ -201,12 +202,12 @@ static void learn_step(const ParentWalk *w, WalkStep *s)
                 weight = 1;
                 general = 1.0 / n_events(w);
         } else if (backoff->backoff != s->backoff) {
-                weight = BACKOFF_WEIGHT;
-                seen = MAX(0, seen - RARE_EVENTS - RARE_EVENTS_SHARE * all);
+                weight = tuning.backoff_weight;
+                seen = MAX(0, seen - tuning.rare_events - tuning.rare_events_share * all);
         }
         s->probability = (seen + weight * general) / (all + weight);
         if (s->breaks && !w->unheld)
-                s->probability *= NUMBERS_BROKEN;
+                s->probability *= tuning.numbers_broken;
         s->row = s->own_row && seen > 0 ? s->own_row : backoff->row;
 }
 
@@ -336,9 +337,10 @@ WalkEntry parent_walk_foresee(ParentWalk *w, guint32 state, guint32 event)
         double all = (double)w->states[state].count / DENSITY_COUNT;
         WalkEntry entry = parent_walk_get(w, w->states[state].general, event);
 
-        entry.probability = BACKOFF_WEIGHT * entry.probability / (all + BACKOFF_WEIGHT);
+        entry.probability =
+                tuning.backoff_weight * entry.probability / (all + tuning.backoff_weight);
         if (!w->unheld && step_breaks(w, state, event))
-                entry.probability *= NUMBERS_BROKEN;
+                entry.probability *= tuning.numbers_broken;
         entry.number = 0;
         return entry;
 }
@@ -397,7 +399,7 @@ gint32 parent_walk_hazard(ParentWalk *w, WalkPlace at, guint32 callee, gint64 ti
 {
         const WalkEntry *step = parent_walk_log(w, at.state, MIN(callee, w->n_callees - 1));
         guint bin = density_bin(time - at.latest);
-        gint32 broken = w->steps[step->number - 1].breaks ? fixed_log(NUMBERS_BROKEN) : 0;
+        gint32 broken = w->steps[step->number - 1].breaks ? fixed_log(tuning.numbers_broken) : 0;
         guint32 state = at.state;
 
         while (!w->states[state].survival && w->states[state].general != state)
@@ -573,8 +575,8 @@ static gboolean is_key(const ParentWalk *w, const guint8 *key)
                 return general;
         for (guint32 i = 0; i < w->n_callees; i++)
                 if (general ? key[KEY_COUNTS + i] != ANY
-                            : key[KEY_COUNTS + i] >> 4 > WALK_COUNT ||
-                                      (key[KEY_COUNTS + i] & 0xf) > WALK_COUNT)
+                            : key[KEY_COUNTS + i] >> 4 > tuning.walk_count ||
+                                      (key[KEY_COUNTS + i] & 0xf) > tuning.walk_count)
                         return FALSE;
         return key_caller(key) < w->n_callers && latest <= event_wait(w);
 }

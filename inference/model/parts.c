@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "base/int128.h"
 #include "inference/model/parts.h"
+#include "base/int128.h"
 #include "inference/model/pass-calls.h"
 #include "inference/model/tuning.h"
 
@@ -17,7 +17,7 @@ gint64 parts_mean_life(const NodeProblem *node)
 
 static gboolean is_enough(gsize beliefs, gint64 time, gint64 life)
 {
-        return (time >= PART_LIVES * life && beliefs >= PART_BELIEFS) ||
+        return (time >= tuning.part_lives * life && beliefs >= PART_BELIEFS) ||
                (time >= LONG_LIVES * life && beliefs >= LONG_BELIEFS);
 }
 
@@ -27,11 +27,11 @@ static void add_context(const NodeProblem *node, gint64 life, Part *part)
         const CallOut *out = node->out;
 
         while (part->first > 0 &&
-               out[part->first - 1].start >= out[part->at].start - CONTEXT_LIVES * life)
+               out[part->first - 1].start >= out[part->at].start - tuning.context_lives * life)
                 part->first--;
         part->end = part->before;
         while (part->end < node->n_out &&
-               out[part->end].start <= out[part->before - 1].start + CONTEXT_LIVES * life)
+               out[part->end].start <= out[part->before - 1].start + tuning.context_lives * life)
                 part->end++;
 }
 
@@ -49,7 +49,7 @@ gint64 parts_length(const NodeProblem *node, const guint32 *n_candidates, gint64
         guint32 n = node->n_out;
         double time = (double)(node->out[n - 1].start - node->out[0].start) + 1;
         double each = time / (double)MAX(parts_beliefs(n_candidates, 0, n), 1);
-        double most = MIN(MAX(PART_LIVES * (double)life, PART_BELIEFS * each),
+        double most = MIN(MAX(tuning.part_lives * (double)life, PART_BELIEFS * each),
                           MAX(LONG_LIVES * (double)life, LONG_BELIEFS * each));
         gint64 length = 1;
 
@@ -85,7 +85,7 @@ Part part_find_by_time(const NodeProblem *node, const guint32 *n_candidates, gin
 
                 part.before = parts_first_from(node, at, from + length);
                 if (parts_beliefs(n_candidates, first, part.before) <= MOST_IN_PART ||
-                    length / 2 < PART_LIVES * life || length == 1)
+                    length / 2 < tuning.part_lives * life || length == 1)
                         break;
         }
         add_context(node, life, &part);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "inference/model/pass-calls.h"
 #include "inference/model/roots.h"
+#include "inference/model/pass-calls.h"
 #include "inference/model/tuning.h"
 
 /* The calls to one callee. */
@@ -48,7 +48,7 @@ static gboolean are_roots(const NodeProblem *p, const Edge *edge)
                 return FALSE;
         busy = busy_share(p, edge->duration / edge->n);
         /* Of n calls, n (1 - busy) are without a candidate. */
-        return edge->n_without * busy >= ROOTS_BY_ACCIDENT * n_with * (1 - busy);
+        return edge->n_without * busy >= tuning.roots_by_accident * n_with * (1 - busy);
 }
 
 gboolean roots_find(NodeProblem *p, const guint32 *n_candidates)

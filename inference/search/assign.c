@@ -41,7 +41,7 @@ static void weigh_candidates(const Joint *j, guint32 *weight)
                         else
                                 log += delay_densities_log(bounds, since,
                                                            density_bin(call->start - in->enter)) -
-                                       OUT_OF_TURN;
+                                       (tuning.out_of_turn * LOG_UNIT);
                         weight[k] = (guint32)log;
                         best = MAX(best, log);
                 }
@@ -151,7 +151,7 @@ void joint_assign_first(Joint *j)
         if (j->problem->node->truth) /* the oracle: what is tried is judged by true parents */
                 assignment_take_truth(j->assignment, j->problem);
         else
-                assign_by_bounds(j, BOUNDS_ROUNDS);
+                assign_by_bounds(j, tuning.bounds_rounds);
 }
 
 void joint_assign_anew(Joint *j, guint rounds)

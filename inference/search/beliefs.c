@@ -45,7 +45,7 @@ static gboolean comes_along(const Joint *j, guint32 before, guint32 call, guint3
  * children. */
 void joint_start_beliefs(Joint *j)
 {
-        j->beliefs->negligible = NEGLIGIBLE_AT_FIRST;
+        j->beliefs->negligible = tuning.negligible_at_first;
         fill(j->beliefs->total, 0, j->problem->node->n_out * sizeof *j->beliefs->total);
         for (guint32 p = 0; p < j->problem->node->n_in; p++) {
                 const CallIn *in = &j->problem->node->in[p];
@@ -58,7 +58,8 @@ void joint_start_beliefs(Joint *j)
                         Belief *belief = &j->beliefs->beliefs[k];
 
                         belief->rate =
-                                rate * (j->assignment->parent[belief->child] == p ? ASSIGNED : 1);
+                                rate *
+                                (j->assignment->parent[belief->child] == p ? tuning.assigned : 1);
                         if (comes_along(j, before, belief->child, p))
                                 belief->rate = MAX(belief->rate, at_once);
                         before = belief->child;
@@ -72,7 +73,7 @@ static inline double taken_by(const Joint *j, const Belief *belief)
 {
         if (n_candidates(j->problem, belief->child) == 1)
                 return 1;
-        return MIN(belief->rate / j->beliefs->total[belief->child], MOST_TAKEN);
+        return MIN(belief->rate / j->beliefs->total[belief->child], tuning.most_taken);
 }
 
 /* The sum of the messages on a call, divided by the ratio by which other evidence makes this parent
@@ -101,7 +102,7 @@ static void update_beliefs(Joint *j, guint32 parent, gboolean count, double negl
         for (guint32 i = 0; i < n; i++) {
                 double taken = beliefs[i].rate > 0 ? taken_by(j, &beliefs[i]) : 0;
 
-                if (taken >= LEAST_OFFERED)
+                if (taken >= tuning.least_offered)
                         offered[n_offered++] =
                                 (TrellisCall){ .call = j->kinds->calls[beliefs[i].child],
                                                .output = j->problem->output[beliefs[i].child],
@@ -117,7 +118,7 @@ static void update_beliefs(Joint *j, guint32 parent, gboolean count, double negl
                 const TrellisCall *o = &offered[k];
                 Belief *belief = &beliefs[o->belief];
                 double *total = &j->beliefs->total[belief->child];
-                double share = CLAMP(o->share, LEAST_SHARE, MOST_TAKEN), rate;
+                double share = CLAMP(o->share, tuning.least_share, tuning.most_taken), rate;
 
                 if (o->taken == 1)
                         continue;
@@ -126,7 +127,7 @@ static void update_beliefs(Joint *j, guint32 parent, gboolean count, double negl
                 if (decide)
                         rate *= sqrt(o->taken);
                 rate = CLAMP(rate, LEAST_RATE, MOST_RATE);
-                if (share < negligible && o->taken < KEPT)
+                if (share < negligible && o->taken < tuning.kept_share)
                         rate = 0;
                 *total = MAX(*total - belief->rate, 0);
                 belief->rate = rate;
@@ -172,7 +173,7 @@ void joint_update_all(Joint *j, gboolean decide)
                 if (ordered || is_contested(j, p))
                         update_beliefs(j, p, FALSE, j->beliefs->negligible, decide);
         joint_sum_beliefs(j);
-        j->beliefs->negligible = NEGLIGIBLE;
+        j->beliefs->negligible = tuning.negligible;
 }
 
 void joint_get_shares(const Joint *j, float *share)

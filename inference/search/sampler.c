@@ -47,14 +47,14 @@ static inline guint32 below(Sampler *c, guint32 n)
 /* The weight of a candidate among the proposals for its call. */
 static inline double chance_of(const Sampler *c, gsize k)
 {
-        return c->chance[k] + LEAST_CHANCE;
+        return c->chance[k] + tuning.least_chance;
 }
 
 /* Draws a candidate of the call by chance. */
 static gsize draw_candidate(Sampler *c, guint32 call)
 {
         gsize k = c->j->problem->candidates[call], last = c->j->problem->candidates[call + 1] - 1;
-        double at = uniform(c) * (1 + LEAST_CHANCE * n_candidates(c->j->problem, call));
+        double at = uniform(c) * (1 + tuning.least_chance * n_candidates(c->j->problem, call));
 
         for (; k < last && (at -= chance_of(c, k)) >= 0; k++)
                 ;
@@ -250,7 +250,8 @@ static void propose(Sampler *c, guint32 call)
         chance = fixed_log(uniform(c)) - fixed_log(ratio);
         threshold = (gint64)c->log[f[0].parent] + c->log[f[1].parent] - f[0].log - f[1].log +
                     chance / (gint32)c->power;
-        if (c->n_put > 0 ? threshold > (how < 4 ? HOPELESS : 5 * HOPELESS) * LOG_UNIT ||
+        if (c->n_put > 0 ? threshold > (how < 4 ? tuning.hopeless_loss : 5 * tuning.hopeless_loss) *
+                                                   LOG_UNIT ||
                                    !accept_evidence(c, f, threshold)
                          : threshold > 0)
                 return;
@@ -287,7 +288,8 @@ static gboolean is_worth_drawing(const Sampler *c, guint32 call)
 
         for (gsize k = p->candidates[call]; k < p->candidates[call + 1]; k++)
                 squares += (double)c->chance[k] * c->chance[k];
-        return c->n_ties > 0 || squares * squares * MOST_PRIOR_DRAWINGS >= PRIOR_DRAWINGS;
+        return c->n_ties > 0 ||
+               squares * squares * tuning.most_prior_drawings >= tuning.prior_drawings;
 }
 
 /* Finds the open calls: calls that are not certain, and worth it, or all. */
@@ -302,7 +304,7 @@ static void find_open(Sampler *c, gboolean all)
 
                 for (gsize k = p->candidates[i]; k < p->candidates[i + 1]; k++)
                         most = MAX(most, c->chance[k]);
-                if (n_candidates(p, i) > 1 && most < CERTAIN &&
+                if (n_candidates(p, i) > 1 && most < tuning.certain &&
                     (c->learns ? parent[i] != NO_PARENT && is_training_parent(p, parent[i])
                                : all || is_worth_drawing(c, i)))
                         c->open[c->n_open++] = i;
@@ -373,8 +375,8 @@ void sampler_cool(Sampler *c, guint power)
 double sampler_prior(const Joint *j, double squares)
 {
         if (evidence_refines(&j->model->evidence))
-                return PRIOR_DRAWINGS;
-        return PRIOR_DRAWINGS / (squares * squares);
+                return tuning.prior_drawings;
+        return tuning.prior_drawings / (squares * squares);
 }
 
 void sampler_run(Sampler *c, guint sweeps)

@@ -40,7 +40,7 @@ static gboolean are_cut(const Problem *whole, guint32 margin)
                 for (guint32 p = (guint32)from; p < MIN(from + STRETCH, node->n_in); p++, n++)
                         n_cut += is_cut(whole, &range, p);
         }
-        return n_cut > n / CUT_SHARE;
+        return n_cut > n / tuning.cut_share;
 }
 
 /* --- ranges ------------------------------------------------------------------- */

@@ -95,7 +95,7 @@ struct TrellisStep {
 void trellis_init(Trellis *l, guint32 n_callees)
 {
         memset(l, 0, sizeof *l);
-        l->least = TRELLIS_LEAST;
+        l->least = tuning.trellis_least;
         l->steps = g_new0(TrellisStep, n_callees);
 }
 

@@ -137,8 +137,8 @@ static gboolean is_queue(const Joint *j, const gint64 *start)
                 n_waited += start[p] > node->in[p].enter;
                 n_early += early[p] && start[p] > node->in[p].enter;
         }
-        return n_waited >= MAX(LEAST_WAITED, node->n_in / LEAST_WAITED_PART) &&
-               n_early <= MOST_EARLY * n_waited;
+        return n_waited >= MAX(tuning.least_waited, node->n_in / tuning.least_waited_part) &&
+               n_early <= tuning.most_early * n_waited;
 }
 
 void answer_waits(const Joint *j, gboolean refuted, NodeAnswer *answer)

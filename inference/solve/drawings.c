@@ -20,7 +20,7 @@ static gboolean is_in_doubt(const Joint *j, guint32 first, guint32 end)
                                  ->share[problem_best_candidate(j->problem, i, j->scores->score)];
                 n++;
         }
-        return right < DRAWN_BELOW * n;
+        return right < tuning.drawn_below * n;
 }
 
 void joint_draw(Joint *j, guint32 first, guint32 end, NodeAnswer *answer, guint32 at)
@@ -35,9 +35,9 @@ void joint_draw(Joint *j, guint32 first, guint32 end, NodeAnswer *answer, guint3
         found = g_memdup2(j->assignment->parent, node->n_out * sizeof *found);
         chain = sampler_new(j, j->scores->score, FALSE);
         sampler_open_all(chain);
-        sampler_run(chain, DRAW_WARM_UP);
+        sampler_run(chain, tuning.draw_warm_up);
         for (guint d = 0; d < ANSWER_DRAWINGS; d++) {
-                sampler_run(chain, DRAW_SWEEPS);
+                sampler_run(chain, tuning.draw_sweeps);
                 for (guint32 i = first; i < end; i++)
                         if (j->assignment->parent[i] != NO_PARENT)
                                 answer->drawn[(gsize)(at + i - first) * ANSWER_DRAWINGS + d] =

@@ -129,7 +129,8 @@ static Doubt doubt_of(const Likelihood *l)
 static double probability_of(const Likelihood *l, double usual, double astray)
 {
         Doubt doubt = doubt_of(l);
-        double part = (doubt.whole + FAMILY_DOUBT * usual) / (doubt.separate + FAMILY_DOUBT);
+        double part = (doubt.whole + tuning.family_doubt * usual) /
+                      (doubt.separate + tuning.family_doubt);
 
         return l->least < 1 ? (1 - astray) * MIN(pow(l->product, part), l->least) : 1;
 }

@@ -443,7 +443,7 @@ static void find_in_parts(Joint *j, Candidates *open, gboolean choice, NodeAnswe
 /* The model is trained by one stretch of parents in this number. */
 static guint32 find_stretches(const NodeProblem *node, gsize n_beliefs)
 {
-        guint32 by_parents = node->n_in / LEARN_FROM;
+        guint32 by_parents = node->n_in / tuning.learn_from;
         guint32 by_beliefs = MIN(n_beliefs / LEARN_BELIEFS, node->n_in / STRETCH);
 
         return MAX(MAX(by_parents, by_beliefs), 1);
@@ -454,7 +454,7 @@ static guint32 find_stretches(const NodeProblem *node, gsize n_beliefs)
 static gboolean learns_anew(const NodeModel *model, const NodeProblem *node)
 {
         return model->n_parents == 0 ||
-               (model->n_parents < LEARN_FROM && node->n_in >= 2 * model->n_known);
+               (model->n_parents < tuning.learn_from && node->n_in >= 2 * model->n_known);
 }
 
 /* Prepares the model: keeps it if it has room for the kinds of these calls, else starts a new

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""What each constant of inference/model/tuning.h is worth: the program is built without it, that is with
-a value that takes away what it does, and finds the parents of systems of known truth.
+"""What each field of inference/model/tuning.def is worth: ravel finds the parents of systems of known
+truth with a value that takes away the field's effect (ravel nesting --tune).
 
     ablation-inference.py BUILD [--only NAME,...] [--groups NAME,...] > systems.tsv
     ablation-inference.py --table systems.tsv
@@ -13,164 +13,126 @@ calibration error, the change of both, and the CPU time as a ratio."""
 import argparse
 import csv
 import os
-import pathlib
 import re
-import shlex
-import subprocess
 import sys
 import tempfile
 
 import ablation_systems
 
-# The value that takes away what a constant does; where there is none, the half or the double. A
-# constant that no group below names is tried on systems of several kinds.
+# The value that takes away a field's effect; where there is none, the half or the double. A field
+# that no group below names is tried on systems of several kinds.
 WITHOUT = {
-    "WALK_COUNT": "1", "BACKOFF_WEIGHT": "0.001", "GENERAL_WEIGHT": "0.001", "RARE_EVENTS": "0",
-    "RARE_EVENTS_SHARE": "0", "STAMPS_COARSE": "1e18", "SMOOTH_DELAYS": "1", "SMOOTH_MOST": "1", "DENSITY_WEIGHT": "0.01",
-    "DENSITY_WEIGHT_PART": "1e9", "RARE_SHARE": "1000000", "LEARN_FROM": "2048",
-    "BOUNDS_ROUNDS": "1", "MOST_WEIGHT": "1", "REMEMBERED": "0", "FRESH_ROUNDS": "0",
-    "ROUNDS": "2", "CALM_ROUNDS": "1", "CHAIN_ROUNDS": "0", "CHAIN_SWEEPS": "0",
-    "LEAST_BEST_SHARE": "0", "ASSIGNED": "1", "MOST_TAKEN": "(1 - 1e-15)", "LEAST_SHARE": "1e-30",
-    "LEAST_OFFERED": "0", "NEGLIGIBLE_AT_FIRST": "0", "NEGLIGIBLE": "0", "KEPT": "0.9",
-    "LEAST_RATE": "1e-200", "MOST_RATE": "1e30", "TRELLIS_LEAST": "0", "LEAST_SKIP": "1e-200",
-    "MAX_AT_CALL": "4", "MAX_OPEN": "1", "HOPELESS": "1000", "LEAST_CHANCE": "1e-9",
-    "CERTAIN": "2", "PRIOR_DRAWINGS": "0.001", "MOST_PRIOR_DRAWINGS": "1e9",
-    "FIRST_DRAWINGS": "0", "WARM_UP": "0", "COOL_DOWN": "0", "COLD": "1", "SETTLE": "1",
-    "DECIDE": "0", "FIRST_OPINION": "1.0", "SURE_ODDS": "1e30", "USUAL_ODDS": "1e30",
-    "DOUBT": "0.0", "ASTRAY": "0.0", "MOST_ASTRAY": "1.0", "TIED_ASTRAY": "0.0",
-    "WORTH_NAMING": "0.5", "LEAST_GAIN": "0.0", "LEAST_GAIN_EACH": "0.0",
-    "MOST_ORDERED": "0", "REACH": "1", "ORDER_PAIRS": "0", "PRIOR_PAIRS": "0", "MOST_MIXED": "0",
-    "SURE_TRIGGER": "0.0", "OPEN_PAIR": "0.0", "SUPPOSED": "1.0",
-    "LEAST_FACTOR": "1e-30", "NO_ORDER": "1e9", "ORDER_ROUNDS": "0", "SUPPOSE_ROUNDS": "0",
-    "STAGE_ROUNDS": "1", "ORDER_STAGES": "1", "IN_ORDER": "1e9",
-    "MAYBE_FACTOR": "1.0", "ORDER_ODDS": "1.0", "ROOTS_BY_ACCIDENT": "1e9",
-    "LEASE_DEALS": "1", "LEASE_BACKOFF": "0.01", "LEASE_GAIN": "0", "LEASE_TIMES": "0",
-    "LEASE_SUPPOSE_ROUNDS": "0", "LEASE_TIED": "2.0", "LEASE_LEAST_CHANCE": "1e-30",
-    "NUMBERS_CALLS": "(1 << 30)", "NUMBERS_OFF": "0.0", "NUMBERS_SURE": "1", "NUMBERS_SPREAD": "1e9",
-    "NUMBERS_END": "0", "NUMBERS_WORK": "10", "NUMBERS_BROKEN": "1.0",
+    "walk_count": "1", "backoff_weight": "0.001", "general_weight": "0.001", "rare_events": "0",
+    "rare_events_share": "0", "smooth_delays": "1", "smooth_most": "1", "density_weight": "1",
+    "density_weight_part": "1000000000", "rare_share": "1000000", "learn_from": "2048",
+    "bounds_rounds": "1", "fresh_rounds": "0", "rounds": "2", "chain_rounds": "0",
+    "chain_sweeps": "0", "least_best_share": "0", "assigned": "1",
+    "most_taken": "0.999999999999999", "least_share": "1e-30", "least_offered": "0",
+    "negligible_at_first": "0", "negligible": "0", "kept_share": "0.9", "trellis_least": "0",
+    "hopeless_loss": "1000", "least_chance": "1e-9", "certain": "2", "prior_drawings": "1",
+    "most_prior_drawings": "1000000000", "first_drawings": "0", "warm_up": "0", "cool_down": "0",
+    "cold_power": "1", "settle_rounds": "1", "decide_rounds": "0", "first_opinion": "1.0",
+    "sure_odds": "1e9", "usual_odds": "1e9", "calibration_scale": "0.0", "error_rate": "0.0",
+    "most_error_rate": "1.0", "tied_error_rate": "0.0", "least_gain": "0.0",
+    "least_gain_each": "0.0", "order_pairs": "0", "prior_pairs": "0", "sure_trigger": "0.0",
+    "open_pair": "0.0", "supposed": "1.0", "least_factor": "1e-30", "no_order": "1e9",
+    "order_rounds": "0", "suppose_rounds": "0", "stage_rounds": "1", "order_stages": "1",
+    "in_order": "1e9", "maybe_factor": "1.0", "order_odds": "1.0", "roots_by_accident": "1e9",
+    "lease_deals": "1", "lease_backoff": "1", "evidence_gain": "0", "evidence_times": "0",
+    "lease_suppose_rounds": "0", "lease_tied": "2.0", "lease_least_chance": "1e-30",
+    "numbers_calls": "1000000000", "numbers_off": "0.0", "numbers_sure": "1",
+    "numbers_spread": "1e9", "numbers_end": "0", "numbers_broken": "1.0",
 }
 # By group, the systems on which constants act, and the values that they are changed to there. An
 # empty one is that of WITHOUT.
 GROUPS = {
     "workers": (["u8", "u24", "p8", "workers", "loops"], {
-        "OUT_OF_TURN": ["0", "(16 * LOG_UNIT)"], "MOST_TOO_EARLY": ["1e9"], "WORKER_ROUNDS": ["1"],
-        "WORKER_KINDS": ["1"], "WORKER_BLOCK": ["1"], "WORKER_CALLS": ["512", "(1 << 20)"],
-        "WORKER_PAIRS": ["(1 << 30)"], "WORKERS_EACH": ["1000000"], "RATE_OF_WAITING": ["1.0"],
-        "LEAST_QUEUE_GAIN": ["0"], "LEAST_GAIN_WAITS": ["0"], "FEW_WAITING": ["0.0", "1.0"],
-        "LOW_WAITING": ["0.0"], "MOST_EARLY": ["1.0"], "OVERRULED": ["2.0"], "LEAST_WAITED": ["0"],
-        "LEAST_WAITED_PART": ["1000000"]}),
+        "out_of_turn": ["0", "16"], "most_too_early": ["1e9"], "worker_rounds": ["1"],
+        "rate_of_waiting": ["1.0"], "least_queue_gain": ["0"], "least_gain_waits": ["0"],
+        "few_waiting": ["0.0", "1.0"], "low_waiting": ["0.0"], "most_early": ["1.0"],
+        "overruled": ["2.0"], "least_waited": ["0"], "least_waited_part": ["1000000"],
+    }),
     "workers that are none": (["loops, 95", "busy", "j2", "p2", "w1", "g8"], {
-        "MOST_TOO_EARLY": ["1e9"], "LEAST_QUEUE_GAIN": ["0"], "LEAST_GAIN_WAITS": ["0"],
-        "FEW_WAITING": ["1.0"], "MOST_EARLY": ["1.0"], "OVERRULED": ["2.0"], "LEAST_WAITED": ["0"],
-        "LEAST_WAITED_PART": ["1000000"]}),
+        "most_too_early": ["1e9"], "least_queue_gain": ["0"], "least_gain_waits": ["0"],
+        "few_waiting": ["1.0"], "most_early": ["1.0"], "overruled": ["2.0"],
+        "least_waited": ["0"], "least_waited_part": ["1000000"], "most_unmade": ["1.0"],
+        "few_unmade": ["1000000"],
+    }),
     "identifiers": (["p8 ids", "pt24 ids", "j24 ids"], {
-        "MATCH_BACKOFF": ["0.01"], "MATCH_GAIN": ["0"],
-        "MATCH_TIMES": ["0"], "MATCH_ROUNDS": ["1"]}),
+        "match_backoff": ["0.01"], "evidence_gain": ["0"], "evidence_times": ["0"],
+        "match_rounds": ["1"],
+    }),
     "leases": (["w3", "w3 n", "p8", "u24", "pt24", "w3 lifo", "p8 lifo"], {
-        "LEASE_DEALS": [""], "LEASE_BACKOFF": [""], "LEASE_GAIN": [""], "LEASE_TIMES": [""],
-        "LEASE_SUPPOSE_ROUNDS": [""], "LEASE_SUPPOSED": ["0.5"], "LEASE_TIED": [""],
-        "LEASE_ASTRAY": ["0.0", "1.0"], "LEASE_LEAST_CHANCE": [""], "BLOCKS_LOST": ["0.0", "1e9"]}),
+        "lease_deals": [""], "lease_backoff": [""], "evidence_gain": [""], "evidence_times": [""],
+        "lease_suppose_rounds": [""], "lease_supposed": ["0.5"], "lease_tied": [""],
+        "lease_error_rate": ["0.0", "1.0"], "lease_least_chance": [""],
+        "blocks_lost": ["0.0", "1e9"], "transaction_error_rate": ["1.0"], "transaction_gain": ["0"],
+        "passed_on": ["0"],
+    }),
     "processes": (["p8", "p8 n", "pt24", "pt24 n", "p8 lifo", "pt24 lifo"], {
-        "PROCESS_USES": ["1"], "PROCESS_PAIRS": ["(1 << 30)"], "PROCESS_BLOCK": ["1"],
-        "PROCESS_DEALS": ["1"], "PROCESS_BACKOFF": ["0.01"], "PROCESS_OWN": ["3.0"],
-        "PROCESS_OTHER": ["0.8"], "PROCESS_APART": ["1.0"], "PROCESS_STARTS": ["1"],
-        "PROCESS_SWEEPS": ["1"], "PROCESS_GAIN": ["0"], "PROCESS_TIMES": ["0"],
-        "PROCESS_GAIN_EACH": ["0"], "PROCESS_RATIO": ["10.0", "100.0"]}),
+        "process_uses": ["1"], "process_deals": ["1"], "process_backoff": ["0.01"],
+        "process_own": ["3.0"], "process_other": ["0.8"], "process_apart": ["1.0"],
+        "process_starts": ["1"], "process_sweeps": ["1"], "evidence_gain": ["0"],
+        "evidence_times": ["0"], "process_gain_each": ["0"], "process_ratio": ["10.0", "100.0"],
+        "process_kept": ["0"],
+    }),
     "event loops": (["n24", "g8", "loops"], {
-        "LOOP_REACH": ["16"], "LOOP_TRIGGERS": ["1"], "LOOP_MOST": ["0"], "LOOP_BLOCK": ["256"],
-        "LOOP_PART": ["64"], "LOOP_NOWHERE": ["0"], "LOOP_ASTRAY": ["1e-9"],
-        "LOOP_BACKOFF": ["1e-9"], "LOOP_LEAST_AGREEMENT": ["1e-9"], "LOOP_ROUNDS": ["1"],
-        "LOOP_FIRST_STEPS": ["1"], "LOOP_LATER_STEPS": ["1"], "LOOP_LOSS": ["1e9"],
-        "LOOP_LAST_LOSS": ["1e9"], "LOOP_SAYS": ["1.0"],
-        "LOOP_LEAST_SAID": ["1e-9"], "LEARNED_PART": ["0"], "LEAST_PRIOR": ["1.0", "0"]}),
+        "loop_error_rate": ["1e-9"], "loop_backoff": ["1e-9"], "loop_least_agreement": ["1e-9"],
+        "loop_first_steps": ["1"], "loop_later_steps": ["1"], "loop_loss": ["1e9"],
+        "loop_last_loss": ["1e9"], "loop_says": ["1.0"], "loop_least_said": ["1e-9"],
+        "learned_part": ["0"], "least_prior": ["1.0", "0"],
+    }),
     "event loops that are none": (["busy", "workers", "random, 20", "pt24", "loops, 95"], {
-        "LOOP_LOSS": ["1e9"], "LOOP_LAST_LOSS": ["1e9"]}),
+        "loop_loss": ["1e9"], "loop_last_loss": ["1e9"],
+    }),
     "sizes": (["w3 n", "p8 n", "pt24 n", "u8 n", "u24 dealt", "pt24 dealt"], {
-        "SIZE_NEIGHBOURS": ["2", "1000000"], "SIZE_DEALS": ["2"], "SIZE_DEVIATIONS": ["0"],
-        "SIZE_EXCESS": ["0"], "PAIR_WEIGHT": ["0.01"], "MOST_SIZED": ["1000000"],
-        "SIZE_ROUNDS": ["0"]}),
+        "size_neighbours": ["2", "1000000"], "size_deals": ["2"], "size_deviations": ["0"],
+        "size_excess": ["0"], "pair_weight": ["1"], "size_rounds": ["0"],
+        "size_fit": ["1e9"], "candidate_deals": ["2"], "candidate_deviations": ["0"], "crowded": ["0"],
+    }),
     "probabilities": (["u8", "u24", "p8", "w3", "pt24", "g8", "busy"], {
-        "AGAIN_DRAWN": ["2"], "SECOND_LOST": ["1e9"],
-        "SURE_ODDS": [""], "USUAL_ODDS": [""], "DOUBT": [""], "FIRST_OPINION": [""],
-        "ASTRAY": [""], "MOST_ASTRAY": [""], "TIED_ASTRAY": [""], "HOPELESS": [""]}),
-    "paths": (["w3 paths", "p8 paths", "u8 paths"], {"FAMILY_DOUBT": ["1e-6", "1.0"]}),
+        "again_drawn": ["2"], "second_lost": ["1e9"], "sure_odds": [""], "usual_odds": [""],
+        "calibration_scale": [""], "first_opinion": [""], "error_rate": [""],
+        "most_error_rate": [""], "tied_error_rate": [""], "hopeless_loss": [""],
+    }),
+    "paths": (["w3 paths", "p8 paths", "u8 paths"], {
+        "family_doubt": ["1e-6", "1.0"],
+    }),
     "order": (["g8", "j24", "busy", "random, 20"], {
-        "DISPATCH_GAIN": ["-1e9"], "HOPELESS_ODDS": ["1e9"],
-        "PLAIN_TRIGGERS": ["2.0"],
-        "PLAIN_ODDS": ["0"], "SUPPOSED": [""], "LEAST_FACTOR": [""],
-        "ORDER_ROUNDS": [""], "SUPPOSE_ROUNDS": [""], "IN_ORDER": [""],
-        "MAYBE_FACTOR": [""], "ORDER_ODDS": [""], "NO_ORDER": [""]}),
-    "drawings": (["drawn"], {"DRAWN_BELOW": ["0.0", "2.0"], "DRAW_WARM_UP": ["0"], "DRAW_SWEEPS": ["1"]}),
+        "dispatch_gain": ["0"], "hopeless_odds": ["1e9"], "plain_triggers": ["2.0"],
+        "plain_odds": ["0"], "supposed": [""], "least_factor": [""], "order_rounds": [""],
+        "suppose_rounds": [""], "in_order": [""], "maybe_factor": [""], "order_odds": [""],
+        "no_order": [""], "reverse_odds": ["0"],
+    }),
+    "drawings": (["drawn"], {
+        "drawn_below": ["0.0", "2.0"], "draw_warm_up": ["0"], "draw_sweeps": ["1"],
+    }),
     "starts": (["workers", "random, 50", "pt24"], {
-        "OTHER_BOUNDS": ["12"], "START_ROUNDS": ["1", "8"]}),
+        "other_bounds": ["12"], "start_rounds": ["1", "8"],
+    }),
     "windows": (["windows", "long, windows"], {
-        "GO_ON_ROUNDS": ["1"], "LEARN_AGAIN": ["1000000000"], "LEARN_AGAIN_PART": ["1", "1000000000"]}),
-    "coarse stamps": (["coarse"], {
-        "STAMPS_COARSE": [""], "STAMPS_COARSEST": ["10000"], "STAMPS_ENOUGH": ["0"]}),
-    "roots": (["m1", "q1", "w3", "u8"], {"ROOTS_BY_ACCIDENT": ["0", ""]}),
+        "go_on_rounds": ["1"], "learn_again": ["1000000000"],
+        "learn_again_part": ["1", "1000000000"],
+    }),
+    "roots": (["m1", "q1", "w3", "u8"], {
+        "roots_by_accident": ["0", ""],
+    }),
     "long traces": (["long"], {
-        "WALK_MAX_STATES": ["64"], "CUT_SHARE": ["1", "1000000"], "LEARN_FROM": [""],
-        "LEARN_BELIEFS": ["(1 << 30)"], "PART_LIVES": ["1"], "PART_BELIEFS": ["(1 << 16)"],
-        "LONG_LIVES": ["8"], "LONG_BELIEFS": ["(1 << 12)", "(1 << 30)"],
-        "MOST_IN_PART": ["(1 << 14)"], "STRETCH": ["256"]}),
+        "cut_share": ["1", "1000000"], "learn_from": [""], "part_lives": ["1"], "context_lives": ["0"],
+    }),
 }
 GROUPS["others"] = (["u24", "pt24", "j24", "n24", "g8", "w3 n", "random, 20"], {
     name: [""] for name in WITHOUT if not any(name in values for _, values in GROUPS.values())})
-# Of the others, LEARNING_LOAD is for several processes, HALF_THE_ROUNDS for the progress that is
-# shown, LONGEST_PART for what is read from a model, and what WORTH_NAMING names is in no parent.
 JITTERS = (1, 2, 3)
 COLUMNS = ["group", "constant", "value", "without", "system", "right", "points", "error", "error more",
            "CPU", "same", "traces", "queues", "no queues"]
 SOURCE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-TUNING = os.path.join(SOURCE, "inference", "model", "tuning.h")
-LIBRARY = "libravel.a"
+TUNING = os.path.join(SOURCE, "inference", "model", "tuning.def")
 
 
 def constants():
     with open(TUNING, encoding="utf-8") as lines:
-        return re.findall(r"^#define (\w+) +(\S.*)$", lines.read(), re.M)
-
-
-def command(build, target, changed):
-    """The command by which make would make the target."""
-    said = subprocess.run(["make", "-n", "-C", build, "V=1", "--assume-new=" + changed, target],
-                          capture_output=True, text=True, check=True).stdout.replace("\\\n", " ")
-    return [line for line in said.splitlines() if f"-o {target}" in line][0].split(";")[-1]
-
-
-def users(name):
-    """The sources of inference that a constant is in, or whose headers it is in."""
-    text = {str(f.relative_to(SOURCE)): f.read_text(encoding="utf-8")
-            for f in sorted(pathlib.Path(SOURCE, "inference").rglob("*.[ch]"))}
-    uses = {f for f, t in text.items() if not f.endswith("/tuning.h") and re.search(rf"\b{name}\b", t)}
-    while True:
-        more = {f for f, t in text.items() for h in uses if h.endswith(".h") and f'"{h}"' in t}
-        if more <= uses:
-            return sorted(f for f in uses if f.endswith(".c"))
-        uses |= more
-
-
-def build_without(build, name, value, work):
-    """The program with another value: what uses it is linked before the library."""
-    os.makedirs(f"{work}/inference", exist_ok=True)
-    with open(TUNING, encoding="utf-8") as lines:
-        text = re.sub(rf"^(#define {name}) .*$", rf"\1 {value}", lines.read(), flags=re.M)
-    with open(f"{work}/inference/model/tuning.h", "w", encoding="utf-8") as out:
-        out.write(text)
-    flags = subprocess.run(["pkg-config", "--cflags", "glib-2.0"], capture_output=True, text=True,
-                           check=True).stdout.split()
-    made = []
-    for file in users(name):
-        made.append(f"{work}/{file.replace('/', '-')}.o")
-        subprocess.run(["gcc", "-std=gnu11", "-O2", "-ffp-contract=off", "-DHAVE_CONFIG_H",
-                        "-I", work, "-I", build, "-I", SOURCE, *flags, "-c", f"{SOURCE}/{file}",
-                        "-o", made[-1]], check=True)
-    program = f"{work}/ravel"
-    link = command(os.path.abspath(build), "ravel", LIBRARY)
-    link = link.replace("-o ravel", "-o " + shlex.quote(program)).replace(
-        LIBRARY, shlex.join(made) + " " + LIBRARY)
-    subprocess.run(["sh", "-c", link], check=True, cwd=build)
-    return program
+        return re.findall(r"^(?:INT|COUNT|REAL)\((\w+), (.*)\)$", lines.read(), re.M)
 
 
 def systems_of(group):
@@ -216,11 +178,11 @@ def measure_systems(build, groups, only, work):
                 continue
             for value in values:
                 value = value or WITHOUT[constant]
-                program = build_without(build, constant, value, work)
                 for name in systems_of(group):
                     if traces[name]:
                         write(group, constant, value_of[constant], value, name,
-                              ablation_systems.measured(program, traces[name], work))
+                              ablation_systems.measured(ravel, traces[name], work,
+                                                        [f"--tune={constant}={value}"]))
 
 
 def spans(rows):

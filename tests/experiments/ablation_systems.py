@@ -123,10 +123,10 @@ class Trace:
     def __init__(self, trace, options=()):
         self.trace, self.options = trace, options
 
-    def measure(self, program, work):
+    def measure(self, program, work, options=()):
         calls, store = f"{work}/found.calls", f"{work}/found.sqlite"
         before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
-        ravel(program, "nesting", "-j", 1, "-n", 1, *self.options, "--calls", calls, "-o", store, self.trace)
+        ravel(program, "nesting", "-j", 1, "-n", 1, *self.options, *options, "--calls", calls, "-o", store, self.trace)
         cpu = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime - before
         with open(calls, "rb") as file:
             answer = hashlib.md5(file.read()).hexdigest()
@@ -317,9 +317,9 @@ def queues_said(name, nodes):
     return right, len(nodes) - right
 
 
-def measured(program, traces, work):
+def measured(program, traces, work, options=()):
     """The result for all of them: sums, the mean of the errors, and every answer."""
-    results = [trace.measure(program, work) for trace in traces]
+    results = [trace.measure(program, work, options) for trace in traces]
     return Result(
         sum(r.right for r in results),
         sum(r.n for r in results),

@@ -1089,14 +1089,15 @@ static void test_parts(void)
                 gsize each;   /* candidates */
                 guint32 part; /* calls, at least */
         } cases[] = { { 1000000, PART_BELIEFS / 32, 32 },
-                      { 1000000, PART_BELIEFS, 2 * PART_LIVES },
+                      { 1000000, PART_BELIEFS, 2 * tuning.part_lives },
                       { 20000000, LONG_BELIEFS / 32, 32 } };
         CallOut out[N];
         NodeProblem node = { .out = out, .n_out = N };
         guint32 n_candidates[N];
 
         for (guint c = 0; c < G_N_ELEMENTS(cases); c++) {
-                guint32 least = cases[c].part, context = CONTEXT_LIVES * life / cases[c].apart;
+                guint32 least = cases[c].part,
+                        context = tuning.context_lives * life / cases[c].apart;
                 Part part = { 0 };
 
                 for (guint32 i = 0; i < N; i++) {

@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ *
+ * Numbers of joint inference that bound its time and memory, and what a stamp is: beyond them
+ * an answer loses little. Numbers that were tuned are in tuning.def.
+ */
+#ifndef RAVEL_LIMITS_H
+#define RAVEL_LIMITS_H
+
+/* States of a walk; with more, walks go on in general states. */
+#define WALK_MAX_STATES (1 << 15)
+
+/* Stamps are coarse if all are multiples of STAMPS_COARSE ns, or of a tenfold up to
+ * STAMPS_COARSEST: no node calls another so soon after its cause, so finer stamps tell their
+ * order. STAMPS_ENOUGH calls show it: exact stamps do not look so by chance. */
+#define STAMPS_COARSE   10000
+#define STAMPS_COARSEST 1000000000
+#define STAMPS_ENOUGH   8
+
+/* Consecutive parents that train the model, or not, together. */
+#define STRETCH         1024
+/* Beliefs that are enough to learn from. */
+#define LEARN_BELIEFS   (1 << 18)
+/* Beliefs that several processes find in a part in the time that learning from one takes. It
+ * divides work alone. Measured on 2 million messages of gen-trace. */
+#define LEARNING_ROUNDS 10.0
+/* Rounds of beliefs that learn from calm parents alone; later ones learn from all. */
+#define CALM_ROUNDS     14
+/* Rounds after which the progress display says that half of learning is done. */
+#define HALF_THE_ROUNDS 40.0
+
+/* Sets of callees that look at one event; kinds of parents, or callees, above which no numbers of
+ * calls are guessed. */
+#define NUMBERS_WORK  1000
+#define NUMBERS_KINDS 256
+
+/* Pairs of connections of a node. */
+#define PROCESS_PAIRS (1 << 18)
+/* Consecutive parents that are judged by the others: parents that may exchange calls are mostly in
+ * one block. */
+#define PROCESS_BLOCK 64
+
+/* Kinds of calls into a node, and callees, with rates of their own. */
+#define WORKER_KINDS 8
+/* Consecutive calls into a node that are learned from together. */
+#define WORKER_BLOCK 64
+/* Calls into a node, where it is busiest, and pairs of a call out of it and a candidate, that are
+ * looked at. */
+#define WORKER_CALLS 2048
+#define WORKER_PAIRS (1 << 18)
+/* Numbers of workers that are each tried; beyond, in steps of an eighth. */
+#define WORKERS_EACH 12
+
+/* Weight of the best candidate in the first assignment, less 1; and the latest children of a parent
+ * that it looks at. */
+#define MOST_WEIGHT 255
+#define REMEMBERED  16
+
+/* Least and greatest message of belief propagation, per ns. */
+#define LEAST_RATE 1e-20
+#define MOST_RATE  1e10
+
+/* Probability of being skipped below which the trellis has no edge around a call. */
+#define LEAST_SKIP  1e-12
+/* Vertices of one call. */
+#define MAX_AT_CALL 24
+/* Open calls of a vertex; the last return of more is not seen. */
+#define MAX_OPEN    12
+
+/* Score, as a share of the best candidate's, from which an answer names a candidate. */
+#define WORTH_NAMING 1e-3
+
+/* Beliefs with which a part ends, once it has part_lives lifetimes; and after LONG_LIVES
+ * lifetimes, beliefs that fit into caches. */
+#define PART_BELIEFS (1 << 20)
+#define LONG_LIVES   256
+#define LONG_BELIEFS (1 << 16)
+/* Beliefs above which a part of a given model is halved. */
+#define MOST_IN_PART (1 << 22)
+/* Length of a part, ns. */
+#define LONGEST_PART ((gint64)1 << 50)
+
+/* Kinds of calls, on either side, above which sizes are not tried. */
+#define MOST_SIZED 64
+
+/* Callees above which order is not tried. */
+#define MOST_ORDERED 64
+/* Outputs before and after one that it may be inverted with. */
+#define REACH        24
+/* Classes above which pairs of two classes are not counted. */
+#define MOST_MIXED   256
+
+/* Event loops: inputs before an output that may trigger it, and the likeliest of them that say
+ * what its parent is. */
+#define LOOP_REACH    64
+#define LOOP_TRIGGERS 6
+/* Outputs of a node that is looked at, in blocks; LOOP_PART, a divisor of a block, of them are
+ * looked at together or not at all. */
+#define LOOP_MOST     (1 << 18)
+#define LOOP_BLOCK    2048
+#define LOOP_PART     256
+/* Probability below which the loop is at no earlier input. */
+#define LOOP_NOWHERE  1e-12
+/* Rounds, after each of which parents are found. */
+#define LOOP_ROUNDS   5
+
+#endif
