@@ -3,7 +3,7 @@
 # Jobs of which the packets say only where they begin. Workers take them from a list of Redis: processes
 # with a connection each, threads that share connections, and a process that hands jobs on. Or a broker
 # delivers them, and they are acknowledged when a process has begun them, also by kinds that operations name.
-# Or Redis is told what became of them. TAP.
+# Or Redis is told what became of them. RAVEL_LONG=1: two queues that cost most as well. TAP.
 set -u
 # shellcheck source=tests/scripts/tap.sh
 . "${srcdir:-$(dirname "$0")/../..}/tests/scripts/tap.sh"
@@ -177,12 +177,13 @@ done
 holds shared 60 'right >= 75 && sure_right >= 85' 'threads that share connections'
 holds shared 250 'sure <= 10' 'threads that share connections, where jobs wait'
 holds handed 60 'n >= 6000 && right >= 85 && sure_right >= 95' 'a process that hands jobs on'
-holds handed 250 'n >= 6000 && sure_right >= 85' 'a process that hands jobs on, where they wait in it'
+[ -z "${RAVEL_LONG:-}" ] || # jobs that wait in such a process are settled ones below, too
+	holds handed 250 'n >= 6000 && sure_right >= 85' 'a process that hands jobs on, where they wait in it'
 holds acknowledged 60 'right >= 75 && sure_right >= 85' 'jobs acknowledged when they are begun'
 holds acknowledged 250 'sure <= 10' 'jobs acknowledged when they are begun, where they wait'
 for how in named settled; do
 	holds $how 60 'right >= 85 && sure_right >= 95' "$how jobs, begun when they are acknowledged"
 	holds $how 250 'right >= 65 && sure_right >= 80' "$how jobs, which wait now and then"
-	holds $how 400 'right >= 40' "$how jobs, which always wait"
+	[ $how = named ] && [ -z "${RAVEL_LONG:-}" ] || holds $how 400 'right >= 40' "$how jobs, which always wait"
 done
 finish

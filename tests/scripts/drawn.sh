@@ -114,7 +114,7 @@ PYTHON
 result $? 'diff: by drawings the shares of patterns do not change beyond their error' err
 mkdir many
 for seed in 1 2 3 4 5 6; do
-	sed "s/^seed=.*/seed=$seed/; s/^messages=.*/messages=$((messages * 3 / 10))/; s/^parallel=.*/parallel=$((seed < 4 ? 40 : 500))/" conf >one
+	sed "s/^seed=.*/seed=$seed/; s/^messages=.*/messages=$((messages / 5))/; s/^parallel=.*/parallel=$((seed < 4 ? 40 : 500))/" conf >one
 	if ! "$ravel" maketrace one >trace 2>err || ! "$ravel" nesting -j 1 -n 0 --format json -o many/$seed.sqlite trace >json 2>>err; then
 		break
 	fi

@@ -16,8 +16,8 @@ right() # METHOD [OPTION...]
 			$1 == "all" { print 100 * $at["right_parents"] / $at["children"] }'
 }
 
-length=12000 requests=1500
-[ -z "${RAVEL_LONG:-}" ] || length=20000 requests=2500
+length=12000
+[ -z "${RAVEL_LONG:-}" ] || length=20000
 # parallelism, how many per cent of the parents are right at least, and when it is tried
 while read -r parallelism least when options; do
 	[ "$when" = always ] || [ "${RAVEL_LONG:-}" ] || continue
@@ -50,52 +50,7 @@ echo "# with labels $with %, without $without %"
 awk "BEGIN { exit !($with >= $without + 0.3) }"
 result $? 'labels of requests help'
 
-# A shop asks for a login before it orders, and not before it searches; the store then asks the
-# database three times or once. What is found of the shop says which of the store's calls are orders,
-# unless logins come by chance.
-shop() # KNOWN
-{
-	awk -v known="$1" -v requests=$requests 'function after(mean) { return -mean * log(1 - rand()) + 0.0001 }
-	function at(time, what, from, to, path) {
-		printf "%.6f\t%s\t%s\t%s\t%s\tpath=%s\n", 1000000 + time, what, from, to, n, path
-	}
-	function call(from, to, start, end, path) {
-		n++
-		at(start, "CALL_SENT", from, to, path)
-		at(end, "RET_SENT", to, from, path)
-	}
-	BEGIN {
-		srand(1)
-		for (r = 1; r <= requests; r++) {
-			arrival += after(0.003)
-			t = arrival + after(0.001)
-			orders = rand() < 0.5
-			if (known ? orders : rand() < 0.5) {
-				start = t
-				t += after(0.002)
-				call("shop", "login", start, t, r ".1")
-				t += after(0.0005)
-			}
-			start = t
-			for (i = 1; i <= (orders ? 3 : 1); i++) {
-				t += after(0.003)
-				asked = t
-				t += after(0.002)
-				call("store", "db", asked, t, r ".2." i)
-			}
-			t += after(0.003)
-			call("shop", "store", start, t, r ".2")
-			call("client", "shop", arrival, t + after(0.0005), r)
-		}
-	}' | sort -s -k 1,1 >"$dir/trace"
-	"$ravel" nesting --cheat -o "$dir/true.sqlite" -w /dev/null "$dir/trace" && right joint
-}
-known=$(shop 1) && unknown=$(shop 0)
-echo "# what the shop does beside a call: known $known %, by chance $unknown %"
-awk "BEGIN { exit !($known >= $unknown + 1) }"
-result $? 'what the caller does beside a call helps'
-
-# So many calls that parents are found part by part; in the long form, that not all are learned from.
+# Parents are found part by part; in the long form not all calls are learned from.
 messages=20000
 [ -z "${RAVEL_LONG:-}" ] || messages=200000
 "$gen_trace" $messages 5 --path >"$dir/trace"
@@ -252,8 +207,8 @@ if command -v python3 >/dev/null; then
 	figures=$(server 4 16 50 1500)
 	figures_hold "right >= 69" "sixteen workers, two starts of learning"
 	# 83.2 are right where nothing is said of what an event loop found, and 77.5 where such a node
-	# is decided in parts like any other. Of 4,500 order is first tried with every other parent.
-	for requests in 1200 4500 ${RAVEL_LONG:+20000}; do
+	# is decided in parts like any other.
+	for requests in 1200 ${RAVEL_LONG:+4500 20000}; do
 		figures=$(loop 23 80 "$requests")
 		figures_hold "right >= 95" "an event loop, $requests requests"
 	done

@@ -110,9 +110,9 @@ result $? 'operations in one only: none are compared' out
 "$ravel" trend mixed >out && grep -q '^Left out, as nothing is in them: mixed/empty.sqlite' out
 result $? 'an empty store' out
 
-# A store every two hours (RAVEL_LONG=1: an hour): web takes 10 ms, at noon 14, and 0.05 % more each hour with CREEP; db
+# A store every three hours (RAVEL_LONG=1: an hour): web takes 10 ms, at noon 14, and 0.05 % more each hour with CREEP; db
 # 5 ms. Three days (RAVEL_LONG=1: four).
-hours=72 days=3 every=2
+hours=72 days=3 every=3
 [ -z "${RAVEL_LONG:-}" ] || hours=96 days=4 every=1
 hourly() { # FOLDER CREEP
 	mkdir "$1" && awk -v folder="$1" -v hours=$hours -v every=$every -v creep="$2" 'BEGIN {

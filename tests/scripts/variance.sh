@@ -99,7 +99,7 @@ real_systems.written_with_truth(real_systems.shop('$1', $2), 'trace')" 2>err
 }
 
 for cause in caller stall miss queue none; do
-	plant $cause 5 2000 2.2 && paths trace --cheat
+	plant $cause 5 1000 2.2 && paths trace --cheat
 	found $cause "planted: $cause"
 done
 agrees trace 'a planted system'

@@ -469,18 +469,19 @@ static guint right_of_dense(guint seed, Labelled labelled)
         return count_right(p);
 }
 
-/* That labels mean something shows by candidates where parents that are found without them are
- * mostly wrong: by these alone 226 more are right, and not 494. */
+/* Without labels most parents are wrong. That labels mean something shows by the candidates then:
+ * by the parents alone 226 more are right in three crowds, and not 494. */
 static void test_labels_of_candidates(void)
 {
+        const guint first = is_long() ? 72 : 73, end = is_long() ? 75 : 74;
         guint right[3] = { 0 };
 
-        for (guint seed = 72; seed < 75; seed++)
+        for (guint seed = first; seed < end; seed++)
                 for (guint labelled = 0; labelled < 3; labelled++)
                         right[labelled] += right_of_dense(seed, labelled);
         g_test_message("without %u, of parents %u, any %u", right[NO_LABELS], right[OF_PARENT],
                        right[ANY_LABEL]);
-        g_assert_cmpuint(right[OF_PARENT], >, right[NO_LABELS] + 400);
+        g_assert_cmpuint(right[OF_PARENT], >, right[NO_LABELS] + (is_long() ? 400 : 250));
         g_assert_cmpuint(right[ANY_LABEL], ==, right[NO_LABELS]);
 }
 
@@ -557,7 +558,7 @@ static void test_sizes(void)
 {
         guint wrong = 0, wrong_without = 0;
 
-        for (guint seed = is_long() ? 20 : 22; seed < (is_long() ? 26 : 24); seed++) {
+        for (guint seed = is_long() ? 20 : 22; seed < (is_long() ? 26 : 23); seed++) {
                 g_autoptr(GBytes) none = NULL, shared = NULL, random = NULL, returns = NULL;
                 g_autoptr(GBytes) labelled = NULL;
                 guint n, without = right_with_sizes(seed, NO_SIZES, &n, &none),
