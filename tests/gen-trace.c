@@ -5,9 +5,9 @@
  *
  *   client > WS1|WS2 ( AUTH ( DB1|DB2 ) AP1|AP2 ( DB1|DB2 ) )
  *
- * PARALLELISM, 1 or more, is the mean number of candidate parents of a call that has
- * any (the paper's measure, which ravel nesting prints); at 1 a request begins when the
- * one before it has ended.
+ * PARALLELISM, 1 or more, is the mean number of candidate parents of a call that has any. It is the
+ * paper's measure, which ravel nesting prints. At 1 a request begins when the one before it has
+ * ended.
  *   --seed N       another trace
  *   --clients N    requests come from N addresses in turn (default 1: "client")
  *   --four         stamps of both ends, 50 to 150 us apart
@@ -117,12 +117,12 @@ static gint64 call(gint64 t, int from, int to, guint32 parent)
         return t;
 }
 
-/* Requests a second at which a call has so many candidate parents in the mean. Beside
- * the true one they are the calls into its caller that happen to be under way all the
- * while that it is. Where those come at random at a rate r and last P, and it lasts C,
- * there are r * (P - C) of them in the mean. A request makes four calls with parents:
- * WS1 or WS2 calls AUTH and an application server, at half the rate of requests each;
- * AUTH, at the whole rate, and AP1 or AP2, at half of it, call a database. */
+/* The rate of requests, per second, that gives a call this mean number of candidate parents. These
+ * are the true one, and calls into its caller that are under way all the time that the call is. If
+ * these come at random at a rate r and last P, and the call lasts C, there are r * (P - C) in the
+ * mean. A request makes four calls with parents. WS1 or WS2 calls AUTH and an application server,
+ * at half the rate of requests each. AUTH, at the whole rate, and AP1 or AP2, at half, call a
+ * database. */
 static double rate_for(double parallelism)
 {
         double others = (0.5 * (WS_LASTS - AP_LASTS) + 0.5 * (WS_LASTS - AP_LASTS) +

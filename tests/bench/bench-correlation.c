@@ -7,9 +7,8 @@
  *
  * The times are the least of several runs; "auto" has what it takes to choose in it.
  *
- * bench-correlation whole: one number, how long auto takes for the edges of a trace of
- * 200,000 messages in 500 s at a quantum of 1 ms, with lags of 500 ms, as a share of what
- * transforms of the whole signals take.
+ * bench-correlation whole: one number, the time of auto as a share of the time of transforms of the
+ * whole signals. The trace has 200,000 messages in 500 s, the quantum is 1 ms, lags are 500 ms.
  */
 #include <stdio.h>
 #include <stdlib.h>

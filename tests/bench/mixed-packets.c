@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  *
- * mixed-packets PACKETS: a capture of at least so many packets, on standard output, as a
- * mirror port in front of a busy application sees them: HTTP/1.1, HTTP/2 and gRPC, Redis
- * and PostgreSQL on 64 connections at a time, in segments of 1448 bytes, acknowledged.
- * The same for the same number, with nothing left open at the end. The number of calls
- * in it goes to standard error.
+ * mixed-packets PACKETS: a capture of at least PACKETS packets, on standard output, as a mirror
+ * port in front of a busy application sees them. HTTP/1.1, HTTP/2 and gRPC, Redis and PostgreSQL
+ * are on 64 connections at a time, in segments of 1448 bytes, acknowledged. The same for the same
+ * number, with nothing left open at the end. The number of calls in it goes to standard error.
  */
 #include <glib.h>
 #include <stdio.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  *
- * repeat-packets TIMES: a capture from standard input to standard output, so many
- * times, as one long capture of the same connections: each time it begins half a
- * second after the last packet, and the sequence numbers of each TCP connection go on
- * where they were. Ethernet and IPv4; checksums are left as they were.
+ * repeat-packets TIMES: copies a capture from standard input to standard output, TIMES times, as
+ * one long capture of the same connections. Each copy begins half a second after the last packet.
+ * The sequence numbers of each TCP connection go on where they were. Ethernet and IPv4; checksums
+ * are left as they were.
  */
 #include <glib.h>
 #include <pcap/pcap.h>

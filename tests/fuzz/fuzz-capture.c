@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  *
- * The whole way of a packet. The input: a byte for the link type, then records
- * of two bytes of length, one of bytes cut off, one of time since the last
- * packet (in units that grow fast), and the frame.
+ * The whole way of a packet. The input: a byte for the link type, then records. A record has two
+ * bytes of length, one of bytes cut off, one of time since the last packet (in units that grow
+ * fast), and the frame.
  */
 #include <string.h>
 

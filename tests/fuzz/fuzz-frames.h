@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  *
- * For fuzz targets of protocols whose parsers take whole frames only: shown all at
- * once and in pieces of as many bytes as the first byte of the input says, the same
- * frames must come out, as far as both go: what follows a frame, or that a piece ends
- * with it, is evidence for whether it is the protocol's.
+ * For fuzz targets of protocols whose parsers take whole frames only. The input is shown all at
+ * once, and in pieces of the size that its first byte says. The same frames must come out, as far
+ * as both go. They may end at different places, since bytes after a frame are evidence for or
+ * against the protocol.
  */
 #include <string.h>
 

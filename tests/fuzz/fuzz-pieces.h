@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  *
- * For fuzz targets of protocols over TCP: shown all at once and in pieces, the
- * same messages must end at the same places, and carry the same. The first byte of the input drives
- * the size of the pieces, the second is what is known of the call: anything but
- * CALL_PROBE, with which a parser is shown first bytes and never goes on.
+ * For fuzz targets of protocols over TCP: shown all at once and in pieces, the same messages must
+ * end at the same places, and carry the same. The first byte of the input drives the size of the
+ * pieces, the second is the state of the call: any but CALL_PROBE. With CALL_PROBE a parser is
+ * shown first bytes and never goes on.
  */
 #include <string.h>
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  *
- * What the kernel says of processes and sockets: a format file of tracefs up to the first NUL,
- * which is taken if it is one, then records of perf_event_open(2), each with its own length; all of
- * it also as a cgroup file and as lines of /proc/net/tcp.
+ * What the kernel says about processes and sockets. Up to the first NUL the input is a format file
+ * of tracefs. Then come records of perf_event_open(2), each with its own length. The whole input is
+ * also read as a cgroup file and as lines of /proc/net/tcp.
  */
 #include <linux/perf_event.h>
 #include <string.h>

@@ -68,7 +68,7 @@ static void add_estimated(Input *input, GArray *skews)
         }
 }
 
-/* Appends those that the facts tell, and looks whether they are told as they are. */
+/* Appends the skews of the facts, and checks that the facts say them right. */
 static void add_told(Input *input, gboolean removed, GArray *skews)
 {
         g_autoptr(TraceReader) reader =
@@ -100,7 +100,7 @@ static void add_told(Input *input, gboolean removed, GArray *skews)
         }
 }
 
-/* --- what comes of it -------------------------------------------------------- */
+/* --- the output -------------------------------------------------------- */
 
 typedef struct {
         Skewer *skewer;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  *
- * For fuzz targets of spans: a value of JSON, between what stands before and after it in a file of
- * its format, in pieces, to a trace, which then is read: it is in order, every position has its
- * parent, and what was counted is what is there.
+ * For fuzz targets of spans. The input is a value of JSON. With the text that surrounds it in a
+ * file of its format it is imported in pieces, and the trace is read. The trace must be in order,
+ * every position must have its parent, and the counts must be right.
  */
 #include <string.h>
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  *
  * A key log, and the segments of a TLS connection. The input: the length of the key log in two
- * bytes, the key log, and records of three bytes, flags with the side and the length of a
- * payload, with the payload. What is inside comes in order, and only after the connection is
+ * bytes, the key log, and records. A record has three bytes, for flags with the side and the length
+ * of a payload, and the payload. What is inside comes in order, and only after the connection is
  * opened; what is given back is all that came, as it came; nothing is held at the end.
  */
 #include <string.h>
@@ -41,7 +41,7 @@ static void take_inside(gpointer user, guint side, guint32 seq, const guint8 *by
         g_assert(seen->opened && n > 0);
         g_assert(!seen->begun[side] || seen->next[side] == seq);
         g_assert(!bytes || first.time <= last.time);
-        for (gsize i = 0; bytes && i < n; i++) /* all of it is there to be read */
+        for (gsize i = 0; bytes && i < n; i++) /* every byte can be read */
                 sum += bytes[i];
         seen->begun[side] = TRUE;
         seen->next[side] = seq + (guint32)n + (sum > G_MAXUINT32);

@@ -54,7 +54,7 @@ static Nesting *read_calls(TraceReader *reader, NodeTable *nodes, const NestingO
         return g_steal_pointer(&nesting);
 }
 
-/* All of it in windows, as from a pipe. */
+/* Reads the trace in windows, as from a pipe. */
 static void read_windows(TraceReader *reader, NodeTable *nodes, const NestingOptions *options,
                          PathSet *set)
 {

@@ -27,7 +27,7 @@ nesting	21	53	30
 paths	24	45	24
 queues	19	47	0
 store	23	55	6
-tests	24	77	64
+tests	21	53	0
 tools	20	48	10
 tracefmt	19	32	0
 write	19	52	19

@@ -139,7 +139,7 @@ static Score *score_forests(const Forest *truth, const Forest *found)
         ASSERT_COUNTS((row).true_calls, (row).fn_calls, (row).found_calls, (row).fp_calls,         \
                       __VA_ARGS__)
 
-/* Section 7.5.1: A > B > C > D twice; found were one of it, A > B and C > D. */
+/* Section 7.5.1: A > B > C > D twice. Found were one such path, A > B and C > D. */
 static void test_paper(void)
 {
         g_autofree Forest *truth = g_new0(Forest, 1), *found = g_new0(Forest, 1);
@@ -342,7 +342,7 @@ static void test_delays(void)
         add_call(truth, 'd', 'e', 40000, 40100, -1);
         add_call(found, 'd', 'e', 41000, 41060, -1);
         now = 50000;
-        add_chains(truth, "ax", 3, &now); /* not found: no delay of it counts */
+        add_chains(truth, "ax", 3, &now); /* not found: its delays do not count */
         score = score_forests(truth, found);
         score_row(score, G_MAXUINT32, &row);
         g_assert_cmpuint(row.delays, ==, 5); /* two nodes, two instances; one and one */

@@ -167,8 +167,8 @@ static void test_alarms(void)
                         known[i].most / part);
 }
 
-/* Thirty series whose stores vary as their calls do, or twice or up to ten times as much: how sure
- * that makes, and how often one of all is then found to change where none does. */
+/* Thirty series whose stores vary as their calls do, or twice or up to ten times as much. Checked
+ * are the errors that result, and how often one series is found to change although none does. */
 static void test_prior(void)
 {
         enum { SERIES = 30, N = 12 };

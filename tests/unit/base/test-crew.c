@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  *
- * Works that wait for each other, in parts, on any number of threads: each part is done once, after
- * what it waits for, and parts of one slot one after the other.
+ * Works that wait for each other, in parts, on any number of threads. Each part is done once, after
+ * the work that it waits for. Parts of one slot are done one after the other.
  */
 #include "base/crew.h"
 

@@ -60,7 +60,7 @@ static void test_calls(void)
         call_labels_clear(&l);
 }
 
-/* Those that stand at one place of what was looked for lately, and one that begins another. */
+/* Labels that share a place in the cache of recent look-ups, and one that begins another place. */
 static void test_many(void)
 {
         enum { N = 2000 };

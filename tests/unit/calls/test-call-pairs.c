@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  *
- * FindCallPairs as a stream: what comes out of it, and when.
+ * FindCallPairs as a stream: which pairs come out, and when.
  */
 #include "calls/find-call-pairs.h"
 
@@ -125,8 +125,8 @@ static void test_lost_stamp(void)
         assert_pair(m, 0, 1, "b", 10, 10, 12, 13);
 }
 
-/* A stamp that comes after that comes too late, whether or not anything came meanwhile; and what is
- * opened by the same message does not take the id of what is handed out. */
+/* A stamp that comes after that comes too late, whether or not anything came meanwhile. A pair that
+ * the same message opens does not take the id of the pair that is handed out. */
 static void test_other_edges(void)
 {
         for (gint between = 0; between < 2; between++) {
@@ -189,7 +189,7 @@ static void test_first_in_first_out(void)
         }
 }
 
-/* An id belongs to its edge, and to one direction of it. */
+/* An id belongs to one direction of one edge. */
 static void test_keys(void)
 {
         g_autoptr(CallMatcher) m = call_matcher_new(0, G_MAXINT64);
@@ -484,7 +484,7 @@ static void test_columns(void)
         g_assert_cmpint(pairs.at_callee[3].from, ==, 2);
         g_assert_cmpint(pairs.at_callee[3].to, ==, 3);
         g_assert_cmpint(pairs.at_caller[3].to, ==, 4);
-        g_assert_cmpint(pairs.at_callee[100000].from, ==, 1); /* as before */
+        g_assert_cmpint(pairs.at_callee[100000].from, ==, 1); /* unchanged */
         g_assert_cmpint(pairs.at_callee[100000].to, ==, 4);
         call_pairs_put(&pairs, 300000, &both_ends, 0);
         g_assert_cmpint(pairs.at_callee[3].from, ==, 2);

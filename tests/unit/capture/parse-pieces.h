@@ -7,11 +7,11 @@
 
 #include "capture/protocol/protocol.h"
 
-/* Parses bytes as one direction, shown in pieces of step bytes, and says what came
- * of it: "C" a call, "R" a return, "m" one-way, "i" interim, "." nothing, "b" of the session,
- * each with the offset of its end, "t" after it where a transaction is open, "s" where the
- * connection switches; "!" where it is not the protocol, "+" where more is needed. call is what a
- * return's call set. label: NULL, or where labels go, ended by commas. */
+/* Parses bytes as one direction, shown in pieces of step bytes. Returns a letter for each message,
+ * with the offset of its end: "C" a call, "R" a return, "m" one-way, "i" interim, "." nothing, "b"
+ * of the session. "t" follows if a transaction is open, "s" if the connection switches. "!": not
+ * the protocol; "+": more is needed. call: what a return's call set. label: NULL, or where labels
+ * go, ended by commas. */
 static inline char *parse_pieces(const Protocol *protocol, const char *bytes, gsize n, guint8 call,
                                  gsize step, GString *label)
 {

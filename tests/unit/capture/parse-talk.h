@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  *
- * What both sides of a connection say, in turns, to a parser that has a memory of it.
+ * What both sides of a connection say, in turns, to a parser with a memory for the connection.
  */
 #ifndef RAVEL_PARSE_TALK_H
 #define RAVEL_PARSE_TALK_H

@@ -2,7 +2,7 @@
 #include "tests/unit/capture/parse-talk.h"
 
 #define GREETING              "'AMQP' 00 00 09 01 "
-/* A method of class and number, with what it says, all in hex; n bytes of it. */
+/* Frames of methods: channel, length, class, number and arguments, in hex. */
 #define START                 "01 0000 00000006 000a 000a 0009 ce "
 #define OPEN                  "01 0001 00000005 0014 000a 00 ce "
 #define CLOSE                 "01 0001 0000000b 0014 0028 00c8 00 0000 0000 ce "

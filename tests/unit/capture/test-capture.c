@@ -51,8 +51,8 @@ static void test_copies(void)
                      "6 RET_SENT b>a 1000.101\n");
 }
 
-/* A translator of both addresses and ports between client and server, both sides of it
- * captured: the call is the client's, and the server's. */
+/* A translator of addresses and ports stands between client and server, and both of its sides are
+ * captured. The call is from the client to the server. */
 static void test_translation(void)
 {
         static const guint client[2] = { 1, 4096 }, service[2] = { 9, 80 }, inside[2] = { 8, 5000 },

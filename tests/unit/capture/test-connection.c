@@ -57,8 +57,8 @@ static void test_opening(void)
                      "8 RET_SENT b>a 1000.113\n");
 }
 
-/* Of a connection that was open before the capture, by ports and names: which end
- * serves, and what the account says of it. */
+/* A connection was open before the capture. Ports and names tell which end serves, and the account
+ * says how that was decided. */
 static void test_known_by_ports(void)
 {
         static const struct {

@@ -94,8 +94,8 @@ static void expect(Scene *s, const char *lines)
 #define CONTINUE "HTTP/1.1 100 Continue\r\n\r\n"
 #define RESPONSE "HTTP/1.1 200 OK\r\nServer: nginx\r\nContent-Length: 5000\r\n\r\n"
 
-/* A request whose body waits for "100 Continue" is one call, however much is seen of it, if
- * it is anything; its return ends with the last byte of the answer. */
+/* A request whose body waits for "100 Continue" is one call or none, however many bytes are seen.
+ * Its return ends with the last byte of the answer. */
 static void test_http(void)
 {
         static const gsize seen[] = { 2, 3, 9, 10, 14, 20, 30, 57, 100, 2000 };

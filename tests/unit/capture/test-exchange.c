@@ -130,8 +130,8 @@ static void test_aborted(void)
                      "7 RET_SENT b>a 1000.101 dur=1000000\n");
 }
 
-/* A message has the bytes of all its segments; and those that follow in the same one are the
- * next one's. */
+/* A message has the bytes of all its segments. Bytes that follow in the same segment belong to the
+ * next message. */
 static void test_size_of_calls(void)
 {
         Scene *s = scene_with_sizes();
@@ -292,8 +292,8 @@ static void test_zookeeper(void)
                      "9 RET_SENT b>a 1000.2\n");
 }
 
-/* What ends a session is no message, nor where nothing else of it was captured; nor is what a
- * server says before it is asked. */
+/* The end of a session is no message, even if nothing else of the session was captured. Nor is what
+ * a server says before it is asked. */
 static void test_goodbyes(void)
 {
         static const struct {
@@ -368,8 +368,8 @@ static void test_smtp_cut_short(void)
         scene_end(s, "7 CALL_SENT a>b 1000.108\n");
 }
 
-/* LMTP, whose greeting says nothing of it: a mail ends with the word on the last of those who get
- * it, and the next one is not taken for that. */
+/* LMTP whose greeting does not say so. A mail ends with the reply for its last recipient, and the
+ * next mail is not taken for that reply. */
 static void test_lmtp(void)
 {
         Scene *s = scene_new(two_nodes, NULL, FALSE);

@@ -3,10 +3,9 @@
 
 #include "capture/protocol/protocol.h"
 
-/* Parses text as one direction, shown in pieces of step bytes, and says what came
- * of it: "C" a call, "R" a return, "i" interim, "." nothing, each with the offset
- * of its end; "!" where it is not HTTP, "+" where more is needed. call is what a
- * return's call set; eof says that nothing follows. */
+/* Parses text as one direction, shown in pieces of step bytes. Returns a letter for each message,
+ * with the offset of its end: "C" a call, "R" a return, "i" interim, "." nothing. "!": not HTTP;
+ * "+": more is needed. call: what a return's call set. eof: nothing follows. */
 static char *parse(const char *text, gsize n, guint8 call, gsize step, gboolean eof)
 {
         static const char letters[] = "?CRmi.cbS"; /* by MessageKind */

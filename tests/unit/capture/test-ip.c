@@ -172,7 +172,7 @@ static void test_fragments(void)
         ip_fragments_free(f.fragments);
 }
 
-/* Bytes after the end do not stand for those that are missing before it. */
+/* Bytes after the end do not stand for bytes that are missing before the end. */
 static void test_fragments_after_end(void)
 {
         Fixture f = { .fragments = ip_fragments_new() };

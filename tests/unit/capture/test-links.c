@@ -118,9 +118,9 @@ static void test_amqp_repeated(void)
                      "8 RET_SENT a>b 50.500\n");
 }
 
-/* Requests of which the second is answered first, and how they are delivered: what they carry is
- * alike, yet each has its own link, as has one that names a reply subject again; what is published
- * to all. */
+/* Two requests, of which the second is answered first, and their deliveries. Both carry the same,
+ * yet each has its own link, as has a third that uses a reply subject again. One message is
+ * published to all. */
 static void test_nats(void)
 {
         Scene *s = scene_new(two_nodes, NULL, TRUE);

@@ -81,7 +81,7 @@ static void test_not_mqtt(void)
         check("10 0d 0004 'MQTX' 04 02 003c 0001 'c'", "!");
 }
 
-/* What parse() says of the first bytes: "m" of it, "+" perhaps, "!" not. */
+/* Whether parse() takes the first bytes for MQTT: "m" yes, "+" perhaps, "!" no. */
 static void check_probe(const char *hex, const char *expected)
 {
         g_autoptr(GByteArray) bytes = hex_bytes(hex);

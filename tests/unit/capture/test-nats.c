@@ -170,7 +170,7 @@ static void test_unanswered(void)
         }
 }
 
-/* However many wait, memory does not grow; those that were dropped are not answered. */
+/* Memory does not grow with the requests that wait. Requests that were dropped get no answer. */
 static void test_many(void)
 {
         Talk t = TALK;

@@ -151,7 +151,7 @@ static void test_connections(void)
         fixture_free(&f);
 }
 
-/* Those that were opened long ago are forgotten. */
+/* Connections that were opened long ago are forgotten. */
 static void test_forget(void)
 {
         enum { N = 200000 };

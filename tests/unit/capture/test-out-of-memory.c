@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  *
- * Captures are opened and read while one allocation after the other fails, each in a process of
- * its own: it may end with an error, or as GLib ends where there is no memory, but not crash.
+ * Captures are opened and read while one allocation after the other fails, each in a process of its
+ * own. The process may end with an error, or as GLib ends without memory, but not crash.
  */
 #include <glib/gstdio.h>
 #include <signal.h>
@@ -25,7 +25,7 @@
 #if defined(__GLIBC__) && !defined(HAS_SANITIZER)
 #define CAN_FAIL 1
 
-static long fails_in = -1; /* so many allocations; below 0 none does */
+static long fails_in = -1; /* allocations until one fails; below 0 none fails */
 
 static gboolean fails(void)
 {
@@ -61,7 +61,7 @@ static gboolean read_with(long allocation, const char *path)
         int status;
         pid_t child = fork();
         if (child == 0) {
-                /* What GLib says of it is not of interest. */
+                /* The message of GLib is not of interest. */
                 if (!freopen("/dev/null", "w", stderr) || !freopen("/dev/null", "w", stdout))
                         _exit(2);
                 fails_in = allocation;

@@ -96,8 +96,8 @@ static void enhanced(File *f, guint32 number, guint64 stamp, guint32 captured, g
         end(f);
 }
 
-/* Reads the file with never more shown than was asked for; what came of it, as
- * "link type:captured/length@time" a packet, and at the end the drops or the error. */
+/* Reads the file, and never shows more than was asked for. Expects a packet as
+ * "link type:captured/length@time", and at the end the drops or the error. */
 static void check(File *f, const char *expected)
 {
         g_autoptr(PcapngReader) r = pcapng_reader_new();

@@ -227,7 +227,7 @@ static void test_lists(void)
 
 #define JOB "$15\r\n{\"class\":\"Pay\"}\r\n"
 
-/* What is put into a list or comes out of it may name a job; not several at a time. */
+/* A value that goes into a list or comes out may name a job, but several at a time do not. */
 static void test_jobs(void)
 {
         check_carried("*3\r\n$5\r\nLPUSH\r\n$1\r\nq\r\n" JOB BLPOP LPOP("q") LPOP("q") LPOP("q"),

@@ -16,7 +16,7 @@ typedef struct {
 
 static guint64 content; /* of the last message that had any */
 
-/* Parses what side says, shown with what is pending of it. */
+/* Parses the text of a side, behind the bytes that are still pending. */
 static void hear(Talk *t, guint side, const char *text, gsize n)
 {
         GByteArray *pending = t->pending[side];

@@ -378,8 +378,9 @@ static void test_keep_alive(void)
         heard_free(h);
 }
 
-/* What holds bytes up: a hole until it is filled, what is sent again before it was acknowledged,
- * and a window of 0; no copies, no keep-alives, and nothing that is acknowledged. */
+/* Bytes are held up by a hole until it is filled, by being sent again before they were
+ * acknowledged, and by a window of 0. Copies, keep-alives and acknowledged bytes do not hold
+ * anything up. */
 static void test_stalls(void)
 {
         TcpConnection c = { 0 };

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  *
- * The convolution algorithm on systems whose paths are plain to see: which paths and
- * counts and delays it finds, where they end, what roots and quanta it chooses; and the
- * same whatever the threads and the way of correlating.
+ * The convolution algorithm on systems whose paths are plain to see. Checked are the paths, counts
+ * and delays it finds, where paths end, and the roots and quanta it chooses. Threads and the way of
+ * correlating change nothing.
  */
 #include "convolution/convolution.h"
 
@@ -284,8 +284,8 @@ static void test_clock_proven(Fixture *f, gconstpointer ahead_ms)
         g_assert_cmpuint(found.node, ==, test_node(f->nodes, "b"));
 }
 
-/* Nobody's clock is off where they agree; nor where a client asks again as soon as it has its
- * answer, so that all that a node sends goes before a message to it. */
+/* No clock is off where clocks agree. Nor is one where a client asks again as soon as it has its
+ * answer, so that each message of a node goes before a message to the node. */
 static void test_no_clock_off(Fixture *f, gconstpointer closed)
 {
         ClockOffset found;
@@ -307,8 +307,8 @@ static void test_no_clock_off(Fixture *f, gconstpointer closed)
         g_assert_false(find_offset(f, &found));
 }
 
-/* b sends to c 4 ms before a asks it, and c answers after 2: were b's clock early by 4 ms, c would
- * answer before it is asked, and were a's late, d would send before. */
+/* b sends to c 4 ms before a asks b, and c answers after 2 ms. If b's clock were early by 4 ms, c
+ * would answer before it is asked. If a's clock were late, d would send before. */
 static void test_no_clock_helps(Fixture *f, gconstpointer data)
 {
         ClockOffset found;
@@ -374,8 +374,8 @@ static void test_order(Fixture *f, gconstpointer data)
         g_assert_nonnull(strstr(found, "a>b>e "));
 }
 
-/* d answers b and c, but for one answer in twenty that seems to go to the other: since all else
- * that it sends them are answers, these are taken for mistakes. */
+/* d answers b and c, but one answer in twenty seems to go to the other. All else that d sends them
+ * are answers, so these are taken for mistakes. */
 static void test_answers(Fixture *f, gconstpointer data)
 {
         g_autofree char *found = NULL, *all = NULL;
@@ -556,8 +556,8 @@ static void test_choice_coarse(Fixture *f, gconstpointer data)
         g_assert_cmpint(options.quantum, ==, 1000 * MS);
 }
 
-/* A hundred mails at once, and a hundred others a day or nine later, once in sixty days: these tell
- * nothing of the delay, as what is passed on within two seconds all through the trace does. */
+/* A hundred mails at once, and a hundred others a day or nine later, once in sixty days. They say
+ * nothing about the delay. Mails that are passed on within two seconds all through the trace do. */
 static void test_choice_burst(Fixture *f, gconstpointer data)
 {
         const gint64 second = 1000 * MS, day = 24 * 3600 * second;

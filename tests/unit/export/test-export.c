@@ -126,7 +126,7 @@ static void test_changed_bytes(void)
         scratch_empty();
 }
 
-/* What is wrong, and what is said of it by those that read it. */
+/* Each fault has its message, from every format that reads the faulty rows. */
 static void test_wrong(void)
 {
         static const struct {

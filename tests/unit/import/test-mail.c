@@ -191,8 +191,8 @@ static void test_trust(void)
         g_assert_cmpuint(counts.untrusted, ==, 2);
 }
 
-/* Four hosts that send each other mails, which take from a quarter of a second on; b is 7 s ahead
- * and d is an hour late; c holds what it passes on to a for 20 s and more. */
+/* Four hosts send each other mails, which take a quarter of a second or more. b is 7 s ahead and d
+ * is an hour late. c holds mails to a for 20 s and more. */
 static MailTransit *made_transits(gsize n, gint64 b, gint64 d)
 {
         g_autoptr(GRand) rand = g_rand_new_with_seed(7);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  *
- * Inference through its door: a problem, a model and an answer go to bytes and back; what was read
- * solves as what was written; bytes that are not as expected are refused, and never do harm.
+ * Inference through its door. A problem, a model and an answer go to bytes and back, and give the
+ * same solution. Unexpected bytes are refused, and never do harm.
  */
 #include "inference/inference.h"
 #include "inference/model/delay-density.h"
@@ -92,8 +92,8 @@ static guint32 add_list(Problem *p, guint32 value)
         return at;
 }
 
-/* Gives all calls identifiers: those of the parent to its children; at random; numbers of calls
- * into the node and out of it; or one for all. */
+/* Gives all calls identifiers: the parent's to its children; at random; numbers of calls, in and
+ * out apart; or one for all. */
 static void add_identifiers(Problem *p, GRand *rand, Values values)
 {
         p->n_lists = 1;
@@ -139,7 +139,7 @@ static guint count_right(Problem *p)
         return find_right(p, NULL);
 }
 
-/* Values that are passed on tell parents; those that mean nothing change nothing. */
+/* Values that are passed on reveal parents. Values without meaning change nothing. */
 static void test_identifiers(void)
 {
         for (guint seed = 20; seed < (is_long() ? 23 : 21); seed++) {
@@ -213,8 +213,8 @@ static void add_connections(Problem *p, GRand *rand, Kept kept)
         }
 }
 
-/* A connection into the node, or one to another callee, tells parents where a worker keeps it, or
- * one of two processes with pools; where they are dealt at random nothing changes. */
+/* A connection into the node, or one to another callee, reveals parents if a worker keeps it, or
+ * one of two processes with pools. If connections are dealt at random nothing changes. */
 static void test_processes(void)
 {
         guint right[6] = { 0 }, seeds = is_long() ? 2 : 1;
@@ -244,9 +244,9 @@ static void test_processes(void)
 
 typedef enum { RANDOM_LEASES, WHOLE, TRANSACTIONS, UNTOLD } LeaseKind;
 
-/* Gives the calls to callee 2 connections: one to each parent, which it opens; or, of a few, one
- * that nobody else has, while a transaction lasts from the first to the last of them, which may be
- * untold; or any. */
+/* Gives the calls to callee 2 connections. WHOLE: each parent opens its own. TRANSACTIONS: a parent
+ * takes one that is free, for a transaction from its first to its last call. UNTOLD: the same, but
+ * no transaction is told. RANDOM_LEASES: any. */
 static void add_leases(Problem *p, GRand *rand, LeaseKind kind)
 {
         guint32 of[PARENTS] = { 0 }, last[PARENTS];
@@ -445,8 +445,8 @@ static guint right_with_labels(guint seed, gboolean any, guint *n)
         return count_right(p);
 }
 
-/* A crowd of so many parents at a time that delays tell hardly any. Each call has one of three
- * labels, its parent's; or any of these; or none. */
+/* A crowd with too many parents at a time for delays to tell them apart. Each call has the label of
+ * its parent, which is one of three; or any of the three; or none. */
 typedef enum { NO_LABELS, OF_PARENT, ANY_LABEL } Labelled;
 
 static guint right_of_dense(guint seed, Labelled labelled)
@@ -530,8 +530,8 @@ static void add_one_label(Problem *p)
 
 enum { NO_SIZES, SIZES, RANDOM_SIZES, SIZES_AND_RANDOM_RETURNS, SIZES_AND_ONE_LABEL };
 
-/* A crowd of one caller without labels: without sizes, with those that mean something, with ones at
- * random, with both; or with a label that tells nothing apart. */
+/* A crowd of one caller without labels: without sizes, with sizes of operations, with random ones,
+ * with both; or with sizes of operations and one label for all. */
 static guint right_with_sizes(guint seed, guint sizes, guint *n, GBytes **answer)
 {
         g_autoptr(GRand) rand = g_rand_new_with_seed(seed);
@@ -552,8 +552,7 @@ static guint right_with_sizes(guint seed, guint sizes, guint *n, GBytes **answer
         return find_right(p, answer);
 }
 
-/* Sizes that go with what parents do tell parents; with those that mean nothing all is as without.
- */
+/* Sizes that go with the operation of the parent reveal parents. Random sizes change nothing. */
 static void test_sizes(void)
 {
         guint wrong = 0, wrong_without = 0;

@@ -336,7 +336,7 @@ static void test_keep(void)
                         g_assert_cmpint(delay_densities_log(&at_once.delays, a->row, bin), ==,
                                         delay_densities_log(&kept.delays, b->row, bin));
         }
-        /* Half of it, and half again, until nothing is left. */
+        /* Forget half, and half again, until nothing is left. */
         for (guint i = 0; i < 32; i++) {
                 parent_walk_keep(&kept, TRUE);
                 parent_walk_forget(&kept);
@@ -499,8 +499,8 @@ static void test_trellis(void)
         }
 }
 
-/* Step by step, a parent comes to the same states as in a run; what a step is more likely than
- * its state to have lasted so long is what the densities of all its steps say. */
+/* Step by step, a parent comes to the same states as in a run. The odds of a step, against its
+ * state lasting on, are what the densities of all its steps say. */
 static void test_places(void)
 {
         g_autoptr(GRand) rand = g_rand_new_with_seed(6);
@@ -566,8 +566,7 @@ static void test_places(void)
 
 /* --- beliefs ---------------------------------------------------------------- */
 
-/* A small node whose calls out of it have the candidates that are given, with walks that are
- * learned from anything. */
+/* A small node whose calls out have the given candidates. Its walks are learned from anything. */
 typedef struct {
         SmallNode s;
         NodeModel *model;
@@ -668,8 +667,8 @@ static double likelihood_of(Joint *j, guint choices)
         return exp(joint_log_of_assignment(j));
 }
 
-/* Three calls into a node and five out of it, of which two have a choice, so that there are four
- * assignments. Where choices make no cycle, belief propagation is exact. */
+/* Three calls into a node and five calls out. Two have a choice, so there are four assignments.
+ * Where choices make no cycle, belief propagation is exact. */
 static void test_beliefs(void)
 {
         static const gsize candidates[] = { 0, 2, 3, 5, 6, 7 };
@@ -703,8 +702,8 @@ static void test_beliefs(void)
         }
 }
 
-/* How often a chain comes by each of eight assignments, next to how likely they are: three calls
- * with two candidates each, of which two are to the same callee, so that all steps are made. */
+/* How often a chain visits each of eight assignments, next to their likelihoods. Three calls have
+ * two candidates each. Two of the calls are to the same callee, so that all steps are made. */
 static void test_chain(void)
 {
         enum { RUN = 300000 };
@@ -910,9 +909,9 @@ static void test_delays_of_families(void)
         }
 }
 
-/* What sources say adds up to the likelihoods of assignments, in each of the eight: the parent that
- * a call has weighs nothing, and of the other candidate's moves the likeliest counts. The first two
- * calls may be exchanged. */
+/* The weights of the sources add up to the likelihood, in each of the eight assignments. The parent
+ * that a call has weighs nothing. Of the moves to the other candidate the likeliest counts. The
+ * first two calls may be exchanged. */
 static void test_weights(void)
 {
         static const gsize candidates[] = { 0, 2, 4, 6, 7, 8 };
@@ -1233,7 +1232,8 @@ static void test_order(void)
                         g_assert_cmpfloat(order.factor[1], <, 0.1);
                         g_assert_cmpfloat(order.factor[0], ==, 1);
                         g_assert_cmpfloat(serving_order_factor(&order, 100, 0, late, N), ==, 1);
-                        /* Another parent's, served before those that wait longer, or after. */
+                        /* A call of another parent, which is served before parents that wait
+                         * longer, or after. */
                         g_assert_cmpfloat_with_epsilon(
                                 serving_order_factor(&order, 100, 1, late, N),
                                 order.factor[1] * order.factor[1], 1e-9);
@@ -1250,7 +1250,7 @@ static void test_order(void)
                 serving_order_learn(&order, &delays);
                 serving_order_forget(&order);
                 g_assert_cmpfloat(serving_order_factor(&order, 100, 1, 0, N), ==, 1);
-                /* What is kept is known without outputs, until there is too little of it. */
+                /* Kept counts are used without outputs, until they are too few. */
                 serving_order_take(&order, NULL, 0);
                 for (guint i = 0; i < 10; i++) {
                         double factor = order.factor[1];
@@ -1447,7 +1447,7 @@ static void test_workers(void)
         check_workers(0, 0);
 }
 
-/* An input of an event loop: a call into it, or the return of a call out of it. */
+/* An input of an event loop: a call into the node, or the return of a call that it made. */
 typedef struct {
         gint64 time;
         guint32 parent;

@@ -7,8 +7,8 @@
 
 enum { MOST = 80 };
 
-/* Connections of processes, in turns: the first into the node, then those out of it; then one that
- * is hardly used. */
+/* Connections of processes, in turns: first the ones into the node, then the ones out of the node,
+ * then one that is hardly used. */
 typedef struct {
         guint processes, in, out;
         double wrong; /* of the uses: any connection's */
@@ -37,7 +37,7 @@ static guint32 connection_of(const System *s, GRand *rand, guint process, gboole
         return (in ? 0 : s->in) + one * s->processes + process;
 }
 
-/* Pairs of so many parents: the connection that they came by, and two of their process. */
+/* Pairs of connections, by parent: the connection that it came by, and two of its process. */
 static void use(const System *s, GRand *rand, guint parents, gboolean dealt, float *pairs)
 {
         for (guint i = 0; i < parents; i++) {

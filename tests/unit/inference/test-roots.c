@@ -14,8 +14,8 @@ typedef struct {
         NodeProblem problem;
 } Fixture;
 
-/* A call into the node each second, open for part of it; the calls out are at random times, or
- * within calls into it where within says so. */
+/* A call into the node each second, which lasts for a part of the second. The calls out start at
+ * random times, or, if within is set, within calls into the node. */
 static void make(Fixture *f, GRand *rand, gint64 open, gboolean within)
 {
         f->problem = (NodeProblem){ .in = f->in, .out = f->out, .n_in = N_IN, .n_out = N_OUT };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  *
- * One node's parents found by several processes, here one after the other, each with a copy of its
- * calls: the answer of one process, whatever their number and whoever has the least to do.
+ * Several processes find the parents of one node, here one after the other, each with a copy of its
+ * calls. The answer is the answer of one process, whatever their number and their shares of work.
  */
 #include "inference/shared-node.h"
 

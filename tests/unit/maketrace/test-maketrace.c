@@ -662,7 +662,7 @@ static char *only_from(const char *text, const char *client)
         return g_string_free(out, FALSE);
 }
 
-/* Another tracelet in front of it leaves a tracelet as it was. */
+/* A tracelet stays the same if another one is put in front. */
 static void test_another_tracelet(void)
 {
         const char *one = "[tracelet one]\nparallel=3\nthink=uniform(1ms,9ms)\n"
@@ -684,8 +684,8 @@ static void test_another_tracelet(void)
 
 /* --- workers ---------------------------------------------------------------- */
 
-/* Of a configuration without a network, so that all that is sent is there 1 ns later: its groups
- * and the messages from A to its client, with what else their lines say. Times in ms, to the us. */
+/* The groups of a configuration, and the messages from A to its client with their attributes. It
+ * has no network, so each message arrives after 1 ns. Times in ms, to the us. */
 static const struct {
         const char *name, *groups, *expected;
 } served[] = {
@@ -772,9 +772,9 @@ static double erlang_c(guint k, double load)
         return term / (sum + term);
 }
 
-/* M/M/k: Poisson arrivals, exponential service. How many wait, how long, and how busy the workers
- * are, as the formulas say, in any order of serving: for one and for four workers, or in each for any
- * number with RAVEL_LONG. */
+/* M/M/k: Poisson arrivals, exponential service. The length of the queue, the time in it and the
+ * load of workers are what the formulas say, in any order of serving. The number of workers is one
+ * or four; with RAVEL_LONG any number in each order. */
 static void test_mmk(gconstpointer order)
 {
         static const guint workers[] = { 1, 2, 4, 16 };

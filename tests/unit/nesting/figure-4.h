@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  *
- * The paper's Figure 4 a second time, for the tests to agree with: every search
- * is a loop over everything, nothing is sorted, indexed or packed that need not
- * be, and each procedure is a function of its name. Only the words (message,
- * node, options) are those of the program.
+ * The paper's Figure 4 a second time, for the tests to agree with. Every search is a loop over
+ * everything; nothing is sorted, indexed or packed without need. Each procedure of the figure is a
+ * function with its name. The other words (message, node, options) are those of the program.
  *
- * What the figure leaves open is read as follows. A call has four moments (the
- * stamps of call-pair.h); a call into a node and the calls out of it are compared
- * by those taken at that node. Candidates of a child: the calls into its caller
- * that entered strictly before it started and were not replied to before it was
- * over, both widened by the skew window, in order of entry. Children are visited in
- * order of start; nothing becomes the child of its own descendant. Of equal scores the earliest
- * candidate has the child. A penalty's count of 0 is a factor of 1.
+ * The figure leaves some things open, which are read as follows. A call has four moments (the
+ * stamps of call-pair.h). A call into a node and a call of that node are compared by the moments
+ * taken at the node. Candidates of a child are the calls into its caller that entered strictly
+ * before it started, and were not replied to before it was over. Both are widened by the skew
+ * window; candidates are in order of entry. Children are visited in order of start. Nothing becomes
+ * the child of its own descendant. Of equal scores the earliest candidate has the child. A
+ * penalty's count of 0 is a factor of 1.
  *
  * Nothing here gives up waiting: for traces in which all stamps of a call lie
  * within a second.

@@ -233,12 +233,12 @@ typedef struct {
         gint jitter;     /* ns that are added to a delay at most */
         gboolean both;   /* stamps of both ends */
         double loss;     /* share of the stamps that are not in the trace */
-        guint ids;       /* 0: none; 1: one each; else so many, again and again */
+        guint ids;       /* 0: no ids; 1: each call its own; n: n ids, used again and again */
         guint next_id;
         gint64 skew[64]; /* ns, by NodeId */
 } System;
 
-/* All of so many random traces with RAVEL_LONG, else a third. */
+/* The random traces of a test: all with RAVEL_LONG, else a third. */
 static guint32 rounds(guint32 all)
 {
         return g_getenv("RAVEL_LONG") ? all : all / 3;

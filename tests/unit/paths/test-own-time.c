@@ -397,15 +397,15 @@ static void test_goes_on_random(void)
         }
 }
 
-/* What a call waited for a worker is a part of its own time: the part of its window before that, as
- * going through the moments one by one finds it; and no other time changes. */
+/* The wait of a call for a worker is a part of its own time: the part of its window before the wait
+ * is over. The test finds it by going through the moments one by one. No other time changes. */
 static void test_own_queued(void)
 {
         PathCall calls[] = { make_call(NO_PARENT, 0, 100), make_call(0, 10, 90),
                              make_call(1, 20, 30), make_call(1, 50, 80) };
 
         calls[1].wait = 35; /* until 45; its first call was out of turn */
-        calls[3].wait = 30; /* all of it */
+        calls[3].wait = 30; /* all its time */
         path_own_times(calls, 4);
         g_assert_cmpint(calls[0].own_queued, ==, 0);
         g_assert_cmpint(calls[1].own, ==, 40);
@@ -481,8 +481,8 @@ static void test_connecting(void)
         g_assert_cmpint(calls[2].connecting, ==, 0);
 }
 
-/* While the network held a call up its callee had none of it, and while it held the return up the
- * callee was done. */
+/* While the network holds a call up, the callee does not have it yet. While the network holds the
+ * return up, the callee is done. */
 static void test_stalls(void)
 {
         PathCall calls[] = { make_call(NO_PARENT, 0, 100), make_call(0, 10, 90),

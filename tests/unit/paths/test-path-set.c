@@ -170,8 +170,7 @@ static void test_outline(Fixture *f, gconstpointer order)
         g_assert_cmpuint(path_set_pattern(f->set, 0)->nodes[1].latency.count, ==, 3);
 }
 
-/* By the caller: calls that have a parent, those that might have another, how many should be right.
- */
+/* By caller: calls with a parent, calls with a choice of parents, and how many should be right. */
 static void test_trust(Fixture *f, gconstpointer order)
 {
         PathCall calls[8];

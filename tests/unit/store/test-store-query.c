@@ -185,7 +185,7 @@ static void test_read_only(void)
         scratch_empty();
 }
 
-/* What other programs, or enemies, put into a store: none of it is read or run. */
+/* Other programs, or enemies, put things into a store. None is read or run. */
 static void test_strange(void)
 {
         static const char *const strange =

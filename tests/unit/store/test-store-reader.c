@@ -102,7 +102,7 @@ static gboolean append_node(GString *text, StoreReader *r, const NodeTable *node
         return TRUE;
 }
 
-/* The calls of a path: place, parent, what is of it and how sure that is. */
+/* The calls of a path: place, parent, nodes, times, and how sure the parent is. */
 static gboolean append_path_calls(GString *text, StoreReader *r, const NodeTable *nodes,
                                   const StoredPath *path, GError **error)
 {
@@ -316,7 +316,7 @@ static void test_no_store(void)
         scratch_empty();
 }
 
-/* What is wrong in a store, and what is said of it. */
+/* Each fault of a store has its message. */
 static void test_wrong(void)
 {
         static const char *const wrong[][2] = {

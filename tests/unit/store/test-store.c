@@ -321,7 +321,7 @@ static void test_hours(Fixture *f, gconstpointer unused)
                 for (gint64 i = 0; i < n; i++) {
                         latency[i] = g_rand_int_range(random, 1, 1000000) * 10;
                         sum += latency[i];
-                        /* The first and the last moment of the hour are of it. */
+                        /* The first and the last moment belong to the hour. */
                         add_query(f, (h - 2) * hour + (i & 1 ? hour - 1 : 0), latency[i], 1);
                 }
                 qsort(latency, (gsize)n, sizeof *latency, compare_times);

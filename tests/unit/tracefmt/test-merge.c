@@ -259,9 +259,8 @@ static char *without_traces(const char *lines)
         return g_string_free(text, FALSE);
 }
 
-/* Each message of a random trace, with ids that repeat, is seen by one tap at least and by
- * others a little later, each with its lines moved by less than the window: what comes out is the
- * trace. */
+/* Each message of a random trace, with ids that repeat, is seen by one tap at least, and by others
+ * a little later. Each tap moves its lines by less than the window. Merging gives the trace. */
 static void test_taps(void)
 {
         const gint64 window = 50 * MS;

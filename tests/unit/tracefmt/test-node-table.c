@@ -124,7 +124,7 @@ static void test_any_bytes(void)
         g_assert_cmpuint(node_table_size(nodes), ==, 3);
 }
 
-/* Whatever its bytes, a name is found again from what is written of it. */
+/* Whatever bytes a name has, its written form finds the same node. */
 static void test_random_names(void)
 {
         GRand *rand = g_rand_new_with_seed(1);

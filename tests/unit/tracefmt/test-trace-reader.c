@@ -823,7 +823,7 @@ static void test_xz(void)
         check_compressed(xz);
 }
 
-/* More than one buffer of it, and the digest is of what is stored. */
+/* The file fills more than one buffer, and the digest is of the compressed bytes. */
 static void test_compressed_large(void)
 {
         const int n = g_getenv("RAVEL_LONG") ? 50000 : 20000;
