@@ -33,10 +33,19 @@ unit_tests = \
 	%D%/unit/convolution/test-edge-trace %D%/unit/convolution/test-matching \
 	%D%/unit/convolution/test-spike %D%/unit/convolution/test-trace-sample \
 	%D%/unit/export/test-export %D%/unit/import/test-mail %D%/unit/import/test-received \
-	%D%/unit/inference/test-call-numbers %D%/unit/inference/test-inference \
-	%D%/unit/inference/test-joint %D%/unit/inference/test-leases \
+	%D%/unit/inference/test-beliefs %D%/unit/inference/test-call-numbers \
+	%D%/unit/inference/test-delay-density %D%/unit/inference/test-event-loop \
+	%D%/unit/inference/test-evidence-identifiers %D%/unit/inference/test-evidence-leases \
+	%D%/unit/inference/test-evidence-order %D%/unit/inference/test-evidence-processes \
+	%D%/unit/inference/test-evidence-sizes %D%/unit/inference/test-families \
+	%D%/unit/inference/test-kinds %D%/unit/inference/test-leases \
+	%D%/unit/inference/test-parent-walk %D%/unit/inference/test-parts \
 	%D%/unit/inference/test-processes %D%/unit/inference/test-roots \
-	%D%/unit/inference/test-shared-node %D%/unit/maketrace/test-maketrace \
+	%D%/unit/inference/test-sampler %D%/unit/inference/test-serving-order \
+	%D%/unit/inference/test-shared-node %D%/unit/inference/test-solve \
+	%D%/unit/inference/test-stretches %D%/unit/inference/test-to-bytes \
+	%D%/unit/inference/test-trellis %D%/unit/inference/test-weigh \
+	%D%/unit/inference/test-workers %D%/unit/maketrace/test-maketrace \
 	%D%/unit/nesting/test-nesting %D%/unit/nesting/test-scoreboard \
 	%D%/unit/paths/test-histogram %D%/unit/paths/test-own-time %D%/unit/paths/test-path-set \
 	%D%/unit/queues/test-work-in-processes %D%/unit/queues/test-work-in-turn \
