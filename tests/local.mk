@@ -69,19 +69,20 @@ fuzz_tests = \
 	%D%/fuzz/fuzz-tls %D%/fuzz/fuzz-trace %D%/fuzz/fuzz-trend-condition %D%/fuzz/fuzz-tshark \
 	%D%/fuzz/fuzz-websocket %D%/fuzz/fuzz-zipkin %D%/fuzz/fuzz-zookeeper
 script_tests = \
-	%D%/cli/golden.sh %D%/fuzz/replay.sh %D%/scripts/abuse.sh %D%/scripts/asked-work.sh \
-	%D%/scripts/cheat.sh %D%/scripts/coarse.sh %D%/scripts/completion.sh %D%/scripts/connecting.sh \
-	%D%/scripts/demo.sh %D%/scripts/diff.sh %D%/scripts/disorder.sh %D%/scripts/drawn.sh \
-	%D%/scripts/examples.sh %D%/scripts/experiments.sh %D%/scripts/explain.sh %D%/scripts/export.sh \
-	%D%/scripts/gen-trace.sh %D%/scripts/hostile.sh %D%/scripts/import.sh %D%/scripts/io-errors.sh \
-	%D%/scripts/joint-long.sh %D%/scripts/joint-windows.sh %D%/scripts/joint.sh \
-	%D%/scripts/layers.sh %D%/scripts/live.sh %D%/scripts/mail.sh %D%/scripts/maketrace.sh \
-	%D%/scripts/manual.sh %D%/scripts/memory.sh %D%/scripts/messages.sh %D%/scripts/misassigned.sh \
-	%D%/scripts/models.sh %D%/scripts/mpi.sh %D%/scripts/printable.sh \
-	%D%/scripts/programs.sh %D%/scripts/progress.sh %D%/scripts/questions.sh %D%/scripts/report.sh \
-	%D%/scripts/run-files.sh %D%/scripts/score.sh %D%/scripts/skewer.sh %D%/scripts/stores.sh \
-	%D%/scripts/trend.sh %D%/scripts/units.sh %D%/scripts/variance.sh %D%/scripts/waits.sh \
-	%D%/scripts/why.sh %D%/scripts/windows.sh %D%/scripts/wireshark.sh %D%/scripts/words.sh \
+	%D%/cli/golden.sh %D%/fuzz/replay.sh %D%/scripts/cheat.sh %D%/scripts/coarse-stamps.sh \
+	%D%/scripts/completion.sh %D%/scripts/connecting.sh %D%/scripts/costly-captures.sh \
+	%D%/scripts/demo.sh %D%/scripts/diff.sh %D%/scripts/disorder.sh %D%/scripts/drawings.sh \
+	%D%/scripts/examples.sh %D%/scripts/experiments.sh %D%/scripts/explain.sh \
+	%D%/scripts/export.sh %D%/scripts/gen-trace.sh %D%/scripts/hostile.sh %D%/scripts/import.sh \
+	%D%/scripts/io-errors.sh %D%/scripts/job-queues.sh %D%/scripts/joint-long.sh \
+	%D%/scripts/joint-windows.sh %D%/scripts/joint.sh %D%/scripts/layers.sh %D%/scripts/live.sh \
+	%D%/scripts/mail.sh %D%/scripts/maketrace.sh %D%/scripts/manual.sh %D%/scripts/memory.sh \
+	%D%/scripts/messages.sh %D%/scripts/misassigned.sh %D%/scripts/models.sh %D%/scripts/mpi.sh \
+	%D%/scripts/printable.sh %D%/scripts/programs.sh %D%/scripts/progress.sh \
+	%D%/scripts/questions.sh %D%/scripts/report.sh %D%/scripts/run-files.sh \
+	%D%/scripts/score.sh %D%/scripts/skewer.sh %D%/scripts/stores.sh %D%/scripts/trend.sh \
+	%D%/scripts/units.sh %D%/scripts/variance.sh %D%/scripts/why.sh %D%/scripts/windows.sh \
+	%D%/scripts/wireshark.sh %D%/scripts/words.sh %D%/scripts/worker-waits.sh \
 	%D%/scripts/write-paths.sh
 check_PROGRAMS += $(unit_tests) $(fuzz_tests) $(bench_programs) %D%/gen-trace %D%/write-paths
 TESTS += $(unit_tests) $(script_tests)
