@@ -1,33 +1,29 @@
 # tests: a test of a module is unit/FOLDER/test-NOUN.c; fuzz targets are replayed by fuzz/replay.sh
 unit_tests = \
-	%D%/unit/analysis/test-score %D%/unit/analysis/test-trend-series \
-	%D%/unit/analysis/test-variance %D%/unit/base/test-big-memory %D%/unit/base/test-binomial \
-	%D%/unit/base/test-contingency %D%/unit/base/test-crew %D%/unit/base/test-exact-sum \
-	%D%/unit/base/test-json-reader %D%/unit/base/test-printable %D%/unit/base/test-size-class \
-	%D%/unit/calls/test-call-connections %D%/unit/calls/test-call-facts \
-	%D%/unit/calls/test-call-labels %D%/unit/calls/test-call-pairs %D%/unit/capture/test-amqp \
-	%D%/unit/capture/test-capture %D%/unit/capture/test-common-address \
-	%D%/unit/capture/test-connection %D%/unit/capture/test-connection-number \
+	%D%/unit/analysis/test-score %D%/unit/analysis/test-trend-series %D%/unit/analysis/test-variance \
+	%D%/unit/base/test-big-memory %D%/unit/base/test-binomial %D%/unit/base/test-contingency \
+	%D%/unit/base/test-crew %D%/unit/base/test-exact-sum %D%/unit/base/test-json-reader \
+	%D%/unit/base/test-printable %D%/unit/base/test-size-class %D%/unit/calls/test-call-connections \
+	%D%/unit/calls/test-call-facts %D%/unit/calls/test-call-labels %D%/unit/calls/test-call-pairs \
+	%D%/unit/capture/test-amqp %D%/unit/capture/test-capture %D%/unit/capture/test-common-address \
+	%D%/unit/capture/test-connection-number %D%/unit/capture/test-connection \
 	%D%/unit/capture/test-cut-run %D%/unit/capture/test-dns %D%/unit/capture/test-exchange \
 	%D%/unit/capture/test-fastcgi %D%/unit/capture/test-http %D%/unit/capture/test-http2 \
 	%D%/unit/capture/test-identifiers %D%/unit/capture/test-ip %D%/unit/capture/test-job-name \
-	%D%/unit/capture/test-ldap %D%/unit/capture/test-learned-names \
-	%D%/unit/capture/test-link-watch %D%/unit/capture/test-links \
-	%D%/unit/capture/test-memcached %D%/unit/capture/test-mqtt %D%/unit/capture/test-mysql \
-	%D%/unit/capture/test-nats %D%/unit/capture/test-node-files \
+	%D%/unit/capture/test-ldap %D%/unit/capture/test-learned-names %D%/unit/capture/test-link-watch \
+	%D%/unit/capture/test-links %D%/unit/capture/test-memcached %D%/unit/capture/test-mqtt \
+	%D%/unit/capture/test-mysql %D%/unit/capture/test-nats %D%/unit/capture/test-node-files \
 	%D%/unit/capture/test-node-names %D%/unit/capture/test-operations \
 	%D%/unit/capture/test-out-of-memory %D%/unit/capture/test-packet-queue \
 	%D%/unit/capture/test-packet-relay %D%/unit/capture/test-pairing \
-	%D%/unit/capture/test-pcap-source %D%/unit/capture/test-pcapng \
-	%D%/unit/capture/test-perf-record %D%/unit/capture/test-pieces \
-	%D%/unit/capture/test-postgres %D%/unit/capture/test-process-table \
+	%D%/unit/capture/test-pcap-source %D%/unit/capture/test-pcapng %D%/unit/capture/test-perf-record \
+	%D%/unit/capture/test-pieces %D%/unit/capture/test-postgres %D%/unit/capture/test-process-table \
 	%D%/unit/capture/test-redis %D%/unit/capture/test-rpc %D%/unit/capture/test-run \
-	%D%/unit/capture/test-sequencer %D%/unit/capture/test-server-set \
-	%D%/unit/capture/test-settling %D%/unit/capture/test-smtp %D%/unit/capture/test-sql-label \
-	%D%/unit/capture/test-streams %D%/unit/capture/test-tcp %D%/unit/capture/test-tls \
-	%D%/unit/capture/test-tunnel %D%/unit/capture/test-websocket \
-	%D%/unit/capture/test-zookeeper %D%/unit/clocks/test-call-offsets \
-	%D%/unit/clocks/test-clocks %D%/unit/clocks/test-skewer \
+	%D%/unit/capture/test-sequencer %D%/unit/capture/test-server-set %D%/unit/capture/test-settling \
+	%D%/unit/capture/test-smtp %D%/unit/capture/test-sql-label %D%/unit/capture/test-streams \
+	%D%/unit/capture/test-tcp %D%/unit/capture/test-tls %D%/unit/capture/test-tunnel \
+	%D%/unit/capture/test-websocket %D%/unit/capture/test-zookeeper \
+	%D%/unit/clocks/test-call-offsets %D%/unit/clocks/test-clocks %D%/unit/clocks/test-skewer \
 	%D%/unit/convolution/test-convolution %D%/unit/convolution/test-correlation \
 	%D%/unit/convolution/test-delay-window %D%/unit/convolution/test-edge-signal \
 	%D%/unit/convolution/test-edge-trace %D%/unit/convolution/test-matching \
@@ -38,18 +34,16 @@ unit_tests = \
 	%D%/unit/inference/test-evidence-identifiers %D%/unit/inference/test-evidence-leases \
 	%D%/unit/inference/test-evidence-order %D%/unit/inference/test-evidence-processes \
 	%D%/unit/inference/test-evidence-sizes %D%/unit/inference/test-families \
-	%D%/unit/inference/test-kinds %D%/unit/inference/test-leases \
-	%D%/unit/inference/test-parent-walk %D%/unit/inference/test-parts \
-	%D%/unit/inference/test-processes %D%/unit/inference/test-roots \
+	%D%/unit/inference/test-kinds %D%/unit/inference/test-leases %D%/unit/inference/test-parent-walk \
+	%D%/unit/inference/test-parts %D%/unit/inference/test-processes %D%/unit/inference/test-roots \
 	%D%/unit/inference/test-sampler %D%/unit/inference/test-serving-order \
 	%D%/unit/inference/test-shared-node %D%/unit/inference/test-solve \
 	%D%/unit/inference/test-stretches %D%/unit/inference/test-to-bytes \
-	%D%/unit/inference/test-trellis %D%/unit/inference/test-weigh \
-	%D%/unit/inference/test-workers %D%/unit/maketrace/test-maketrace \
-	%D%/unit/nesting/test-nesting %D%/unit/nesting/test-scoreboard \
+	%D%/unit/inference/test-trellis %D%/unit/inference/test-weigh %D%/unit/inference/test-workers \
+	%D%/unit/maketrace/test-maketrace %D%/unit/nesting/test-nesting %D%/unit/nesting/test-scoreboard \
 	%D%/unit/paths/test-histogram %D%/unit/paths/test-own-time %D%/unit/paths/test-path-set \
 	%D%/unit/queues/test-work-in-processes %D%/unit/queues/test-work-in-turn \
-	%D%/unit/store/test-store %D%/unit/store/test-store-query %D%/unit/store/test-store-reader \
+	%D%/unit/store/test-store-query %D%/unit/store/test-store-reader %D%/unit/store/test-store \
 	%D%/unit/tracefmt/test-attributes %D%/unit/tracefmt/test-byte-source \
 	%D%/unit/tracefmt/test-doubt %D%/unit/tracefmt/test-fitness %D%/unit/tracefmt/test-merge \
 	%D%/unit/tracefmt/test-node-table %D%/unit/tracefmt/test-output-file \
