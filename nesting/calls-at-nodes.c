@@ -3,7 +3,7 @@
 
 #include "base/compare.h"
 #include "inference/given-model.h"
-#include "nesting/find-together.h"
+#include "nesting/node-tasks.h"
 
 static int compare_nodes(const void *a, const void *b)
 {
@@ -76,8 +76,8 @@ void find_parents_at_nodes(const NodesSearch *n, LogLikelihood *log)
         work_init(&s.work, n->progress, work);
         g_mutex_init(&s.lock);
         s.crew = crew_new(n->threads);
-        if (n->peers)
-                find_tasks_together(&s);
+        if (n->find_together)
+                n->find_together(&s);
         else
                 crew_run(s.crew, &list, &s);
         crew_free(s.crew);

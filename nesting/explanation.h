@@ -16,8 +16,8 @@ typedef struct {
                          score in those of all candidates, before penalties */
         double penalty; /* paper: what the children that it had leave of it, a factor; joint: 1 */
         double probability; /* that it is the parent */
-        gboolean left_out; /* joint: it was no candidate any more, as evidence ruled it out */
-        gboolean weighed;  /* joint: the weights of evidence are known */
+        gboolean left_out;  /* joint: it was no candidate any more, as evidence ruled it out */
+        gboolean weighed;   /* joint: the weights of evidence are known */
         float weight[WEIGHTS_MOST]; /* by source, against the parent that the call has, nats */
 } PossibleParent;
 

@@ -7,8 +7,8 @@
 #ifndef RAVEL_MODELS_H
 #define RAVEL_MODELS_H
 
-#include "calls/known-calls.h"
 #include "base/bytes.h"
+#include "calls/known-calls.h"
 #include "nesting/nesting-options.h"
 
 typedef struct Models {

@@ -36,7 +36,8 @@ extern const NestingMethodInfo nesting_methods[N_NESTING_METHODS];
 /* The names that --method takes, NULL behind them. */
 void nesting_list_methods(const char *names[N_NESTING_METHODS + 1]);
 
-typedef struct Models Models; /* models.h */
+typedef struct Models Models;       /* models.h */
+typedef struct NodeTasks NodeTasks; /* node-tasks.h */
 
 typedef struct {
         NestingMethod method;
@@ -49,12 +50,13 @@ typedef struct {
         gboolean fold;             /* fold clients */
         gboolean keep;             /* ids, causes and numbers of candidates will be asked for */
         gboolean places;           /* calls.place will be */
-        Models *learn;       /* joint: gets what is learned; NULL */
-        const Models *model; /* joint: decides, and nothing is learned; NULL */
+        Models *learn;             /* joint: gets what is learned; NULL */
+        const Models *model;       /* joint: decides, and nothing is learned; NULL */
         guint threads;             /* joint: of so many nodes at a time; 0: one */
         const Peers *peers; /* joint: they find parents together, each a thread; NULL. The first
                                alone knows them all in the end */
-        WorkShow progress;         /* of finding parents and paths with joint; may be NULL */
+        void (*find_together)(NodeTasks *tasks); /* by peers: does all tasks (ranks/); NULL */
+        WorkShow progress; /* of finding parents and paths with joint; may be NULL */
 } NestingOptions;
 
 /* Section 5.1.1.3: near-optimal on all of the paper's workloads. */

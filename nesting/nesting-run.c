@@ -88,6 +88,7 @@ NodesSearch nesting_run_nodes_search(Nesting *n)
                               .keep_log = n->options.keep,
                               .threads = n->options.threads,
                               .peers = n->options.peers,
+                              .find_together = n->options.find_together,
                               .progress = n->options.progress };
 }
 

@@ -17,7 +17,7 @@ typedef struct {
         NodeAnswer found;
 } NodeTask;
 
-typedef struct {
+struct NodeTasks {
         const NodesSearch *of;
         CallsByNode by;
         GArray *tasks; /* the one with the most work first */
@@ -25,7 +25,7 @@ typedef struct {
         Crew *crew;
         Work work;
         GMutex lock; /* of what is noted of waits */
-} NodeTasks;
+};
 
 static inline NodeTask *node_task(const NodeTasks *s, guint i)
 {

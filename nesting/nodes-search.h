@@ -37,7 +37,8 @@ typedef struct {
         gboolean keep_log;          /* find the likelihoods */
         guint threads;              /* so many at a time; 0: one */
         const Peers *peers;         /* find parents together, of which the first gets all; NULL */
-        WorkShow progress;          /* may be NULL */
+        void (*find_together)(NodeTasks *tasks); /* by peers: does all tasks; NULL */
+        WorkShow progress;                       /* may be NULL */
 } NodesSearch;
 
 #endif

@@ -15,6 +15,7 @@
 #include "base/hash.h"
 #include "base/printable.h"
 #include "inference/model/tuning.h"
+#include "nesting/find-together.h"
 #include "nesting/models.h"
 #include "nesting/nesting.h"
 #include "nesting/windows.h"
@@ -719,6 +720,7 @@ int tool_nesting_together(int argc, char **argv, const Peers *peers)
                 return tool_fail(error);
         if (peers && peers->n > 1) {
                 options.nesting.peers = peers;
+                options.nesting.find_together = find_tasks_together;
                 if (!options.threads)
                         options.nesting.threads = 1; /* others have the other processors */
         }
