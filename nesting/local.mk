@@ -7,7 +7,6 @@ libravel_a_SOURCES += \
 	%D%/explanation.c \
 	%D%/find-call-paths.c \
 	%D%/find-nested-pairs.c \
-	%D%/find-together.c \
 	%D%/find-true-parents.c \
 	%D%/models.c \
 	%D%/nesting-options.c \

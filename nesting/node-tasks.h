@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  *
  * Nodes whose parents are to be found, a task each. On threads of one process (calls-at-nodes.c),
- * or by several (find-together.c).
+ * or by several (ranks/find-together.c).
  */
 #ifndef RAVEL_NODE_TASKS_H
 #define RAVEL_NODE_TASKS_H

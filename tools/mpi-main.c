@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "config.h"
-#include "tools/ranks.h"
+#include "ranks/ranks.h"
 #include "tools/tool.h"
 
 static void print_usage(FILE *to)

@@ -15,7 +15,7 @@
 #include "base/hash.h"
 #include "base/printable.h"
 #include "inference/model/tuning.h"
-#include "nesting/find-together.h"
+#include "ranks/find-together.h"
 #include "nesting/models.h"
 #include "nesting/nesting.h"
 #include "nesting/windows.h"

@@ -27,7 +27,7 @@ none() {
 # From here a file is its name without the ending: a header and what it declares are one.
 
 folders='base tracefmt capture import maketrace clocks paths store analysis write export calls queues inference nesting
-        convolution draw tools'
+        ranks convolution draw tools'
 
 # The includes of the project's own headers: FILE OTHER
 grep -rE '^#include "' --include='*.[ch]' $folders |
@@ -43,7 +43,7 @@ list_calls() {
                 {
                         sub(/\.o:$/, "", $1)
                         $1 = substr($1, length(build) + 1)
-                        sub(/\/libranks_a-/, "/", $1)
+                        sub(/\/lib(other)?ranks_a-/, "/", $1)
                 }
                 $3 ~ /^[ABCDGRSTVW]$/ { defines[$2] = $1 }
                 $3 == "U" { user[++n] = $1; name[n] = $2 }
@@ -113,9 +113,10 @@ may inference/search 'base|tracefmt|calls|inference/model' "$door"
 may inference/learn 'base|tracefmt|calls|inference/(model|search)' "$door"
 may inference/evidence 'base|tracefmt|calls|inference/(model|search|learn)' "$door"
 may nesting 'base|tracefmt|clocks|paths|calls|queues|inference'
+may ranks 'base|inference|nesting'
 may convolution 'base|tracefmt|clocks|paths'
 may draw 'base|write'
-may tools 'base|tracefmt|capture|import|maketrace|clocks|paths|store|analysis|write|export|calls|queues|inference|nesting|convolution'
+may tools 'base|tracefmt|capture|import|maketrace|clocks|paths|store|analysis|write|export|calls|queues|inference|nesting|ranks|convolution'
 no_circles "$work/includes" include
 [ -z "$calls" ] || no_circles "$work/calls" call
 none "draw knows no more of write than what a drawing is" \
@@ -134,7 +135,7 @@ only 'convolution/correlation\.c' 'fftw3'
 only 'store/[a-z-]+\.[ch]' 'sqlite3'
 only 'draw/draw\.c' 'graphviz'
 only 'tracefmt/byte-source\.c' '(zlib|zstd|lzma)'
-only 'tools/ranks\.c' 'mpi'
+only 'ranks/ranks\.c' 'mpi'
 
 # The two libraries have a door that can be read at once.
 for door in nesting/nesting.h inference/inference.h; do

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "nesting/find-together.h"
+#include "ranks/find-together.h"
 
 #include "base/bytes.h"
 #include "inference/shared-node.h"

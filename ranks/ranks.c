@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "tools/ranks.h"
+#include "ranks/ranks.h"
 
 #include <mpi.h>
 #include <string.h>
