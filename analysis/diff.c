@@ -536,20 +536,6 @@ static void compare_counts(Diff *d, const Run *runs)
         }
 }
 
-gboolean diff_node_changed(const DiffNode *node)
-{
-        return node->own[DIFF_P50].beyond || node->own[DIFF_P99].beyond;
-}
-
-gboolean diff_pattern_changed(const DiffPattern *p)
-{
-        gboolean changed = p->latency[DIFF_P50].beyond || p->latency[DIFF_P99].beyond;
-
-        for (guint i = 0; p->tested && i < p->nodes->len; i++)
-                changed |= diff_node_changed(&g_array_index(p->nodes, DiffNode, i));
-        return changed;
-}
-
 /* --- all of it ------------------------------------------------------------- */
 
 static void run_init(Run *run, StoreReader *reader)

@@ -81,8 +81,4 @@ Diff *diff_new(StoreReader *a, StoreReader *b, NodeTable *nodes, GError **error)
 void diff_free(Diff *diff);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(Diff, diff_free)
 
-/* Whether a delay of the node or of the pattern changed beyond chance. */
-gboolean diff_node_changed(const DiffNode *node);
-gboolean diff_pattern_changed(const DiffPattern *pattern);
-
 #endif

@@ -513,8 +513,8 @@ static inline gboolean get_word(const guint8 **data, const guint8 *end, guint64 
         return TRUE;
 }
 
-/* ends: the first and the last bin that hold values; NULL: unknown. With them, bins are made at
- * once where so many are used. */
+/* ends: the first and the last bin that hold values. If MANY are used, all bins between are made at
+ * once. */
 static gboolean get_bins(Histogram *h, const guint8 *data, const guint8 *end, const guint32 *ends)
 {
         enum { MANY = 64 };
@@ -522,7 +522,7 @@ static gboolean get_bins(Histogram *h, const guint8 *data, const guint8 *end, co
 
         if (!get_word(&data, end, &used))
                 return FALSE;
-        if (used >= MANY && ends)
+        if (used >= MANY)
                 make_bins(h, ends[0], ends[1]);
         for (guint64 i = 0; i < used; i++) {
                 if (!get_word(&data, end, &step) || !get_word(&data, end, &count) ||
@@ -530,28 +530,11 @@ static gboolean get_bins(Histogram *h, const guint8 *data, const guint8 *end, co
                     count > G_MAXUINT64 - h->count)
                         return FALSE;
                 bin += step;
-                if (ends && (i == 0 ? bin != ends[0] : bin > ends[1]))
+                if (i == 0 ? bin != ends[0] : bin > ends[1])
                         return FALSE;
                 count_in_bin(h, (guint32)bin, count);
         }
-        return data == end && (!ends || bin == ends[1]);
-}
-
-GBytes *histogram_bins_pack(const Histogram *h)
-{
-        GByteArray *out = g_byte_array_new();
-
-        put_bins(out, h);
-        return g_byte_array_free_to_bytes(out);
-}
-
-gboolean histogram_bins_unpack(Histogram *h, const guint8 *data, gsize n)
-{
-        g_assert(h->count == 0);
-        if (n > 0 && get_bins(h, data, data + n, NULL)) /* else data may be NULL */
-                return TRUE;
-        histogram_clear(h);
-        return FALSE;
+        return data == end && bin == ends[1];
 }
 
 GBytes *histogram_pack(const Histogram *h)

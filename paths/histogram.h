@@ -84,9 +84,4 @@ guint64 *histogram_counts(const Histogram *h, guint32 *first, guint32 *n);
 GBytes *histogram_pack(const Histogram *h);
 gboolean histogram_unpack(Histogram *h, const guint8 *data, gsize n);
 
-/* The bins alone: what histogram_pack() gives after square. Unpacking sets the
- * bins and the count. */
-GBytes *histogram_bins_pack(const Histogram *h);
-gboolean histogram_bins_unpack(Histogram *h, const guint8 *data, gsize n);
-
 #endif

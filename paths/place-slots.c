@@ -368,11 +368,6 @@ const PlaceSlot *place_slots_at(const PlaceSlots *s, guint32 slot)
         return &g_array_index(s->slots, PlaceSlot, slot);
 }
 
-guint32 place_slots_cells(const PlaceSlots *s)
-{
-        return s->n_cells;
-}
-
 guint32 place_slots_slot(const PlaceSlots *s, guint32 chain)
 {
         return chain_at(s, chain)->slot;
@@ -381,11 +376,6 @@ guint32 place_slots_slot(const PlaceSlots *s, guint32 chain)
 guint32 place_slots_cell(const PlaceSlots *s, guint32 chain)
 {
         return chain_at(s, chain)->cell;
-}
-
-guint32 place_slots_chains(const PlaceSlots *s)
-{
-        return s->chains->len;
 }
 
 guint32 place_slots_chain_parent(const PlaceSlots *s, guint32 chain)

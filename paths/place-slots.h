@@ -47,12 +47,10 @@ void place_slots_find(PlaceSlots *slots, const NodeTable *nodes);
 /* After that. A slot is borrowed. */
 guint32 place_slots_size(const PlaceSlots *slots);
 const PlaceSlot *place_slots_at(const PlaceSlots *slots, guint32 slot);
-guint32 place_slots_cells(const PlaceSlots *slots); /* how many there are */
 guint32 place_slots_slot(const PlaceSlots *slots, guint32 chain);
 guint32 place_slots_cell(const PlaceSlots *slots, guint32 chain);
 
 /* A chain's nodes. */
-guint32 place_slots_chains(const PlaceSlots *slots);
 guint32 place_slots_chain_parent(const PlaceSlots *slots, guint32 chain); /* or NO_PARENT */
 NodeId place_slots_chain_node(const PlaceSlots *slots, guint32 chain);
 

@@ -194,13 +194,6 @@ NodeId node_table_add_written(NodeTable *t, const char *text, gsize n, GError **
         return id;
 }
 
-NodeId node_table_lookup_written(const NodeTable *t, const char *text, gsize n, guint64 hash)
-{
-        const Slot *s = slots_find(&t->by_written, hash, text, n);
-
-        return s->text ? s->node : NO_NODE;
-}
-
 NodeId node_table_lookup(const NodeTable *t, const char *name, gsize n)
 {
         const Slot *s = slots_find(&t->by_name, hash_bytes(name, n), name, n);

@@ -34,9 +34,6 @@ NodeId node_table_add(NodeTable *nodes, const char *name, gsize n);
  * the written form of a name (a bad %XX, not UTF-8, a NUL, empty). */
 NodeId node_table_add_written(NodeTable *nodes, const char *text, gsize n, GError **error);
 
-/* NO_NODE where there is none. hash is hash_bytes() of the bytes. */
-NodeId node_table_lookup_written(const NodeTable *nodes, const char *text, gsize n, guint64 hash);
-
 /* NO_NODE where there is none. */
 NodeId node_table_lookup(const NodeTable *nodes, const char *name, gsize n);
 

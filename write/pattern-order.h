@@ -1,16 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  *
- * How a pattern is shown: in which order its nodes stand, and what their shares are of.
+ * The sums of a pattern's times, which shares are shown of.
  */
 #ifndef RAVEL_PATTERN_ORDER_H
 #define RAVEL_PATTERN_ORDER_H
 
 #include "paths/path-set.h"
-
-/* The indices of the pattern's nodes in the order to show them in: pre-order,
- * siblings by mean call delay, as they were called, which says more than the
- * signature's order by name. The caller's to free. */
-guint32 *path_pattern_call_order(const PathPattern *pattern);
 
 /* What the shares of a pattern are of: its own, network and queued times, which is its
  * total latency, or completion time. */

@@ -116,8 +116,3 @@ gboolean pair_table_find(const PairTable *t, const Endpoint *first, const Endpoi
                 *value = best->value;
         return best != NULL;
 }
-
-gboolean pair_table_is_empty(const PairTable *t)
-{
-        return t->n == 0;
-}

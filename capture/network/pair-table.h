@@ -24,6 +24,4 @@ void pair_table_add(PairTable *table, const Endpoint *first, const Endpoint *sec
 gboolean pair_table_find(const PairTable *table, const Endpoint *first, const Endpoint *second,
                          gint64 time, guint32 *value);
 
-gboolean pair_table_is_empty(const PairTable *table);
-
 #endif

@@ -243,11 +243,6 @@ gboolean key_log_is_used(const KeyLog *log)
         return log->used;
 }
 
-guint64 key_log_secrets(const KeyLog *log)
-{
-        return log->n_secrets;
-}
-
 guint64 key_log_broken_lines(const KeyLog *log)
 {
         return log->n_broken;

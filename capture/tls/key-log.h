@@ -50,8 +50,7 @@ gboolean key_log_follows(const KeyLog *log);
 /* Whether any key was ever asked to be used: a file was given, or secrets came. */
 gboolean key_log_is_used(const KeyLog *log);
 
-/* Lines with a secret; lines that are none, nor blank or comments or of another label. */
-guint64 key_log_secrets(const KeyLog *log);
+/* Lines without a secret that are neither blank nor comments nor of another label. */
 guint64 key_log_broken_lines(const KeyLog *log);
 
 #endif

@@ -92,19 +92,12 @@ void delay_densities_learn(DelayDensities *d);
 /* Makes a row, and the rows that it backs off to. */
 void delay_densities_make(DelayDensities *d, guint32 row);
 
-/* The densities of a row, by bin; the greatest density from each bin on; and the logarithm of one
- * density, in 1/LOG_UNIT. */
+/* The densities of a row, by bin; and the logarithm of one density, in 1/LOG_UNIT. */
 static inline const float *delay_densities_row(DelayDensities *d, guint32 row)
 {
         if (G_UNLIKELY(!d->made[row]))
                 delay_densities_make(d, row);
         return d->density[row];
-}
-
-static inline const float *delay_densities_rest(DelayDensities *d, guint32 row)
-{
-        delay_densities_row(d, row);
-        return d->rest[row];
 }
 
 gint16 delay_densities_find_log(DelayDensities *d, guint32 row, guint bin);

@@ -321,11 +321,6 @@ void parent_walk_clear(ParentWalk *w)
 
 /* --- steps, seen from outside ------------------------------------------------ */
 
-guint32 parent_walk_step(ParentWalk *w, guint32 state, guint32 event)
-{
-        return get_step(w, state, event);
-}
-
 WalkEntry parent_walk_add(ParentWalk *w, guint32 state, guint32 event)
 {
         get_step(w, state, event);

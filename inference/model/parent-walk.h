@@ -130,10 +130,8 @@ WalkPlace parent_walk_return(ParentWalk *w, WalkPlace at, guint32 callee, gint64
  * given another's would leave its own to a third. Needs parent_walk_learn_survival() first. */
 gint32 parent_walk_hazard(ParentWalk *w, WalkPlace at, guint32 callee, gint64 time);
 
-/* The number of a step. Events are numbered: a call to callee is callee, its return n_callees +
- * callee, the reply 2 * n_callees, the start of a parent that waited 2 * n_callees + 1. */
-guint32 parent_walk_step(ParentWalk *w, guint32 state, guint32 event);
-
+/* Events are numbered: a call to callee is callee, its return n_callees + callee, the reply
+ * 2 * n_callees, the start of a parent that waited 2 * n_callees + 1. */
 static inline guint64 parent_walk_key(guint32 state, guint32 event)
 {
         return (guint64)state << 32 | event;

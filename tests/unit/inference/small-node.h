@@ -148,7 +148,7 @@ static inline void add_step_log(gpointer data, const char *const *states, const 
         l->log += log(p);
         if (l->walk) {
                 const WalkStep *known =
-                        &l->walk->steps[parent_walk_step(l->walk, l->state, number)];
+                        &l->walk->steps[parent_walk_get(l->walk, l->state, number).number - 1];
 
                 if (delay >= 0)
                         l->delays_log += log(delay_densities_row(&l->walk->delays,

@@ -72,10 +72,11 @@ static void test_foresee(void)
         parent_walk_init(&w, 1, 2);
         reply = 2 * w.n_callees;
         for (guint i = 0; i < 400; i++) {
-                guint32 step = parent_walk_step(&w, w.first[0], i % 4 == 0);
+                guint32 step = parent_walk_get(&w, w.first[0], i % 4 == 0).number - 1;
 
                 parent_walk_count(&w, step, 10, 1);
-                parent_walk_count(&w, parent_walk_step(&w, w.steps[step].next, reply), 20, 1);
+                parent_walk_count(&w, parent_walk_get(&w, w.steps[step].next, reply).number - 1, 20,
+                                  1);
         }
         parent_walk_learn(&w);
         g_assert_cmpuint(parent_walk_find(&w, w.first[0], reply)->number, ==, 0);
@@ -147,8 +148,7 @@ static void test_places(void)
                         gint64 time = at.latest + 3000000;
                         double lasts = 0;
 
-                        parent_walk_step(&walk, at.state, event);
-                        step = &walk.steps[parent_walk_step(&walk, at.state, event)];
+                        step = &walk.steps[parent_walk_get(&walk, at.state, event).number - 1];
                         if (!walk.states[at.state].survival)
                                 break; /* a state that was not seen before */
                         for (guint32 k = 0; k < n_known; k++) {

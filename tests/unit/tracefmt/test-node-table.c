@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "base/hash.h"
 
 static NodeId add(NodeTable *nodes, const char *name)
 {
@@ -71,9 +70,6 @@ static void test_written(void)
 
                 g_assert_cmpstr(node_table_written(nodes, node), ==, written);
                 g_assert_cmpuint(add_written(nodes, written), ==, node);
-                g_assert_cmpuint(node_table_lookup_written(nodes, written, strlen(written),
-                                                           hash_bytes(written, strlen(written))),
-                                 ==, node);
                 g_assert_cmpuint(node_table_size(nodes), ==, 1);
         }
 }

@@ -176,26 +176,6 @@ static void test_wrap(void)
         assert_wrapped("", 13, "  \n");
 }
 
-/* Siblings by mean call delay, each followed by its own. */
-static void test_call_order(void)
-{
-        enum { N = 6 };
-        const guint32 parents[N] = { NO_PARENT, 0, 1, 1, 0, 0 };
-        const gint64 delays[N] = { 0, 50, 9, 8, 20, 50 };
-        const guint32 expected[N] = { 0, 4, 1, 3, 2, 5 };
-        PatternNode nodes[N] = { 0 };
-        PathPattern pattern = { .n_nodes = N, .nodes = nodes };
-
-        for (guint32 i = 0; i < N; i++) {
-                nodes[i].parent = parents[i];
-                histogram_add(&nodes[i].call_delay, delays[i]);
-        }
-        g_autofree guint32 *order = path_pattern_call_order(&pattern);
-        g_assert_cmpmem(order, N * sizeof *order, expected, sizeof expected);
-        for (guint32 i = 0; i < N; i++)
-                histogram_clear(&nodes[i].call_delay);
-}
-
 int main(int argc, char **argv)
 {
         g_test_init(&argc, &argv, NULL);
@@ -205,7 +185,6 @@ int main(int argc, char **argv)
         g_test_add_func("/path-write/share", test_share);
         g_test_add_func("/path-write/json", test_json);
         g_test_add_func("/path-write/lookup", test_lookup);
-        g_test_add_func("/path-write/call-order", test_call_order);
         g_test_add_func("/text-table/width", test_width);
         g_test_add_func("/text-table/wrap", test_wrap);
         return g_test_run();
