@@ -87,12 +87,9 @@ void find_parents_jointly(NodeProblem *problem, NodeModel *model, NodeAnswer *an
 void node_answer_clear(NodeAnswer *answer);
 
 /* To bytes, for any machine, and back. Errors (G_FILE_ERROR) say where something is wrong. */
-GBytes *node_problem_to_bytes(const NodeProblem *problem);
 GBytes *node_model_to_bytes(const NodeModel *model);
 GBytes *node_answer_to_bytes(const NodeAnswer *answer);
-gboolean node_problem_from_bytes(NodeProblem *problem, const guint8 *data, gsize n, GError **error);
 NodeModel *node_model_from_bytes(const guint8 *data, gsize n, GError **error);
 gboolean node_answer_from_bytes(NodeAnswer *answer, const guint8 *data, gsize n, GError **error);
-void node_problem_clear(NodeProblem *problem); /* frees the arrays of one from bytes */
 
 #endif
