@@ -31,16 +31,15 @@ tests	21	53	0
 tools	20	48	10
 tracefmt	19	32	0
 write	19	52	19
-docs/clusters.md	40	69	39
 manual	25	50	10
-words	73337
+words	69500
 EOF
 
 # beyond WORDS.TSV: what is more than its bound
 beyond() {
 	awk -F '\t' '
 		NR == FNR { for (i = 2; i <= NF; i++) bound[$1, i] = $i; known[$1]; next }
-		!($1 in known) { bound[$1, 2] = $1 ~ /\./ ? 30 : 25; bound[$1, 3] = 60; bound[$1, 4] = 0 }
+		!($1 in known) { bound[$1, 2] = $1 ~ /\.|^NEWS$/ ? 30 : 25; bound[$1, 3] = 60; bound[$1, 4] = 0 }
 		{ for (i = 2; i <= NF; i++) if ($i > bound[$1, i]) print $1 ": " $i what[i] ", " bound[$1, i] " at most" }
 		BEGIN { what[2] = " words (of 90 % of the sentences)"; what[3] = " words in a sentence"
 			what[4] = " phrases or long lines" }' bounds "$1"
