@@ -8,7 +8,7 @@ ravel=$(realpath "${RAVEL:-./ravel}")
 # shellcheck disable=SC2317 # called by completion, and works only while bash completes
 compopt() { :; }
 # shellcheck disable=SC1091
-. "$source/tools/ravel.bash"
+. "$source/tools/completion/ravel"
 n=0
 bad=0
 

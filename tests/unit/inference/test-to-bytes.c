@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  *
- * A problem, a model and an answer go to bytes and back, and give the same solution. Unexpected
+ * A model and an answer go to bytes and back, and give the same solution. Unexpected
  * bytes are refused, and never do harm.
  */
 #include "tests/unit/inference/crowd.h"
