@@ -5,14 +5,15 @@
 #include "inference/given-model.h"
 #include "nesting/node-tasks.h"
 
-static int compare_nodes(const void *a, const void *b)
+static int compare_tasks(const void *a, const void *b)
 {
         NodeId x = ((const NodeTask *)a)->node, y = ((const NodeTask *)b)->node;
 
         return COMPARE(x, y);
 }
 
-static void find_parents(const NodesSearch *n, NodeId id, NodeProblem *problem, NodeAnswer *answer)
+static void find_parents_of_node(const NodesSearch *n, NodeId id, NodeProblem *problem,
+                                 NodeAnswer *answer)
 {
         if (n->given)
                 find_parents_by_model(problem,
@@ -37,17 +38,17 @@ static void do_task(gpointer data, gpointer work)
         problem.truth = truth;
         problem.work = &part;
         node_calls_make_problem(n, &s->by, task->node, &problem);
-        find_parents(n, task->node, &problem, &task->found);
+        find_parents_of_node(n, task->node, &problem, &task->found);
         node_task_take_found(s, task, &problem);
         work_part_done(&part, 1);
         node_task_free_problem(task, &problem);
 }
 
-/* Adds up in the order of nodes. Where a call may come to lie within itself, its cause depends on
- * those at other nodes, and is set now. */
+/* Adds up in the order of nodes. If a call may come to lie within itself, its cause depends on
+ * causes at other nodes. Causes are set here then. */
 static void sum_up(const NodesSearch *n, GArray *tasks, LogLikelihood *log)
 {
-        g_array_sort(tasks, compare_nodes);
+        g_array_sort(tasks, compare_tasks);
         for (guint i = 0; i < tasks->len; i++) {
                 NodeTask *task = &g_array_index(tasks, NodeTask, i);
 

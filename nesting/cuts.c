@@ -10,7 +10,7 @@ typedef struct {
         gint64 longest;
 } EdgeLength;
 
-static int compare_edges(const void *a, const void *b)
+static int compare_edge_lengths(const void *a, const void *b)
 {
         const EdgeLength *x = a, *y = b;
 
@@ -35,12 +35,12 @@ Cut *cuts_find(CallMatcher *matcher, guint n_nodes)
         lengths = g_new(EdgeLength, n_edges);
         for (guint i = 0; i < n_edges; i++)
                 lengths[i] = (EdgeLength){ edges[i].caller, edges[i].callee, edges[i].longest };
-        qsort(lengths, n_edges, sizeof *lengths, compare_edges);
+        qsort(lengths, n_edges, sizeof *lengths, compare_edge_lengths);
         for (guint i = 0; i < n_lone; i++) {
                 const LoneMessage *m = &lone[i];
                 EdgeLength key = { m->caller, m->callee, 0 };
                 const EdgeLength *length =
-                        bsearch(&key, lengths, n_edges, sizeof *lengths, compare_edges);
+                        bsearch(&key, lengths, n_edges, sizeof *lengths, compare_edge_lengths);
                 Cut *cut = &cuts[m->callee];
 
                 if (m->is_return && m->time - counts->first <= length->longest)

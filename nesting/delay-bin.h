@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  *
- * The bins of the scoreboard's delays: floor(ln delay / ln 1.05), delay in ns
- * (paper, section 5.1.1.2, which starts at a millisecond; calls have become
- * shorter). Bin 0 also takes everything below 1 ns. Found by comparing with
- * integer edges, so that a delay falls into the same bin on every machine.
+ * The bins of the scoreboard's delays: floor(ln delay / ln 1.05), delay in ns (paper, section
+ * 5.1.1.2, which starts at a millisecond; calls have become shorter). Bin 0 also takes every delay
+ * below 1 ns. A delay is compared with integer edges, so it falls into the same bin on every
+ * machine.
  */
 #ifndef RAVEL_DELAY_BIN_H
 #define RAVEL_DELAY_BIN_H
@@ -25,10 +25,10 @@ typedef struct {
 
 void delay_bins_init(DelayBins *bins);
 
-/* The same for any delay. */
+/* The bin of any delay, by a binary search. */
 guint delay_bin_slowly(const DelayBins *bins, gint64 delay);
 
-/* The same for a delay of at least 1. */
+/* The bin of a delay of at least 1. */
 static inline gsize delay_bin_positive(const DelayBins *bins, gint64 delay)
 {
         gsize guess;

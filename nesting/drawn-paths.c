@@ -4,8 +4,8 @@
 #include "base/big-memory.h"
 #include "base/fill.h"
 
-/* A number by call, that of no call, in a file where that can be. Calls are gone through in about
- * their order, so little of it need be in memory. */
+/* By call: the number of another call, at first NO_PARENT. The array lies in a file if possible.
+ * Calls are visited almost in their order, so only a small part of the array must be in memory. */
 static guint32 *numbers_new(guint32 n)
 {
         guint32 *numbers = big_renew_in_file(NULL, 0, n * sizeof *numbers);
@@ -20,7 +20,7 @@ static void numbers_free(guint32 *numbers, guint32 n)
         big_free(numbers, n * sizeof *numbers);
 }
 
-/* Said of each of what is gone through. */
+/* Must be called for each call that is visited. */
 static inline void numbers_pass(const guint32 *numbers, guint32 n, guint32 i)
 {
         enum { EACH = 1 << 16 };
@@ -57,20 +57,21 @@ void drawn_parents_take(DrawnParents *drawn, const NodeAnswer *answer, guint32 n
 
 /* --- trees ---------------------------------------------------------------------- */
 
-/* The calls of one drawing as trees: a call's first child, and by child the next one. */
+/* The calls of one drawing as trees: each call's first child, and the next child of the same
+ * parent. */
 typedef struct {
         const KnownCalls *calls;
         guint32 *first, *next;
         GArray *path; /* of PathCall, the instance in hand */
 } Trees;
 
-static inline void pass(const Trees *t, guint32 i)
+static inline void trees_pass(const Trees *t, guint32 i)
 {
         numbers_pass(t->first, t->calls->pairs.n, i);
         numbers_pass(t->next, t->calls->pairs.n, i);
 }
 
-static void plant(Trees *t, const guint32 *parent_of)
+static void plant_trees(Trees *t, const guint32 *parent_of)
 {
         guint32 n = t->calls->pairs.n;
 
@@ -80,7 +81,7 @@ static void plant(Trees *t, const guint32 *parent_of)
 
                 known_calls_pass(t->calls, i);
                 numbers_pass(parent_of, n, i);
-                pass(t, i);
+                trees_pass(t, i);
                 if (parent == NO_PARENT)
                         parent = t->calls->pairs.cause[i].parent;
                 if (parent == NO_PARENT)
@@ -90,7 +91,7 @@ static void plant(Trees *t, const guint32 *parent_of)
         }
 }
 
-static void add_call(Trees *t, guint32 call, guint32 parent)
+static void add_path_call(Trees *t, guint32 call, guint32 parent)
 {
         const EdgeRole *edge = known_calls_edge(t->calls, call);
         PathCall c = { .parent = parent,
@@ -103,16 +104,16 @@ static void add_call(Trees *t, guint32 call, guint32 parent)
         g_array_append_val(t->path, c);
 }
 
-/* Puts the instance of a root together, in pre-order. What comes after a call is its first child,
- * or else the next child of its parent, or of that one's, and so on. */
-static void gather(Trees *t, guint32 root)
+/* Puts the instance of a root together, in pre-order. After a call comes its first child, or else
+ * the next sibling of the call or of its nearest ancestor that has one. */
+static void gather_drawn_path(Trees *t, guint32 root)
 {
         guint32 at = 0;
 
         g_array_set_size(t->path, 0);
-        add_call(t, root, NO_PARENT);
+        add_path_call(t, root, NO_PARENT);
         for (guint32 call = t->first[root]; call != NO_PARENT;) {
-                add_call(t, call, at);
+                add_path_call(t, call, at);
                 at = t->path->len - 1;
                 for (call = t->first[call]; call == NO_PARENT && at > 0;) {
                         const PathCall *done = &g_array_index(t->path, PathCall, at);
@@ -131,11 +132,11 @@ void drawn_paths_count(const DrawnParents *drawn, const KnownCalls *calls, const
         Trees t = { calls, numbers_new(n), numbers_new(n), path };
 
         for (guint d = 0; d < ANSWER_DRAWINGS; d++) {
-                plant(&t, drawn->parent[d]);
+                plant_trees(&t, drawn->parent[d]);
                 for (guint i = 0; i < roots->len; i++) {
-                        pass(&t, i);
+                        trees_pass(&t, i);
                         known_calls_pass(calls, i);
-                        gather(&t, g_array_index(roots, guint32, i));
+                        gather_drawn_path(&t, g_array_index(roots, guint32, i));
                         path_set_draw(set, (const PathCall *)path->data, path->len);
                 }
                 path_set_end_drawing(set);

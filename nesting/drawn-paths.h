@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  *
- * The path instances of drawings (inference/solve/drawings.h): the same calls and the same roots as those
- * that were found, put together by the parents of each drawing. Where most instances are wrong,
- * these count patterns better (docs/paths.md).
+ * The path instances of drawings (inference/solve/drawings.h). Calls and roots are those of the
+ * answer; the parents are those of a drawing. If most instances of the answer are wrong, drawings
+ * count patterns better (docs/paths.md).
  */
 #ifndef RAVEL_DRAWN_PATHS_H
 #define RAVEL_DRAWN_PATHS_H
@@ -11,7 +11,8 @@
 #include "inference/inference.h"
 #include "paths/path-set.h"
 
-/* By drawing and call: its parent; NO_PARENT: as found. All NULL where no node was in doubt. */
+/* By drawing and call: the parent; NO_PARENT: the parent of the answer. All arrays are NULL if no
+ * node was in doubt. */
 typedef struct {
         guint32 *parent[ANSWER_DRAWINGS]; /* in files (base/big-memory.h) */
         guint32 n_calls;
@@ -19,11 +20,11 @@ typedef struct {
 
 void drawn_parents_clear(DrawnParents *drawn); /* frees what it holds */
 
-/* Takes those of an answer; n_calls: of the trace. */
+/* Takes the drawings of one node's answer. n_calls: all calls of the trace. */
 void drawn_parents_take(DrawnParents *drawn, const NodeAnswer *answer, guint32 n_calls);
 
-/* Counts the patterns of set, which has the instances that were found, by the drawings. roots: of
- * guint32, the calls that these begin with. O(calls). */
+/* Counts by the drawings the patterns of set, which has the instances of the answer. roots: of
+ * guint32, the first call of each instance. O(calls). */
 void drawn_paths_count(const DrawnParents *drawn, const KnownCalls *calls, const GArray *roots,
                        PathSet *set);
 

@@ -23,7 +23,7 @@ void explanations_add(GArray *explanations, guint32 call)
         g_array_append_val(explanations, e);
 }
 
-static PossibleParent *find_parent(const Explanation *e, guint32 call)
+static PossibleParent *find_possible_parent(const Explanation *e, guint32 call)
 {
         for (guint i = 0; i < e->parents->len; i++) {
                 PossibleParent *p = &g_array_index(e->parents, PossibleParent, i);
@@ -36,7 +36,7 @@ static PossibleParent *find_parent(const Explanation *e, guint32 call)
 
 void explanation_weigh(Explanation *e, const CandidateWeights *w)
 {
-        PossibleParent *p = find_parent(e, w->parent);
+        PossibleParent *p = find_possible_parent(e, w->parent);
         PossibleParent left_out = { .call = w->parent, .penalty = 1, .left_out = TRUE };
 
         if (w->left_out) {
@@ -49,7 +49,7 @@ void explanation_weigh(Explanation *e, const CandidateWeights *w)
 
 void explanation_compare(Explanation *e, guint32 parent)
 {
-        const PossibleParent *with = find_parent(e, parent);
+        const PossibleParent *with = find_possible_parent(e, parent);
         float base[WEIGHTS_MOST];
 
         if (!with || !with->weighed)

@@ -12,14 +12,15 @@ static inline float family_of(const CallPaths *p, const CallTree *tree)
         return p->trees.family ? p->trees.family[tree - p->trees.tree] : 1;
 }
 
-static inline void fill(const CallPaths *p, const CallTree *tree, guint32 parent, PathCall *to)
+static inline void fill_path_call(const CallPaths *p, const CallTree *tree, guint32 parent,
+                                  PathCall *to)
 {
         const CallPairs *c = &p->calls->pairs;
         guint32 i = tree->call;
         const EdgeRole *edge = known_calls_edge(p->calls, i);
         CallFact fact = call_facts_get(&p->calls->facts, i);
 
-        /* With every field named, none is cleared first. */
+        /* If every field is named, the compiler clears none first. */
         *to = (PathCall){ .parent = parent,
                           .caller = edge->caller,
                           .callee = edge->callee,
@@ -48,16 +49,16 @@ static inline void fill(const CallPaths *p, const CallTree *tree, guint32 parent
                           .network = 0,
                           .queued = 0,
                           .own_queued = 0 };
-        /* What it continues may be another's. */
+        /* The link to its parent may be wrong. */
         if (G_UNLIKELY(call_links_parent(&p->calls->links, i) != NO_PARENT))
                 to->family *= p->calls->links.probability[i];
         if (p->calls->ids)
                 to->id = known_calls_id(p->calls, i, &to->id_length);
 }
 
-/* Takes the tree below root apart, without recursion: the instance in pre-order, siblings
- * in call order. Returns how many calls it has. */
-static guint32 gather(CallPaths *g, guint32 root)
+/* Takes the tree below root apart, without recursion: the instance in pre-order, siblings in call
+ * order. Returns the number of its calls. */
+static guint32 gather_instance(CallPaths *g, guint32 root)
 {
         CallTrees *trees = &g->trees;
         guint32 tree = root, up = NO_PARENT, n = 0; /* up: the place of the parent of tree */
@@ -68,7 +69,7 @@ static guint32 gather(CallPaths *g, guint32 root)
 
                 if (G_UNLIKELY(n == g->path_size))
                         GROW(g->path, g->path_size, 64);
-                fill(g, t, up, &g->path[n++]);
+                fill_path_call(g, t, up, &g->path[n++]);
                 if (t->link[FIRST_CHILD] != NO_TREE) {
                         up = n - 1;
                         tree = t->link[FIRST_CHILD];
@@ -91,8 +92,8 @@ static guint32 gather(CallPaths *g, guint32 root)
         return n;
 }
 
-/* Work that a message started, and nobody ended, ends with the last of its calls. */
-static void end_stays(CallPaths *p, guint32 n)
+/* Work that a message started and nobody ended is taken to end with the last of its calls. */
+static void end_open_work(CallPaths *p, guint32 n)
 {
         CallPairs *c = &p->calls->pairs;
 
@@ -117,14 +118,14 @@ static void end_stays(CallPaths *p, guint32 n)
 static gboolean take_instance(gpointer data, guint32 root, GError **error)
 {
         CallPaths *p = data;
-        guint32 n = gather(p, root);
+        guint32 n = gather_instance(p, root);
         CallPlace *place = p->calls->pairs.place;
         gboolean is_cut;
 
         if (G_UNLIKELY(p->calls->links.starts != NULL))
-                end_stays(p, n);
+                end_open_work(p, n);
         if (call_links_only_waits(&p->calls->links, p->path[0].call))
-                return TRUE; /* for work, which has a path of its own */
+                return TRUE; /* the work that it waits for has a path of its own */
         is_cut = cut_is_in(&p->cuts[p->path[0].caller], p->path[0].start, p->path[0].end);
         if (p->begins && !p->begins(p->data, p->path, n, error))
                 return FALSE;

@@ -23,26 +23,26 @@ typedef struct {
         GArray *roots;         /* takes the root of each instance, guint32; NULL: not wanted */
         guint64 number;        /* of the next instance */
         InstanceBegins begins; /* may be NULL */
-        gpointer data;         /* for it */
+        gpointer data;         /* given to begins */
         PathCall *path;        /* the instance in hand */
         guint32 path_size;
 } CallPaths;
 
-/* families: see CallTrees. set may change until the end. */
+/* families: see CallTrees. The path set may change until the end. */
 void call_paths_init(CallPaths *paths, KnownCalls *calls, gint64 window, gboolean families);
 void call_paths_clear(CallPaths *paths); /* frees what it holds */
 
 /* From now on, instances go to set, clients folded as the roles of edges say. */
 void call_paths_set(CallPaths *paths, PathSet *set);
 
-/* Brings cuts up to what was read. */
+/* Finds the cuts again, from the messages so far. */
 void call_paths_find_cuts(CallPaths *paths);
 
-/* Goes through the order and puts the trees together of calls whose parents are known. progress may
- * be NULL. FALSE with error set where the set's sink fails. */
+/* Visits calls in order and builds the trees of calls whose parents are known. progress may be
+ * NULL. FALSE with error set if the set's sink fails. */
 gboolean call_paths_place(CallPaths *paths, CallOrder *order, WorkShow progress, GError **error);
 
-/* The same of all calls, whose trees are kept until call_trees_hand_on(). */
+/* Builds the trees of all calls, and keeps them until call_trees_hand_on(). */
 gboolean call_paths_place_all(CallPaths *paths, CallOrder *order, WorkShow progress,
                               GError **error);
 

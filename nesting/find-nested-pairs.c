@@ -5,17 +5,17 @@
 
 #include "nesting/explanation.h"
 
-/* One run of it. */
+/* One run of find_nested_pairs(). */
 typedef struct {
         PairSearch of;
         CallTrees *trees;
         float *scores; /* of one call's candidates */
         guint32 scores_size;
-        double two_overlap;    /* the penalty for a second child at a time */
+        double two_overlap;    /* the penalty for two children at a time */
         gboolean sole_is_sure; /* a call's only candidate is its parent, if no penalty applies */
 } Run;
 
-static double power(double count, double exponent)
+static double count_power(double count, double exponent)
 {
         /* The usual exponents without pow(), which differs between libraries. */
         if (exponent == 2)
@@ -25,12 +25,12 @@ static double power(double count, double exponent)
 
 static double penalty(guint32 count, double exponent)
 {
-        return count <= 1 || exponent == 0 ? 1 : 1 / power(count, exponent);
+        return count <= 1 || exponent == 0 ? 1 : 1 / count_power(count, exponent);
 }
 
-/* What the children that parent has so far leave of the score of one more. Kept
- * out of the loop that calls it, which needs the registers. */
-G_NO_INLINE static double remaining(const Run *r, guint32 parent, guint32 child)
+/* The factor by which the children of parent lower the score of one more. Kept out of line: the
+ * loop that calls it needs the registers. */
+G_NO_INLINE static double remaining_penalty(const Run *r, guint32 parent, guint32 child)
 {
         const NestingOptions *options = r->of.options;
         const CallTree *trees = r->trees->tree;
@@ -49,7 +49,7 @@ G_NO_INLINE static double remaining(const Run *r, guint32 parent, guint32 child)
                penalty(any, options->any);
 }
 
-/* Drops the candidates that child itself has caused, directly or not, and itself. */
+/* Drops the child itself and its descendants from the candidates. */
 static guint32 drop_descendants(const Run *r, Candidates *at, guint32 n_found, guint32 tree)
 {
         guint32 kept = 0;
@@ -79,8 +79,8 @@ static inline void note_child(Waiting *parent, gint64 end)
         }
 }
 
-/* The child is in the family of the candidate that was chosen, and not in those of the others: by
- * their share of all scores. */
+/* The child belongs to one family. The family of the chosen candidate is multiplied by its share of
+ * all scores, every other family by 1 less its candidate's share. */
 static inline void note_families(Run *r, const Candidates *at, guint32 n_found, guint32 chosen,
                                  double probability, double sum)
 {
@@ -96,18 +96,19 @@ static inline void note_families(Run *r, const Candidates *at, guint32 n_found, 
         family[active[chosen].which] = before * (float)probability;
 }
 
-/* Finds the best of n_found candidates of child, an active call; FALSE where none
- * has a score. */
-static inline gboolean find_best(Run *r, const Candidates *at, guint32 n_callers, guint32 n_found,
-                                 guint32 call, Span child, guint32 *parent, double *probability)
+/* Finds the best of n_found candidates of child, an active call. FALSE if no candidate has a score.
+ */
+static inline gboolean find_best_candidate(Run *r, const Candidates *at, guint32 n_callers,
+                                           guint32 n_found, guint32 call, Span child,
+                                           guint32 *parent, double *probability)
 {
         const NestingOptions *options = r->of.options;
         const gsize *rows;
         const guint32 *found = at->found;
         gint64 start = child.from + options->window;
-        /* Earlier children, which start earlier, overlap this one if they end later than
-         * it starts. One alone changes nothing, two always the same; more are counted. So
-         * are all where they matter in another way, or this one takes no time. */
+        /* Earlier children start earlier. They overlap this child if they end after its start. One
+         * alone changes nothing, and the penalty of two is known; only three and more are counted.
+         * All are counted if other penalties apply or this child takes no time. */
         double left[] = { 1, r->two_overlap };
         gboolean count = options->same != 0 || options->any != 0 || child.to <= child.from;
         gint64 jammed = count ? G_MININT64 : child.from;
@@ -115,8 +116,7 @@ static inline gboolean find_best(Run *r, const Candidates *at, guint32 n_callers
         guint32 chosen = 0;
         float *scores;
 
-        /* A sole candidate has all the score there is, and that is not 0, since this child has
-         * added to it. */
+        /* A sole candidate has the whole score. It is not 0, since this child has added to it. */
         if (n_found == 1 && r->sole_is_sure && !count &&
             at->active[found[0]].waiting.crowded_until <= child.from) {
                 *parent = found[0];
@@ -131,17 +131,17 @@ static inline gboolean find_best(Run *r, const Candidates *at, guint32 n_callers
         scores = r->scores;
         for (guint32 k = 0; k < n_found; k++) {
                 const ActiveCall *p = &at->active[found[k]];
-                /* The sum of weights is far from 2^63. */
+                /* The sum of weights is far below 2^63. */
                 double score =
                         (gint64)scoreboard_score(r->of.board, rows[p->caller], start - p->enter);
 
                 if (G_UNLIKELY(p->waiting.jammed_until > jammed))
-                        score *= remaining(r, p->which, call);
+                        score *= remaining_penalty(r, p->which, call);
                 else
                         score *= left[p->waiting.crowded_until > child.from];
                 sum += score;
                 scores[k] = (float)score;
-                /* Which is best cannot be predicted, so there is no branch on it. */
+                /* The best candidate cannot be predicted, so there is no branch on it. */
                 chosen ^= (chosen ^ found[k]) & -(guint32)(score > best);
                 best = MAX(best, score);
         }
@@ -152,8 +152,9 @@ static inline gboolean find_best(Run *r, const Candidates *at, guint32 n_callers
         return best > 0;
 }
 
-/* Notes what find_best() chooses from. */
-static void explain(Run *r, const Candidates *at, guint32 n_callers, guint32 n_found, guint32 call)
+/* Notes the candidates that find_best_candidate() chooses from. */
+static void explain_scores(Run *r, const Candidates *at, guint32 n_callers, guint32 n_found,
+                           guint32 call)
 {
         Explanation *e = explanations_lookup(r->of.explanations, call);
         const gsize *rows =
@@ -169,7 +170,7 @@ static void explain(Run *r, const Candidates *at, guint32 n_callers, guint32 n_f
                         .call = r->trees->tree[p->which].call,
                         .score = (double)(gint64)scoreboard_score(r->of.board, rows[p->caller],
                                                                   start - p->enter),
-                        .penalty = remaining(r, p->which, call),
+                        .penalty = remaining_penalty(r, p->which, call),
                 };
 
                 scores += parent.score;
@@ -185,8 +186,8 @@ static void explain(Run *r, const Candidates *at, guint32 n_callers, guint32 n_f
 }
 
 /* The tree of the call's parent, or NO_TREE. */
-static inline guint32 find_parent(Run *r, const EdgeRole *role, guint32 call, guint32 tree,
-                                  double *probability)
+static inline guint32 find_scored_parent(Run *r, const EdgeRole *role, guint32 call, guint32 tree,
+                                         double *probability)
 {
         Candidates *at = &role->at_caller->open;
         Span child = r->of.calls->pairs.at_caller[call];
@@ -195,9 +196,9 @@ static inline guint32 find_parent(Run *r, const EdgeRole *role, guint32 call, gu
         if (G_UNLIKELY(r->of.cycles))
                 n_found = drop_descendants(r, at, n_found, tree);
         if (G_UNLIKELY(r->of.explanations->len > 0))
-                explain(r, at, role->at_caller->n_callers, n_found, call);
-        if (n_found == 0 || !find_best(r, at, role->at_caller->n_callers, n_found, call, child,
-                                       &parent, probability))
+                explain_scores(r, at, role->at_caller->n_callers, n_found, call);
+        if (n_found == 0 || !find_best_candidate(r, at, role->at_caller->n_callers, n_found, call,
+                                                 child, &parent, probability))
                 return NO_TREE;
         note_child(&at->active[parent].waiting, child.to);
         if (r->of.calls->pairs.cause)
@@ -207,7 +208,7 @@ static inline guint32 find_parent(Run *r, const EdgeRole *role, guint32 call, gu
         return at->active[parent].which;
 }
 
-static gboolean find_pairs(Run *r, GError **error)
+static gboolean find_pairs_in_order(Run *r, GError **error)
 {
         KnownCalls *calls = r->of.calls;
         gboolean starts, enters;
@@ -228,7 +229,7 @@ static gboolean find_pairs(Run *r, GError **error)
                                 parent = call_trees_open(r->trees, linked);
                                 probability = (double)calls->links.probability[call];
                         } else if (role->at_caller && !call_links_is_turn(&calls->links, call))
-                                parent = find_parent(r, role, call, tree, &probability);
+                                parent = find_scored_parent(r, role, call, tree, &probability);
                         if (!call_trees_place(r->trees, tree, parent, probability, error))
                                 return FALSE;
                 }
@@ -247,9 +248,9 @@ gboolean find_nested_pairs(const PairSearch *search, CallTrees *trees, GError **
         Run r = { .of = *search,
                   .trees = trees,
                   .two_overlap = penalty(2, search->options->overlap),
-                  /* Smoothing could round it to 0, and windows that are closed halve it. */
+                  /* Smoothing could round the score to 0, and each closed window halves it. */
                   .sole_is_sure = search->options->smooth == 0 && !search->faded };
-        gboolean ok = find_pairs(&r, error);
+        gboolean ok = find_pairs_in_order(&r, error);
 
         g_free(r.scores);
         return ok;

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  *
- * FindNestedPairs (paper, Figure 4, lines 17 to 26, and section 5.1.1.3): gives each child the
- * candidate parent whose delay scores best, after the penalties for the children that a parent was
- * given already.
+ * FindNestedPairs (paper, Figure 4, lines 17 to 26, and section 5.1.1.3). Each child gets the
+ * candidate parent whose delay scores best, after the penalties for the parent's earlier children.
  *
- * Children are visited in call order. Where a score is tied the earliest parent has it. A penalty
- * whose count is 0 is a factor of 1, as is count 1: c^-x. A parent's probability is its share of
- * the scores of all candidates.
+ * Children are visited in call order. If scores are equal, the earliest parent wins. A penalty is
+ * c^-x for a count c; it is 1 for the counts 0 and 1. A parent's probability is its share of the
+ * scores of all candidates.
  */
 #ifndef RAVEL_FIND_NESTED_PAIRS_H
 #define RAVEL_FIND_NESTED_PAIRS_H
@@ -21,14 +20,14 @@ typedef struct {
         const NestingOptions *options;
         KnownCalls *calls;
         CallOrder *order;
-        Scoreboard *board;    /* shown */
+        Scoreboard *board;    /* scoreboard_show() was called */
         GArray *explanations; /* of Explanation */
         gboolean cycles;      /* clocks may disagree, so that a call may lie within itself */
-        gboolean faded;       /* scores may have been halved to nothing */
+        gboolean faded;       /* scores may have been halved down to 0 */
 } PairSearch;
 
-/* Goes through the order and puts trees together. FALSE with error set if one that is complete
- * could not be taken. */
+/* Visits calls in order and builds trees. FALSE with error set if a complete tree could not be
+ * taken. */
 gboolean find_nested_pairs(const PairSearch *search, CallTrees *trees, GError **error);
 
 #endif

@@ -23,7 +23,7 @@ typedef struct {
         gsize mask;
 } Positions;
 
-/* Where the position is in the table, or would be. */
+/* The entry of a position, or the free entry where it belongs. */
 static guint32 *find_position(const Search *s, const Positions *p, const char *path, guint32 length)
 {
         for (gsize i = hash_bytes(path, length) & p->mask;; i = (i + 1) & p->mask) {
@@ -65,7 +65,7 @@ static void index_positions(const Search *s, Positions *p)
         }
 }
 
-/* The call one part up; NO_PARENT where there is none. */
+/* The call whose position is one part shorter; NO_PARENT: there is none. */
 static guint32 find_true_parent(const Search *s, const Positions *p, guint32 call)
 {
         guint32 length, parent;
@@ -101,7 +101,7 @@ void take_true_parents(KnownCalls *calls, TruthCounts *counts)
         CallPairs *c = &calls->pairs;
 
         for (guint32 i = 0; i < c->n; i++) {
-                /* Where no position says it, its link may. */
+                /* If no position names the parent, the link may. */
                 if (parent[i] == NO_PARENT && call_links_parent(&calls->links, i) != NO_PARENT)
                         continue;
                 if (parent[i] != NO_PARENT)

@@ -81,7 +81,7 @@ static void model_bytes(Models *m, guint32 node, Bytes *b)
         bytes_expect(b, FALSE, error->message);
 }
 
-/* The format, its version, and what it is of. */
+/* The format, its version, and the kind of its content. */
 static void head_bytes(Bytes *b)
 {
         guint16 version = VERSION;

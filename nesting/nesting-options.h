@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  *
- * The methods by which nesting finds parents, and its parameters.
+ * The methods by which nesting finds parents, and the options of a run.
  */
 #ifndef RAVEL_NESTING_OPTIONS_H
 #define RAVEL_NESTING_OPTIONS_H
@@ -18,22 +18,22 @@ typedef enum {
 
 /* How a method finds parents. */
 typedef enum {
-        PARENTS_JOINT,  /* those of all calls of a node together (inference/) */
-        PARENTS_SCORED, /* call by call, from a scoreboard of delays (paper, section 5.1.1) */
-        PARENTS_READ,   /* from the trace, that has path= (section 7.5.1) */
+        PARENTS_JOINT,  /* joint: the parents of all calls of a node together (inference/) */
+        PARENTS_SCORED, /* paper: call by call, from a scoreboard of delays (section 5.1.1) */
+        PARENTS_READ,   /* from path= in the trace (section 7.5.1) */
 } ParentsFrom;
 
 typedef struct {
         const char *name;
-        const char *option; /* that chooses it where --method does not; NULL */
+        const char *option; /* the option that chooses it, if --method does not; NULL */
         ParentsFrom parents;
-        gboolean truth; /* it reads path=: to take parents from it, or to learn */
+        gboolean truth; /* it reads path=, to take parents from it or to learn */
 } NestingMethodInfo;
 
-/* By NestingMethod; first those that --method chooses. */
+/* By NestingMethod. The methods of --method come first. */
 extern const NestingMethodInfo nesting_methods[N_NESTING_METHODS];
 
-/* The names that --method takes, NULL behind them. */
+/* The names of --method, with NULL at the end. */
 void nesting_list_methods(const char *names[N_NESTING_METHODS + 1]);
 
 typedef struct Models Models;       /* models.h */
@@ -43,23 +43,23 @@ typedef struct {
         NestingMethod method;
         double overlap, same, any; /* exponents of the penalties: x, y, z (5.1.1.3) */
         gint64 window;             /* skew window, ns */
-        gint64 max_offset;         /* joint: the largest that clocks are looked for, ns; 0: none */
-        gint64 max_call;           /* the longest that a call may last, ns; 0: no limit */
-        gint64 span;               /* of the windows of time that are reported on, ns; 0: none */
-        double smooth;             /* standard deviation of the Gaussian, bins; 0: none */
-        gboolean fold;             /* fold clients */
-        gboolean keep;             /* ids, causes and numbers of candidates will be asked for */
-        gboolean places;           /* calls.place will be */
-        Models *learn;             /* joint: gets what is learned; NULL */
-        const Models *model;       /* joint: decides, and nothing is learned; NULL */
-        guint threads;             /* joint: of so many nodes at a time; 0: one */
-        const Peers *peers; /* joint: they find parents together, each a thread; NULL. The first
-                               alone knows them all in the end */
-        void (*find_together)(NodeTasks *tasks); /* by peers: does all tasks (ranks/); NULL */
-        WorkShow progress; /* of finding parents and paths with joint; may be NULL */
+        gint64 max_offset;   /* joint: the largest clock offset that is looked for, ns; 0: none */
+        gint64 max_call;     /* the longest duration of a call, ns; 0: no limit */
+        gint64 span;         /* the length of a window of time, ns; 0: no windows */
+        double smooth;       /* standard deviation of the Gaussian, bins; 0: none */
+        gboolean fold;       /* fold clients */
+        gboolean keep;       /* ids, causes and numbers of candidates are wanted */
+        gboolean places;     /* the places of calls are wanted */
+        Models *learn;       /* joint: takes the learned models; NULL */
+        const Models *model; /* joint: decides instead of learning; NULL */
+        guint threads;       /* joint: the number of threads; 0: one */
+        const Peers *peers;  /* joint: processes that find parents together; the first gets all
+                                answers. NULL: one process */
+        void (*find_together)(NodeTasks *tasks); /* does all tasks by peers (ranks/); NULL */
+        WorkShow progress; /* joint: shows the progress of finding parents and paths; NULL */
 } NestingOptions;
 
-/* Section 5.1.1.3: near-optimal on all of the paper's workloads. */
+/* Near-optimal on all of the paper's workloads (section 5.1.1.3). */
 #define NESTING_DEFAULTS                                                                           \
         {                                                                                          \
                 .overlap = 2, .max_offset = G_GINT64_CONSTANT(1000000000), .fold = TRUE            \

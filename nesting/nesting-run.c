@@ -60,7 +60,7 @@ void nesting_run_find_roles(Nesting *n, gboolean all)
         gint64 longest = known_calls_find_roles(&n->calls, all);
 
         call_matcher_edges(n->calls.matcher, &n_edges);
-        /* How long after its parent's call a child can start. */
+        /* The longest time from a parent's call to a child's start. */
         scoreboard_extend(&n->board, n_edges, longest + 2 * n->options.window);
 }
 

@@ -22,7 +22,7 @@ void nesting_free(Nesting *n)
         g_free(n);
 }
 
-/* Of one clock no return is earlier than its call. */
+/* With one clock, no return is earlier than its call. */
 void nesting_set_clocks(Nesting *n, TraceClocks clocks)
 {
         n->clocks = clocks;
@@ -78,7 +78,7 @@ static Span *list_whole(const Cut *cuts, guint n_nodes)
         return list;
 }
 
-/* What the clocks of nodes are off by. */
+/* Finds the offsets of the nodes' clocks. */
 static void find_offsets(Nesting *n)
 {
         const CallPairs *c = &n->calls.pairs;
@@ -148,7 +148,7 @@ void nesting_find_parents(Nesting *n)
 
 /* --- paths ----------------------------------------------------------------- */
 
-static gboolean find_paths(Nesting *n, GError **error)
+static gboolean find_instances(Nesting *n, GError **error)
 {
         PairSearch search = nesting_run_pair_search(n);
 
@@ -159,9 +159,9 @@ static gboolean find_paths(Nesting *n, GError **error)
         return call_paths_place(&n->paths, &n->order, n->options.progress, error);
 }
 
-/* Whether trees are kept until all are known: what goes on may do so long after all else, a true
- * parent may have replied at any time before, and the stamps of clocks that are off say nothing of
- * when a tree is complete. */
+/* Whether trees are kept until all are known. Work that goes on elsewhere may end long after all
+ * else, and a true parent may have replied long before. With clocks that are off, stamps do not
+ * tell when a tree is complete. */
 static gboolean holds_trees(const Nesting *n)
 {
         ParentsFrom from = nesting_parents_from(&n->options);
@@ -170,7 +170,7 @@ static gboolean holds_trees(const Nesting *n)
                (from == PARENTS_JOINT && n->offset);
 }
 
-/* Trees are put together while calls are gone through. */
+/* Trees are built while calls are visited. */
 static void prepare_trees(Nesting *n)
 {
         ParentsFrom from = nesting_parents_from(&n->options);
@@ -194,7 +194,7 @@ gboolean nesting_find_paths(Nesting *n, PathSet *set, GError **error)
         call_paths_find_cuts(&n->paths);
         prepare_trees(n);
         n->paths.roots = roots;
-        if (!find_paths(n, error) || !call_trees_hand_on(&n->paths.trees, G_MAXINT64, error))
+        if (!find_instances(n, error) || !call_trees_hand_on(&n->paths.trees, G_MAXINT64, error))
                 return FALSE;
         if (roots && path_set_is_in_doubt(set))
                 drawn_paths_count(&n->drawn, &n->calls, roots, set);

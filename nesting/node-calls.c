@@ -9,9 +9,8 @@
 #include "inference/model/pass-calls.h"
 #include "nesting/explanation.h"
 
-/* A call whose cause is known from its link is no child that a node needs to be asked about, nor is
- * one that asks for the next; and a message that came to one is no parent of what lies within it.
- */
+/* A node is asked for the parents of its calls. Two kinds are left out: calls with a link to their
+ * cause, and requests for the next job. Calls that are one message are no parents. */
 static gboolean is_out(const NodesSearch *n, guint32 call)
 {
         return call_links_parent(&n->calls->links, call) == NO_PARENT &&
@@ -31,7 +30,7 @@ void node_calls_index(const NodesSearch *n, CallsByNode *by, guint n_nodes)
 
         by->in = big_renew_in_file(NULL, 0, c->n * sizeof *by->in);
         by->out = big_renew_in_file(NULL, 0, c->n * sizeof *by->out);
-        /* One longer: while they are filled, [node + 1] is where the next one goes. */
+        /* One entry longer: during filling, [node + 1] is the index of the next call. */
         by->first_in = g_new0(guint32, n_nodes + 2);
         by->first_out = g_new0(guint32, n_nodes + 2);
         while (call_order_next(n->order, &call, &starts, &enters)) {
@@ -90,7 +89,7 @@ static void put_calls_away(const NodesSearch *n, const CallsByNode *by)
         big_put_away(by->out, n->calls->pairs.n * sizeof *by->out);
 }
 
-/* Takes the offsets of the clocks off that the stamps are of. */
+/* Subtracts the offset of its clock from each stamp. */
 static void shift_node(const NodesSearch *n, NodeId id, NodeProblem *node)
 {
         const gint64 *offset = n->offset;
@@ -116,7 +115,7 @@ static void shift_node(const NodesSearch *n, NodeId id, NodeProblem *node)
         qsort(node->out, node->n_out, sizeof *node->out, compare_out);
 }
 
-/* What is known of a call out of a node. */
+/* The flags of a call out of a node. */
 static guint8 flags_of(const NodesSearch *n, guint32 call)
 {
         guint32 parent = n->calls->pairs.cause[call].parent;
@@ -135,7 +134,7 @@ static CallConnection connection_of(const NodesSearch *n, guint32 call)
         return call_connections_get(&n->calls->connections, call);
 }
 
-/* A node, and an operation, as the model that decides knows them. */
+/* The number of a node in the model that decides, or its own without a model. */
 static NodeId node_of(const NodesSearch *n, NodeId node)
 {
         return n->given ? n->given->node[node] : node;
@@ -148,7 +147,7 @@ static guint16 operation_of(const NodesSearch *n, guint32 call)
         return n->given ? n->given->operation[label] : label;
 }
 
-/* The classes of the sizes of a call and of its return. */
+/* The classes of the sizes of a call and its return. */
 static void get_sizes(const NodesSearch *n, guint32 call, guint8 size[2])
 {
         CallFact fact = call_facts_get(&n->calls->facts, call);
@@ -157,7 +156,7 @@ static void get_sizes(const NodesSearch *n, guint32 call, guint8 size[2])
         size[1] = size_class((guint64)fact.ret_bytes);
 }
 
-/* Copies the calls of one node side by side. */
+/* Copies the calls of one node into adjacent arrays. */
 static void gather_node(const NodesSearch *n, const CallsByNode *by, NodeId id, NodeProblem *node)
 {
         const CallPairs *c = &n->calls->pairs;
@@ -206,7 +205,7 @@ static void gather_node(const NodesSearch *n, const CallsByNode *by, NodeId id, 
                 node->truth[i] = n->true_parent[out[i]];
 }
 
-/* Notes how many candidates calls have that were given a parent. */
+/* Notes the number of candidates of each call that got a parent. */
 static void note_candidates(const NodesSearch *n, const NodeAnswer *answer)
 {
         for (guint32 i = 0; n->calls->pairs.candidates && i < answer->n_out; i++) {
@@ -216,7 +215,7 @@ static void note_candidates(const NodesSearch *n, const NodeAnswer *answer)
         }
 }
 
-/* What is now known of the families of calls into a node. */
+/* Multiplies the families of calls into a node by the answer's. */
 static void multiply_families(const NodesSearch *n, const NodeProblem *node,
                               const NodeAnswer *answer)
 {
@@ -256,7 +255,7 @@ void node_calls_take_answer(const NodesSearch *n, const NodeProblem *problem, No
 
 /* --- causes ------------------------------------------------------------------ */
 
-/* Adds what the answer says of the evidence on the candidates of a call, against its parent. */
+/* Adds the evidence for and against the candidates of a call, relative to its parent. */
 static void explain_evidence(const NodeAnswer *found, Explanation *e, guint32 parent)
 {
         for (guint i = 0; found->weights && i < found->weights->len; i++) {
@@ -268,7 +267,7 @@ static void explain_evidence(const NodeAnswer *found, Explanation *e, guint32 pa
         explanation_compare(e, parent);
 }
 
-static void explain(const NodesSearch *n, const NodeAnswer *found, guint32 child)
+static void explain_child(const NodesSearch *n, const NodeAnswer *found, guint32 child)
 {
         Explanation *e = explanations_lookup(n->explanations, found->call[child]);
 
@@ -284,7 +283,8 @@ static void explain(const NodesSearch *n, const NodeAnswer *found, guint32 child
                 explain_evidence(found, e, n->calls->pairs.cause[e->call].parent);
 }
 
-/* A call whose best candidate lies within it has another: neither has the family that was found. */
+/* The best candidate of a call lies within the call, so the call has another parent. The families
+ * of both are corrected. */
 static void move_child(const NodesSearch *n, const NodeAnswer *found, gsize first, gsize taken)
 {
         n->calls->pairs.family[found->parent[first]] *= 1 - found->share[first];
@@ -320,7 +320,7 @@ void node_calls_set_causes(const NodesSearch *n, NodeAnswer *found)
                 if (best.parent != NO_PARENT)
                         call_pairs_set_cause(&n->calls->pairs, call, best);
                 if (n->explanations->len > 0)
-                        explain(n, found, i);
+                        explain_child(n, found, i);
         }
         node_answer_clear(found);
 }

@@ -11,7 +11,7 @@ static int compare_work(const void *a, const void *b)
         return COMPARE(y, x);
 }
 
-/* How long calls into a node take together, ns. */
+/* The sum of the durations of the calls into a node, ns. */
 static double time_at(const NodeTasks *s, NodeId node)
 {
         gint128 time = 0;
@@ -25,8 +25,8 @@ static double time_at(const NodeTasks *s, NodeId node)
         return (double)time;
 }
 
-/* A node's work is that of all nestings that there may be: calls out of it, times the calls into it
- * that are open in the mean. */
+/* A node's work is the number of its possible nestings: the calls from the node, times the mean
+ * number of open calls into it. */
 void node_tasks_list(NodeTasks *s)
 {
         guint n_nodes = node_table_size(s->of->calls->nodes);
@@ -86,7 +86,7 @@ NodeProblem node_task_problem(const NodeTasks *s, const NodeTask *task)
                               .crew = s->crew,
                               .draws = n->drawn != NULL,
                               .in_files = TRUE,
-                              .best_only = !n->cycles, /* else it may lie within its call */
+                              .best_only = !n->cycles, /* else it may lie in its call */
                               .keep_log = n->keep_log };
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  *
- * What joint inference finds parents from, at all nodes.
+ * The inputs of joint inference at all nodes.
  */
 #ifndef RAVEL_NODES_SEARCH_H
 #define RAVEL_NODES_SEARCH_H
@@ -14,30 +14,30 @@
 
 /* Which calls one step of --window decides on. Without --window: all. */
 typedef struct {
-        gint64 from;   /* calls that returned before it are given no children any more, ns */
-        gint64 decide; /* calls that start before it, and were not, are given a parent, ns */
+        gint64 from;   /* calls that returned before it get no more children, ns */
+        gint64 decide; /* undecided calls that start before it get a parent, ns */
 } View;
 
 #define VIEW_ALL ((View){ G_MININT64, G_MAXINT64 })
 
-/* What parents are found from; all borrowed. */
+/* All borrowed. */
 typedef struct {
         KnownCalls *calls;
         CallOrder *order; /* of the calls in view */
         View view;
-        gint64 window;              /* the skew window, ns */
-        const gint64 *offset;       /* by NodeId: by how much its clock is late, ns; NULL */
+        gint64 window;        /* the skew window, ns */
+        const gint64 *offset; /* by NodeId: by how much its clock is late, ns; NULL: not at all */
         const guint32 *true_parent; /* oracle: by call, or NO_PARENT; NULL */
-        Models *learn;              /* gets what is learned; NULL */
-        const ModelNames *given;    /* decides, and nothing is learned; NULL */
-        NodeModel **models;         /* by NodeId, what is learned outlives a step; NULL */
+        Models *learn;              /* takes the learned models; NULL */
+        const ModelNames *given;    /* decides instead of learning; NULL */
+        NodeModel **models;         /* by NodeId: models that outlive a step of --window; NULL */
         GArray *explanations;       /* of Explanation */
-        gboolean cycles;            /* clocks may disagree, so that a call may lie within itself */
-        DrawnParents *drawn;        /* takes those of drawings; NULL: not wanted */
+        gboolean cycles;            /* clocks may disagree, so a call may lie within itself */
+        DrawnParents *drawn;        /* takes the parents of drawings; NULL: not wanted */
         gboolean keep_log;          /* find the likelihoods */
-        guint threads;              /* so many at a time; 0: one */
-        const Peers *peers;         /* find parents together, of which the first gets all; NULL */
-        void (*find_together)(NodeTasks *tasks); /* by peers: does all tasks; NULL */
+        guint threads;              /* the number of threads; 0: one */
+        const Peers *peers;         /* the processes that find parents together; NULL: one */
+        void (*find_together)(NodeTasks *tasks); /* does all tasks by peers; NULL */
         WorkShow progress;                       /* may be NULL */
 } NodesSearch;
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "nesting/score-nestings.h"
 
-/* Drops the call itself, at a node that calls itself. */
+/* Drops the call itself from its candidates, at a node that calls itself. */
 static guint32 drop_itself(Candidates *at, guint32 n_found, guint32 call)
 {
         guint32 kept = 0;
@@ -13,8 +13,8 @@ static guint32 drop_itself(Candidates *at, guint32 n_found, guint32 call)
         return kept;
 }
 
-static inline void score(KnownCalls *calls, Scoreboard *board, CallingNode *node, guint32 call,
-                         gboolean cycles)
+static inline void score_call(KnownCalls *calls, Scoreboard *board, CallingNode *node, guint32 call,
+                              gboolean cycles)
 {
         Candidates *at = &node->scoring;
         Span child = calls->pairs.at_caller[call];
@@ -56,7 +56,7 @@ void score_nestings(KnownCalls *calls, CallOrder *order, Scoreboard *board, doub
                 if (starts && role->at_caller &&
                     call_links_parent(&calls->links, call) == NO_PARENT &&
                     !call_links_is_turn(&calls->links, call))
-                        score(calls, board, role->at_caller, call, cycles);
+                        score_call(calls, board, role->at_caller, call, cycles);
                 if (enters && role->at_callee) {
                         Span span = call_links_stay(&calls->links, &calls->pairs, call);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  *
- * ScoreNestings (paper, Figure 4, lines 13 to 16): records how often each delay between a candidate
- * parent's call and the child's was seen.
+ * ScoreNestings (paper, Figure 4, lines 13 to 16). Counts the delays between a candidate parent's
+ * call and the child's.
  */
 #ifndef RAVEL_SCORE_NESTINGS_H
 #define RAVEL_SCORE_NESTINGS_H
@@ -9,8 +9,8 @@
 #include "calls/known-calls.h"
 #include "nesting/scoreboard.h"
 
-/* Goes through order. smooth: see scoreboard_show(). cycles: a call may be a candidate of itself,
- * and is left out. */
+/* Visits calls in order. smooth: see scoreboard_show(). cycles: a call may be its own candidate,
+ * and is left out then. */
 void score_nestings(KnownCalls *calls, CallOrder *order, Scoreboard *board, double smooth,
                     gboolean cycles);
 

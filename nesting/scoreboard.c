@@ -22,7 +22,7 @@ void scoreboard_clear(Scoreboard *b)
         memset(b, 0, sizeof *b);
 }
 
-static void make_room(Scoreboard *b, gsize n_cells)
+static void make_room_for_cells(Scoreboard *b, gsize n_cells)
 {
         gsize room = MAX(2 * n_cells, 1 << 14);
 
@@ -33,11 +33,11 @@ static void make_room(Scoreboard *b, gsize n_cells)
 }
 
 /* Makes all rows longer. */
-static void widen(Scoreboard *b, guint32 n_bins)
+static void widen_rows(Scoreboard *b, guint32 n_bins)
 {
         gsize n_rows = b->n_bins ? b->n_cells / b->n_bins : 1;
 
-        make_room(b, n_rows * n_bins);
+        make_room_for_cells(b, n_rows * n_bins);
         for (gsize i = n_rows; b->n_bins && i-- > 0;) {
                 guint64 *row = b->cells + i * n_bins;
 
@@ -56,7 +56,7 @@ void scoreboard_extend(Scoreboard *b, guint32 n_edges, gint64 longest)
         guint32 n_bins = delay_bin(&b->bins, longest) + 1;
 
         if (n_bins > b->n_bins)
-                widen(b, n_bins);
+                widen_rows(b, n_bins);
         if (n_edges > b->n_edges) {
                 b->rows = g_renew(ScoreRows, b->rows, n_edges);
                 memset(b->rows + b->n_edges, 0, (n_edges - b->n_edges) * sizeof *b->rows);
@@ -75,7 +75,7 @@ gsize scoreboard_add_row(Scoreboard *b, guint32 edge, guint32 caller)
 {
         gsize row = b->n_cells;
 
-        make_room(b, b->n_cells + b->n_bins); /* of zeros */
+        make_room_for_cells(b, b->n_cells + b->n_bins); /* of zeros */
         b->n_cells += b->n_bins;
         return b->rows[edge].row[caller] = row;
 }
@@ -86,7 +86,7 @@ void scoreboard_fade(Scoreboard *b)
                 b->cells[i] /= 2;
 }
 
-static void smooth(Scoreboard *b, double deviation)
+static void smooth_rows(Scoreboard *b, double deviation)
 {
         gint reach = ceil(3 * deviation), n = b->n_bins;
         g_autofree double *kernel = g_new(double, 2 * reach + 1);
@@ -117,6 +117,6 @@ void scoreboard_show(Scoreboard *b, double deviation)
         b->smoothed = big_renew(b->smoothed, b->n_smoothed * sizeof *b->smoothed,
                                 b->n_cells * sizeof *b->smoothed);
         b->n_smoothed = b->n_cells;
-        smooth(b, deviation);
+        smooth_rows(b, deviation);
         b->shown = b->smoothed;
 }

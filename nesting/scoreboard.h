@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  *
- * The scoreboard (paper, section 5.1.1.2): how often each delay between a call
- * into a node and a call out of it was seen, for each (caller, node, callee).
+ * The scoreboard (paper, section 5.1.1.2). For each (caller A, node B, callee C) it counts the
+ * delays between a call from A to B and a call from B to C.
  *
- * B and C are given as an edge, A as a small number that counts B's callers. A
- * histogram is a row of bins, made where it is first needed. Weights are integers in
- * units that 1 to 16 all divide, so that sums do not depend on their order.
+ * B and C are given as an edge, A as a small number among B's callers. A histogram is a row of
+ * bins, made when it is first needed. Weights are integers in units that 1 to 16 all divide, so
+ * sums do not depend on their order.
  */
 #ifndef RAVEL_SCOREBOARD_H
 #define RAVEL_SCOREBOARD_H
@@ -14,11 +14,10 @@
 
 #include "nesting/delay-bin.h"
 
-/* One child with N possible parents adds SCORE_UNIT / N for each. */
+/* A child with N possible parents adds SCORE_UNIT / N for each parent. */
 #define SCORE_UNIT ((guint64)720720 * 4096)
 
-/* Where in cells the rows of an edge begin, by the number of the caller; 0: there is none
- * yet. */
+/* By number of the caller: the index in cells where its row of the edge begins; 0: no row yet. */
 typedef struct {
         gsize *row;
         guint32 n;
@@ -31,7 +30,7 @@ typedef struct {
         guint32 n_edges;
         guint64 *cells; /* the first row stays empty */
         gsize n_cells, room;
-        guint64 *smoothed; /* NULL, or as long as n_smoothed says */
+        guint64 *smoothed; /* of length n_smoothed; NULL: none */
         gsize n_smoothed;
         const guint64 *shown; /* cells, or smoothed */
 } Scoreboard;
@@ -39,23 +38,23 @@ typedef struct {
 void scoreboard_init(Scoreboard *board);
 void scoreboard_clear(Scoreboard *board); /* frees what it holds */
 
-/* For so many edges, where no delay is longer than longest (ns). Keeps what is there. */
+/* Makes room for n_edges edges and delays up to longest (ns). Keeps all scores. */
 void scoreboard_extend(Scoreboard *board, guint32 n_edges, gint64 longest);
 
-/* Where the rows of an edge begin, for callers of the numbers 0 to n_callers - 1;
- * valid until the edge is asked for with more of them, or the board is extended. */
+/* The beginnings of an edge's rows, for the callers 0 to n_callers - 1. Valid until a call with
+ * more callers, or until the board is extended. */
 static inline gsize *scoreboard_rows(Scoreboard *board, guint32 edge, guint32 n_callers);
 
-/* Makes a row; returns where it begins. */
+/* Makes a row and returns its beginning. */
 gsize scoreboard_add_row(Scoreboard *board, guint32 edge, guint32 caller);
 
-/* Where a score is added. row: not 0; delay: at least 1. */
+/* The cell of a delay, to add a score to. row: not 0; delay: at least 1. */
 static inline guint64 *scoreboard_cell(const Scoreboard *board, gsize row, gint64 delay)
 {
         return &board->cells[row + delay_bin_positive(&board->bins, delay)];
 }
 
-/* The score after scoreboard_show(). */
+/* The score of a delay after scoreboard_show(). */
 static inline guint64 scoreboard_score(const Scoreboard *board, gsize row, gint64 delay)
 {
         return board->shown[row + delay_bin_positive(&board->bins, delay)];
@@ -64,8 +63,8 @@ static inline guint64 scoreboard_score(const Scoreboard *board, gsize row, gint6
 /* Halves all scores. */
 void scoreboard_fade(Scoreboard *board);
 
-/* Shows the scores that were added, until more are; convolved with a Gaussian of a standard
- * deviation of so many bins (section 5.1.1.2, last paragraph) where that is not 0. */
+/* Shows the scores so far, until more are added. A deviation other than 0, in bins, convolves them
+ * with a Gaussian (section 5.1.1.2, last paragraph). */
 void scoreboard_show(Scoreboard *board, double deviation);
 
 /* --- inline ----------------------------------------------------------------- */

@@ -6,18 +6,18 @@
 #include "nesting/score-nestings.h"
 
 enum {
-        STEPS = 8,          /* in a window, at most, while one waits to be closed */
-        SLACK = 1000000000, /* ns that messages of a pipe may come late; at most a step */
-        LIES = 4,           /* and a message lie in a queue so many times as long */
-        OUTLASTS = 4,       /* a call may last so many times as long as the longest so far */
-        CONTEXT = 4,        /* times as long as calls last, see find_context() */
-        HISTORY = 1 << 15,  /* calls that are not dropped at first, to be learned from anew */
+        STEPS = 8,          /* the most steps in a window while an earlier one waits to be closed */
+        SLACK = 1000000000, /* how late messages of a pipe may come, ns; at most a step */
+        LIES = 4,     /* a message may lie in a queue this many times the longest time so far */
+        OUTLASTS = 4, /* a call may last this many times the longest duration so far */
+        CONTEXT = 4,  /* the time ahead that is in view, in mean durations; see find_context() */
+        HISTORY = 1 << 15, /* the first calls are kept, so that nodes can learn from them again */
 };
 
-/* So long it may always be, ns. */
+/* The least limit of the time in a queue and of the time in view, ns. */
 #define LEAST_CONTEXT G_GINT64_CONSTANT(1000000000)
 
-/* A call may always last as long as a window, and so long, ns. */
+/* The least limit of a call's duration, ns. A window's length is allowed, too. */
 #define LEAST_MAX_CALL G_GINT64_CONSTANT(10000000000)
 
 struct Windows {
@@ -26,20 +26,20 @@ struct Windows {
         gboolean whole; /* the trace was shorter than a window */
         WindowDone done;
         gpointer data;
-        gint64 from, to;         /* the window in hand; from is G_MININT64 before the first */
-        gint64 next_step;        /* when to look whether it is over */
-        guint64 first_instance;  /* of the window in hand */
-        guint64 calls, messages; /* of its paths */
-        MatchCounts before;      /* until the one before it was closed */
+        gint64 from, to;         /* the current window; from is G_MININT64 before the first */
+        gint64 next_step;        /* the time of the next step */
+        guint64 first_instance;  /* of the current window */
+        guint64 calls, messages; /* in the paths of the current window */
+        MatchCounts before;      /* when the previous window was closed */
         guint64 children, nestings;
-        gint64 context; /* ns that are looked ahead of a call, where parents are found jointly */
-        gint64 decided; /* calls that start before it were given a parent, ns */
-        NodeModel **models; /* by NodeId: what is learned outlives a step */
-        guint n_models;     /* length of that */
+        gint64 context;     /* joint: the time after a call that is in view, ns */
+        gint64 decided;     /* calls that start before it have a parent, ns */
+        NodeModel **models; /* by NodeId: models that outlive a step */
+        guint n_models;     /* length of models */
 };
 
-/* How late a message may come. */
-static gint64 slack(const Windows *w)
+/* How late a message may come, ns. */
+static gint64 message_slack(const Windows *w)
 {
         return MIN(w->run.options.span / STEPS + 1, SLACK);
 }
@@ -52,12 +52,12 @@ static void begin_window(Windows *w, gint64 time)
         w->from = time - (into < 0 ? into + span : into);
         w->to = w->from + span;
         w->next_step = w->to;
-        /* Such a step costs more, so it waits until it may be the last one of the window. */
+        /* A joint step costs more, so it waits until it may be the last one of the window. */
         if (w->joint)
-                w->next_step += w->context + slack(w);
+                w->next_step += w->context + message_slack(w);
 }
 
-static void summarise(Windows *w)
+static void summarise_window(Windows *w)
 {
         const KnownCalls *calls = &w->run.calls;
         PathSetSummary *summary = path_set_summary(w->run.paths.set);
@@ -83,7 +83,7 @@ static gboolean close_window(Windows *w, GError **error)
 
         if (path_set_instances(paths->set) == 0 && path_set_summary(paths->set)->cut_instances == 0)
                 return TRUE;
-        summarise(w);
+        summarise_window(w);
         next = w->done(w->data, paths->set, w->first_instance, error);
         if (!next)
                 return FALSE;
@@ -112,7 +112,7 @@ static gboolean begin_instance(gpointer data, const PathCall *path, guint32 n, G
 
 /* --- steps ------------------------------------------------------------------ */
 
-/* Whether a call that was gone through is needed no more. */
+/* Whether a call is no longer needed. */
 static gboolean is_over(const Windows *w, guint32 call)
 {
         const CallPairs *c = &w->run.calls.pairs;
@@ -123,7 +123,7 @@ static gboolean is_over(const Windows *w, guint32 call)
                !(c->place && c->place[call].instance >= w->first_instance);
 }
 
-/* Forgets the first calls, as far as they are over. number: the least of an open call. */
+/* Forgets the first calls that are no longer needed. number: the least number of an open call. */
 static void drop_calls(Windows *w, guint64 number)
 {
         KnownCalls *calls = &w->run.calls;
@@ -132,7 +132,7 @@ static void drop_calls(Windows *w, guint64 number)
 
         while (drop < most && is_over(w, drop))
                 drop++;
-        /* Moving the others costs as much as having gone through them. */
+        /* Moving the other calls costs as much as visiting them. */
         if (drop == 0 || drop < calls->pairs.n / 2 ||
             (calls->dropped == 0 && calls->pairs.n < HISTORY))
                 return;
@@ -149,15 +149,15 @@ static void make_models(Windows *w)
                 w->models[w->n_models] = node_model_new();
 }
 
-/* What is gone through step by step: columns that a trace shorter than a window does without. */
+/* Asks for the columns of a step by step run. A trace shorter than a window does not need them. */
 static void want_steps(Windows *w)
 {
         call_pairs_want(&w->run.calls.pairs, WANT_PROGRESS | WANT_TREES);
         w->run.cycles = TRUE; /* stamps of both ends may come at any time */
 }
 
-/* Instead: what was read is all there is, and nothing goes on. Not with links, whose steps differ.
- */
+/* For a trace shorter than a window: all calls are known and nothing goes on. Not with links, whose
+ * steps differ. */
 static void want_whole(Windows *w)
 {
         Nesting *n = &w->run;
@@ -175,8 +175,8 @@ static void order_whole(Nesting *n)
                         !call_matcher_counts(n->calls.matcher)->disorder);
 }
 
-/* Decides on calls before a moment, with those before the other in view. */
-static void decide(Windows *w, gint64 before, gint64 until)
+/* Decides on calls before a moment. Calls before `until` are in view. */
+static void decide_calls(Windows *w, gint64 before, gint64 until)
 {
         Nesting *n = &w->run;
         NodesSearch search;
@@ -199,8 +199,8 @@ static void decide(Windows *w, gint64 before, gint64 until)
         w->decided = before;
 }
 
-/* Finds parents by the paper's method, and puts trees together. */
-static gboolean find_pairs(Windows *w, GError **error)
+/* Finds parents by the paper's method, and builds trees. */
+static gboolean find_scored_pairs(Windows *w, GError **error)
 {
         Nesting *n = &w->run;
         PairSearch search = nesting_run_pair_search(n);
@@ -211,7 +211,7 @@ static gboolean find_pairs(Windows *w, GError **error)
         return find_nested_pairs(&search, &n->paths.trees, error);
 }
 
-/* How long a path waits for what it gave to a queue. */
+/* How long a path waits for messages that it put into a queue. */
 static gint64 may_lie(const Nesting *n)
 {
         gint64 longest = call_links_longest(&n->calls.links);
@@ -220,9 +220,9 @@ static gint64 may_lie(const Nesting *n)
                      MAX(n->options.span, LEAST_MAX_CALL));
 }
 
-/* Takes everything up to a moment a step further; all calls before the later one are known, and
- * roles are. oldest: the number of the first call that is open. */
-static gboolean step(Windows *w, gint64 before, gint64 until, guint64 oldest, GError **error)
+/* Takes everything up to `before` a step further. All calls before `until` are known, and roles
+ * are. oldest: the number of the first open call. */
+static gboolean step_until(Windows *w, gint64 before, gint64 until, guint64 oldest, GError **error)
 {
         Nesting *n = &w->run;
         gboolean ok;
@@ -233,21 +233,21 @@ static gboolean step(Windows *w, gint64 before, gint64 until, guint64 oldest, GE
         call_paths_find_cuts(&n->paths);
         call_paths_set(&n->paths, n->paths.set);
         if (w->joint)
-                decide(w, before, until);
+                decide_calls(w, before, until);
         if (w->whole)
                 order_whole(n);
         else
                 call_order_init_until(&n->order, &n->calls.pairs, n->options.window, before);
         ok = (w->joint ? call_paths_place(&n->paths, &n->order, n->options.progress, error)
-                       : find_pairs(w, error)) &&
+                       : find_scored_pairs(w, error)) &&
              call_trees_hand_on(&n->paths.trees, before, error);
         call_order_clear(&n->order);
         return ok;
 }
 
-/* How long a call may last: without a limit, one that never returns would hold up all
- * windows after it. */
-static gint64 max_call(const Nesting *n)
+/* The longest duration of a call. Without a limit, a call that never returns would hold up all
+ * later windows. */
+static gint64 longest_call(const Nesting *n)
 {
         guint n_edges;
         const Edge *edges = call_matcher_edges(n->calls.matcher, &n_edges);
@@ -261,8 +261,8 @@ static gint64 max_call(const Nesting *n)
         return longest;
 }
 
-/* How far to look ahead, for parents to be as right at the end of what is there as elsewhere: some
- * times as long as calls last in the mean, where they last longest. */
+/* The time in view after a call. Parents of the last calls should be as right as others. So it is a
+ * multiple of the mean duration on the edge where that is longest. */
 static gint64 find_context(const Nesting *n)
 {
         guint n_edges;
@@ -275,23 +275,23 @@ static gint64 find_context(const Nesting *n)
         return MIN(CONTEXT * longest, (double)MAX(n->options.span, LEAST_CONTEXT));
 }
 
-static gboolean take_step(Windows *w, gint64 time, GError **error)
+static gboolean take_window_step(Windows *w, gint64 time, GError **error)
 {
         Nesting *n = &w->run;
         gint64 part = n->options.span / STEPS + 1, until, before, next;
         guint64 number;
 
         want_steps(w);
-        if (!known_calls_expire(&n->calls, time, max_call(n), error))
+        if (!known_calls_expire(&n->calls, time, longest_call(n), error))
                 return FALSE;
         call_matcher_oldest(n->calls.matcher, &until, &number);
-        until = MIN(until, time - slack(w));
+        until = MIN(until, time - message_slack(w));
         nesting_run_find_roles(n, TRUE);
         if (w->joint)
                 w->context = find_context(n);
-        /* A call that comes late may be open before what was decided. */
+        /* A late call may be open since before the latest decision. */
         before = MAX(until - w->context, w->decided);
-        if (!step(w, before, MAX(until, before), number, error))
+        if (!step_until(w, before, MAX(until, before), number, error))
                 return FALSE;
         next = MIN(before, call_trees_first_start(&n->paths.trees)); /* no path begins before it */
         if (next >= w->to) {
@@ -342,7 +342,7 @@ gboolean windows_add(Windows *w, const Message *message, GError **error)
                 return FALSE;
         if (G_UNLIKELY(w->from == G_MININT64))
                 begin_window(w, message->time);
-        return message->time < w->next_step || take_step(w, message->time, error);
+        return message->time < w->next_step || take_window_step(w, message->time, error);
 }
 
 gboolean windows_finish(Windows *w, GError **error)
@@ -358,7 +358,7 @@ gboolean windows_finish(Windows *w, GError **error)
         else
                 want_whole(w);
         nesting_run_find_roles(n, !w->whole);
-        return step(w, G_MAXINT64, G_MAXINT64, G_MAXUINT64, error) && close_window(w, error);
+        return step_until(w, G_MAXINT64, G_MAXINT64, G_MAXUINT64, error) && close_window(w, error);
 }
 
 void windows_set_ids(Windows *w, gboolean by_port)

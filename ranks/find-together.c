@@ -4,17 +4,17 @@
 #include "base/bytes.h"
 #include "inference/shared-node.h"
 
-/* A task of a wave: at most one for each thread of each process.
- * The first process puts the parts of nodes together, as it needs all that is found. */
+/* A task of a wave. A wave has at most one task for each thread of each process. The first process
+ * puts the parts of nodes together, because it needs all answers. */
 typedef struct {
         NodeTask *task;
-        guint learner;   /* the process that learns */
-        double load;     /* what that learning takes */
-        GBytes *learned; /* what parts need of it; NULL: all parents were found */
+        guint learner;   /* the process that learns the model */
+        double load;     /* the load of learning */
+        GBytes *learned; /* learned, for parts; NULL: all parents were found */
         gboolean in_parts;
-        NodeProblem problem; /* where it is known here */
-        SharedNode *node;    /* likewise */
-        GBytes *share;       /* of the parts, that was found here; NULL: none, or kept */
+        NodeProblem problem; /* if this process needs it */
+        SharedNode *node;    /* if this process needs it */
+        GBytes *share;       /* the answers of this process's parts; NULL: none, or kept in node */
 } Together;
 
 static Together *together_at(GArray *wave, guint i)
@@ -22,7 +22,7 @@ static Together *together_at(GArray *wave, guint i)
         return &g_array_index(wave, Together, i);
 }
 
-/* The next tasks, those with the most work first. */
+/* The next tasks, in order of work, the most first. */
 static GArray *next_wave(NodeTasks *s, const double *load)
 {
         const Peers *peers = s->of->peers;
@@ -42,7 +42,7 @@ static GArray *next_wave(NodeTasks *s, const double *load)
         return wave;
 }
 
-/* What is done for each node of a wave, on threads. */
+/* A step that is done for each node of a wave, on threads. */
 typedef struct {
         NodeTasks *search;
         GArray *wave;
@@ -96,7 +96,7 @@ static void begin_node(NodeTasks *s, Together *t)
         t->node = shared_node_new(&t->problem);
 }
 
-/* The same to all. */
+/* Sends the same bytes to all processes. */
 static GPtrArray *tell_all(const Peers *peers, Bytes *b)
 {
         g_autoptr(GBytes) bytes = bytes_written(b);
@@ -107,7 +107,7 @@ static GPtrArray *tell_all(const Peers *peers, Bytes *b)
         return peers->swap(to);
 }
 
-/* A message of one of them. */
+/* The bytes that one process sent. */
 static Bytes bytes_from(GPtrArray *all, guint peer)
 {
         gsize n;
@@ -127,7 +127,7 @@ static void learn_mine(NodeTasks *s, Together *t)
         t->load = shared_node_learning(t->node);
 }
 
-static void learned_bytes(Together *t, Bytes *b)
+static void together_bytes(Together *t, Bytes *b)
 {
         t->in_parts = t->learned != NULL;
         bytes_double(b, &t->load);
@@ -136,7 +136,7 @@ static void learned_bytes(Together *t, Bytes *b)
                 bytes_blob(b, &t->learned);
 }
 
-/* All get to know what was learned of each node. */
+/* Tells all processes what was learned of each node. */
 static void tell_learned(const Peers *peers, GArray *wave)
 {
         Bytes b = bytes_to_write();
@@ -145,7 +145,7 @@ static void tell_learned(const Peers *peers, GArray *wave)
 
         for (guint i = 0; i < wave->len; i++)
                 if (together_at(wave, i)->learner == peers->mine)
-                        learned_bytes(together_at(wave, i), &b);
+                        together_bytes(together_at(wave, i), &b);
         all = tell_all(peers, &b);
         for (guint i = 0; i < peers->n; i++)
                 from[i] = bytes_from(all, i);
@@ -153,7 +153,7 @@ static void tell_learned(const Peers *peers, GArray *wave)
                 Together *t = together_at(wave, i);
 
                 if (t->learner != peers->mine)
-                        learned_bytes(t, &from[t->learner]);
+                        together_bytes(t, &from[t->learner]);
         }
         for (guint i = 0; i < peers->n; i++)
                 g_assert(bytes_end(&from[i], NULL));
@@ -168,7 +168,7 @@ static void take_learned(NodeTasks *s, Together *t)
         g_clear_pointer(&t->learned, g_bytes_unref);
 }
 
-/* Each node of the wave is learned by a process. */
+/* Each node of the wave is learned by one process. */
 static void learn_wave(NodeTasks *s, GArray *wave, double *load)
 {
         run_step(s, wave, learn_mine);
@@ -186,7 +186,7 @@ static void find_share(NodeTasks *s, Together *t)
                 t->share = shared_node_find(t->node, s->of->peers->mine == 0);
 }
 
-/* Each process finds some parts of all nodes of the wave. */
+/* Each process finds some parts of every node in the wave. */
 static void find_wave(NodeTasks *s, GArray *wave, double *load)
 {
         for (guint i = 0; i < wave->len; i++) {
@@ -198,7 +198,7 @@ static void find_wave(NodeTasks *s, GArray *wave, double *load)
         run_step(s, wave, find_share);
 }
 
-/* Sends something to the first process; what it gets, by process. */
+/* Sends bytes to the first process. Returns the bytes of all, by process. */
 static GPtrArray *tell_first(const Peers *peers, GBytes *bytes)
 {
         g_autofree GBytes **to = g_new0(GBytes *, peers->n);
@@ -208,7 +208,7 @@ static GPtrArray *tell_first(const Peers *peers, GBytes *bytes)
         return peers->swap(to);
 }
 
-/* The first process gets the shares of all, and puts them together. */
+/* The first process gets the parts of all processes, and puts them together. */
 static void gather_shares(const Peers *peers, Together *t)
 {
         g_autoptr(GPtrArray) all = tell_first(peers, t->share);
@@ -223,7 +223,7 @@ static void gather_shares(const Peers *peers, Together *t)
         shared_node_end(t->node, &t->task->found);
 }
 
-/* The first process gets the answer of the one that found all parents. */
+/* The first process gets the answer of the process that found all parents. */
 static void gather_answer(const Peers *peers, Together *t)
 {
         g_autoptr(GBytes) answer = NULL;
@@ -243,7 +243,7 @@ static void gather_answer(const Peers *peers, Together *t)
         g_assert(node_answer_from_bytes(&t->task->found, b.data, b.n, NULL));
 }
 
-/* What was found of a node, and no more at a time: it is long. */
+/* Gathers the answer of one node at a time, because answers are long. */
 static void gather_found(const Peers *peers, Together *t)
 {
         if (t->in_parts)

@@ -12,14 +12,14 @@ enum { MOST = 1 << 28, TAG = 1, SPINS = 64, LONGEST_NAP = 1000 /* us */ };
 static guint mine, n_ranks = 1;
 static gboolean has_begun;
 
-static guint number_in(const char *variable)
+static guint number_in_environment(const char *variable)
 {
         const char *text = g_getenv(variable);
 
         return text ? (guint)g_ascii_strtoull(text, NULL, 10) : 0;
 }
 
-/* What started this says that there are more. */
+/* Whether the environment says that more processes were started. */
 static gboolean is_of_other(GError **error)
 {
         static const char *const sizes[] = { "PMI_SIZE", "OMPI_COMM_WORLD_SIZE", "PMIX_SIZE",
@@ -30,16 +30,16 @@ static gboolean is_of_other(GError **error)
         int length;
 
         for (guint i = 0; i < G_N_ELEMENTS(sizes); i++) {
-                if (number_in(sizes[i]) < 2)
+                if (number_in_environment(sizes[i]) < 2)
                         continue;
                 MPI_Get_library_version(version, &length);
                 version[strcspn(version, ",\n")] = '\0';
-                if (number_in(numbers[i]) == 0)
+                if (number_in_environment(numbers[i]) == 0)
                         g_set_error(error, RAVEL_ERROR, RAVEL_ERROR_USAGE,
                                     "started as one of %u processes, but not by the MPI that it is "
                                     "linked with, %s, of which it is alone: expected the mpirun of "
                                     "that",
-                                    number_in(sizes[i]), version);
+                                    number_in_environment(sizes[i]), version);
                 return TRUE;
         }
         return FALSE;
@@ -49,7 +49,7 @@ gboolean ranks_start(int *argc, char ***argv, GError **error)
 {
         int number;
 
-        /* One thread of each speaks to the others. */
+        /* One thread of each process speaks to the others. */
         MPI_Init_thread(argc, argv, MPI_THREAD_FUNNELED, &number);
         MPI_Comm_rank(MPI_COMM_WORLD, &number);
         mine = (guint)number;
@@ -58,8 +58,8 @@ gboolean ranks_start(int *argc, char ***argv, GError **error)
         return n_ranks > 1 || !is_of_other(error);
 }
 
-/* MPI itself would wait at full speed. */
-static void finish(MPI_Request *request)
+/* Waits for a request. MPI's own wait would use the whole CPU. */
+static void finish_request(MPI_Request *request)
 {
         gulong nap = 20;
         int done = 0;
@@ -80,33 +80,33 @@ static void send_all(guint to, gconstpointer data, gsize n)
         MPI_Request request;
 
         MPI_Isend(&length, 1, MPI_UINT64_T, (int)to, TAG, MPI_COMM_WORLD, &request);
-        finish(&request);
+        finish_request(&request);
         for (gsize at = 0; at < n; at += MOST) {
                 MPI_Isend((const guint8 *)data + at, (int)MIN(n - at, MOST), MPI_BYTE, (int)to, TAG,
                           MPI_COMM_WORLD, &request);
-                finish(&request);
+                finish_request(&request);
         }
 }
 
-static GBytes *receive(guint from)
+static GBytes *receive_bytes(guint from)
 {
         guint64 length = 0;
         guint8 *data;
         MPI_Request request;
 
         MPI_Irecv(&length, 1, MPI_UINT64_T, (int)from, TAG, MPI_COMM_WORLD, &request);
-        finish(&request);
+        finish_request(&request);
         data = g_malloc(MAX(length, 1));
         for (gsize at = 0; at < length; at += MOST) {
                 MPI_Irecv(data + at, (int)MIN(length - at, MOST), MPI_BYTE, (int)from, TAG,
                           MPI_COMM_WORLD, &request);
-                finish(&request);
+                finish_request(&request);
         }
         return g_bytes_new_take(data, length);
 }
 
-/* Rank 0 gets the bytes of all, by rank; the others get NULL. */
-static GPtrArray *gather(GBytes *bytes)
+/* Rank 0 gets the bytes of all ranks, by rank; the others get NULL. */
+static GPtrArray *gather_bytes(GBytes *bytes)
 {
         GPtrArray *all;
         gsize n;
@@ -119,26 +119,26 @@ static GPtrArray *gather(GBytes *bytes)
         all = g_ptr_array_new_with_free_func((GDestroyNotify)g_bytes_unref);
         g_ptr_array_add(all, g_bytes_ref(bytes));
         for (guint i = 1; i < n_ranks; i++)
-                g_ptr_array_add(all, receive(i));
+                g_ptr_array_add(all, receive_bytes(i));
         return all;
 }
 
-/* All get the bytes of rank 0; theirs may be NULL. */
-static GBytes *share(GBytes *bytes)
+/* All ranks get the bytes of rank 0. The other ranks may pass NULL. */
+static GBytes *share_bytes(GBytes *bytes)
 {
         guint64 length = bytes && mine == 0 ? g_bytes_get_size(bytes) : 0;
         MPI_Request request;
         guint8 *data;
 
         MPI_Ibcast(&length, 1, MPI_UINT64_T, 0, MPI_COMM_WORLD, &request);
-        finish(&request);
+        finish_request(&request);
         data = g_malloc(MAX(length, 1));
         if (mine == 0 && length)
                 memcpy(data, g_bytes_get_data(bytes, NULL), length);
         for (gsize at = 0; at < length; at += MOST) {
                 MPI_Ibcast(data + at, (int)MIN(length - at, MOST), MPI_BYTE, 0, MPI_COMM_WORLD,
                            &request);
-                finish(&request);
+                finish_request(&request);
         }
         return g_bytes_new_take(data, length);
 }
@@ -161,7 +161,7 @@ static GBytes *error_bytes(const GError *error)
         return bytes_written(&b);
 }
 
-static GError *error_of(GBytes *bytes)
+static GError *error_from_bytes(GBytes *bytes)
 {
         gsize n;
         const guint8 *data = g_bytes_get_data(bytes, &n);
@@ -177,23 +177,24 @@ static GError *error_of(GBytes *bytes)
         return g_error_new_literal(RAVEL_ERROR, (int)code, text);
 }
 
-/* TRUE if no rank has an error. Else all get that of the first one that has. */
+/* TRUE if no rank has an error. Otherwise all ranks get the error of the first rank that has one.
+ */
 static gboolean agree_on_error(GError **error)
 {
         g_autoptr(GBytes) bytes = error_bytes(*error), first = NULL;
-        g_autoptr(GPtrArray) all = gather(bytes);
+        g_autoptr(GPtrArray) all = gather_bytes(bytes);
         GBytes *found = NULL;
 
         g_clear_error(error);
         for (guint i = 0; all && i < all->len; i++) {
-                GError *e = error_of(all->pdata[i]);
+                GError *e = error_from_bytes(all->pdata[i]);
 
                 if (e && !found)
                         found = all->pdata[i];
                 g_clear_error(&e);
         }
-        first = share(found ? found : all ? all->pdata[0] : NULL);
-        *error = error_of(first);
+        first = share_bytes(found ? found : all ? all->pdata[0] : NULL);
+        *error = error_from_bytes(first);
         return !*error;
 }
 
@@ -208,17 +209,17 @@ static void trade_chunk(guint to, gconstpointer out, int n_out, guint from, gpoi
         if (n_out)
                 MPI_Isend(out, n_out, MPI_BYTE, (int)to, TAG, MPI_COMM_WORLD, &sent);
         if (n_in)
-                finish(&received);
+                finish_request(&received);
         if (n_out)
-                finish(&sent);
+                finish_request(&sent);
 }
 
 /* Sends to one rank while another one sends. */
-static GBytes *trade(guint to, GBytes *bytes, guint from)
+static GBytes *trade_bytes(guint to, GBytes *bytes, guint from)
 {
         gsize n_out = 0;
         const guint8 *data = bytes ? g_bytes_get_data(bytes, &n_out) : NULL;
-        const guint8 *out = data ? data : (const guint8 *)""; /* of no bytes, there may be none */
+        const guint8 *out = data ? data : (const guint8 *)""; /* the data of no bytes may be NULL */
         guint64 told = n_out, n_in = 0;
         guint8 *in;
 
@@ -230,7 +231,7 @@ static GBytes *trade(guint to, GBytes *bytes, guint from)
         return g_bytes_new_take(in, n_in);
 }
 
-static GPtrArray *swap(GBytes *const *to)
+static GPtrArray *swap_bytes(GBytes *const *to)
 {
         GPtrArray *all = g_ptr_array_new_with_free_func((GDestroyNotify)g_bytes_unref);
 
@@ -239,12 +240,12 @@ static GPtrArray *swap(GBytes *const *to)
         for (guint i = 1; i < n_ranks; i++) {
                 guint next = (mine + i) % n_ranks, before = (mine + n_ranks - i) % n_ranks;
 
-                all->pdata[before] = trade(next, to[next], before);
+                all->pdata[before] = trade_bytes(next, to[next], before);
         }
         return all;
 }
 
-static gboolean agree(guint64 number, GError **error)
+static gboolean agree_on_number(guint64 number, GError **error)
 {
         g_autoptr(GBytes) mine_of = g_bytes_new(&number, sizeof number), first = NULL;
         guint64 expected;
@@ -252,7 +253,7 @@ static gboolean agree(guint64 number, GError **error)
         has_begun = TRUE;
         if (!agree_on_error(error))
                 return FALSE;
-        first = share(mine_of);
+        first = share_bytes(mine_of);
         memcpy(&expected, g_bytes_get_data(first, NULL), sizeof expected);
         if (number != expected)
                 g_set_error_literal(error, RAVEL_ERROR, RAVEL_ERROR_INPUT,
@@ -279,7 +280,7 @@ int ranks_end(int status, const char *message)
 
 const Peers *ranks_peers(void)
 {
-        static Peers peers = { .swap = swap, .agree = agree };
+        static Peers peers = { .swap = swap_bytes, .agree = agree_on_number };
 
         peers.mine = mine;
         peers.n = n_ranks;

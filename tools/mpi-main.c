@@ -12,7 +12,7 @@
 #include "ranks/ranks.h"
 #include "tools/tool.h"
 
-static void print_usage(FILE *to)
+static void print_mpi_usage(FILE *to)
 {
         fputs("Usage: mpirun -n N ravel-mpi nesting [OPTION...] TRACE\n\n"
               "ravel nesting by N processes together, with the same options and the same result.\n"
@@ -30,14 +30,14 @@ static void be_quiet(void)
                 dup2(null, STDOUT_FILENO);
 }
 
-static int run(int argc, char **argv)
+static int run_rank(int argc, char **argv)
 {
         if (argc < 2) {
-                print_usage(stderr);
+                print_mpi_usage(stderr);
                 return EXIT_USAGE;
         }
         if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h") || !strcmp(argv[1], "help")) {
-                print_usage(stdout);
+                print_mpi_usage(stdout);
                 return EXIT_DONE;
         }
         if (!strcmp(argv[1], "--version")) {
@@ -64,6 +64,6 @@ int main(int argc, char **argv)
         tool_be_no_terminal();
         if (ranks_peers()->mine > 0)
                 be_quiet();
-        status = run(argc, argv);
+        status = run_rank(argc, argv);
         return ranks_end(status, tool_last_words());
 }

@@ -15,10 +15,10 @@
 #include "base/hash.h"
 #include "base/printable.h"
 #include "inference/model/tuning.h"
-#include "ranks/find-together.h"
 #include "nesting/models.h"
 #include "nesting/nesting.h"
 #include "nesting/windows.h"
+#include "ranks/find-together.h"
 #include "tools/explain.h"
 #include "tools/nesting-report.h"
 #include "tools/result.h"
@@ -168,7 +168,7 @@ static gboolean has_ports(const TraceReader *reader)
         return call_connections_by_id(facts, n);
 }
 
-static Nesting *read_calls(TraceReader *reader, NodeTable *nodes, GError **error)
+static Nesting *read_trace_calls(TraceReader *reader, NodeTable *nodes, GError **error)
 {
         g_autoptr(Nesting) nesting = nesting_new(nodes, &options.nesting);
         gboolean begun = FALSE;
@@ -244,7 +244,7 @@ static void put_call(GString *line, const KnownCalls *k, guint32 call)
         printable_append_id(line, length ? id : "-", MAX(length, 1));
 }
 
-static void format_call(GString *line, const KnownCalls *k, const PathSet *set, guint32 call)
+static void format_call_line(GString *line, const KnownCalls *k, const PathSet *set, guint32 call)
 {
         guint32 parent =
                 call_links_is_relay(&k->links, call) ? NO_PARENT : k->pairs.cause[call].parent;
@@ -292,7 +292,7 @@ static gboolean write_calls(const KnownCalls *k, const PathSet *set, guint64 fir
                         order[n_calls++] = i;
         known_calls_sort(k, order, n_calls);
         for (guint32 i = 0; i < n_calls; i++) {
-                format_call(line, k, set, order[i]);
+                format_call_line(line, k, set, order[i]);
                 if (!output_file_write(out, line->str, line->len, error))
                         return FALSE;
         }
@@ -374,7 +374,7 @@ static void report_unknown(const Nesting *nesting)
 
 /* --- results --------------------------------------------------------------- */
 
-static const char *method(void)
+static const char *method_name(void)
 {
         return nesting_methods[options.nesting.method].name;
 }
@@ -406,8 +406,8 @@ static gboolean write_explanation(const Nesting *nesting, gboolean probable, GEr
                output_file_close(g_steal_pointer(&out), error);
 }
 
-static gboolean find_and_write(Nesting *nesting, TraceReader *reader, const char *arguments,
-                               int *status, GError **error)
+static gboolean find_and_write_paths(Nesting *nesting, TraceReader *reader, const char *arguments,
+                                     int *status, GError **error)
 {
         const KnownCalls *known = nesting_calls(nesting);
         g_autoptr(Verdict) verdict = nesting_report_judge(known, reader);
@@ -415,7 +415,7 @@ static gboolean find_and_write(Nesting *nesting, TraceReader *reader, const char
         g_autoptr(Store) store = NULL;
         g_autoptr(OutputFile) calls = NULL;
 
-        path_set_summary(set)->method = method();
+        path_set_summary(set)->method = method_name();
         path_set_summary(set)->model = model_id;
         path_set_summary(set)->clocks = nesting_clocks(nesting);
         path_set_summary(set)->verdict = verdict;
@@ -479,11 +479,11 @@ static gboolean add_to_all(gpointer data, guint64 number, guint32 pattern, const
         return path_set_add(r->all, copy, n, error);
 }
 
-static PathSet *new_set(Reports *r)
+static PathSet *new_window_set(Reports *r)
 {
         PathSet *set = path_set_new(r->nodes, options.siblings);
 
-        path_set_summary(set)->method = method();
+        path_set_summary(set)->method = method_name();
         if (r->all)
                 path_set_set_sink(set, add_to_all, r);
         return set;
@@ -503,7 +503,7 @@ static PathSet *write_window(gpointer data, PathSet *set, guint64 first_instance
                 path_set_summary(r->all)->cut_instances += path_set_summary(set)->cut_instances;
         r->n_windows++;
         path_set_free(r->set);
-        return r->set = new_set(r);
+        return r->set = new_window_set(r);
 }
 
 static void summarise_all(const Reports *r)
@@ -511,7 +511,7 @@ static void summarise_all(const Reports *r)
         PathSetSummary *summary = path_set_summary(r->all);
 
         windows_summarise(r->windows, r->all);
-        summary->method = method();
+        summary->method = method_name();
         summary->verdict = r->verdict;
 }
 
@@ -556,7 +556,7 @@ static gboolean report_windows(TraceReader *reader, NodeTable *nodes, const char
             (options.calls && !(r.calls = nesting_report_open_calls(
                                         options.calls, options.nesting.span > 0, error))))
                 return FALSE;
-        r.set = new_set(&r);
+        r.set = new_window_set(&r);
         r.windows = windows_new(nodes, &options.nesting, r.set, write_window, &r);
         known = windows_calls(r.windows);
         trace_reader_take_late(reader);
@@ -585,7 +585,7 @@ static gboolean report_windows(TraceReader *reader, NodeTable *nodes, const char
                output_file_close(g_steal_pointer(&r.out), error);
 }
 
-static gboolean check_options(GError **error)
+static gboolean check_nesting_options(GError **error)
 {
         gboolean cheat;
 
@@ -669,7 +669,7 @@ static gboolean check_together(int argc, char **argv, GError **error)
 }
 
 /* Whether it writes the result. */
-static gboolean is_first(void)
+static gboolean writes_result(void)
 {
         return !options.nesting.peers || options.nesting.peers->mine == 0;
 }
@@ -688,7 +688,7 @@ static guint64 digest_of_calls(const KnownCalls *k)
 }
 
 /* Whether all processes that find parents together have read the same. */
-static gboolean agree(const Nesting *nesting, GError **error)
+static gboolean agree_on_calls(const Nesting *nesting, GError **error)
 {
         return options.nesting.peers->agree(nesting ? digest_of_calls(nesting_calls(nesting)) : 0,
                                             error);
@@ -716,7 +716,7 @@ int tool_nesting_together(int argc, char **argv, const Peers *peers)
         tool_add_reader_options(context);
         if (!tool_parse(context, &argc, &argv, &status))
                 return status;
-        if (!check_options(&error) || (peers && !check_together(argc, argv, &error)))
+        if (!check_nesting_options(&error) || (peers && !check_together(argc, argv, &error)))
                 return tool_fail(error);
         if (peers && peers->n > 1) {
                 options.nesting.peers = peers;
@@ -728,7 +728,7 @@ int tool_nesting_together(int argc, char **argv, const Peers *peers)
                 return tool_fail(error);
         if (options.learn)
                 options.nesting.learn = models_new();
-        reader = tool_open_trace(argc, argv, nodes, result_has_store() && is_first(), &error);
+        reader = tool_open_trace(argc, argv, nodes, result_has_store() && writes_result(), &error);
         if (!reader && !options.nesting.peers)
                 return tool_fail(error);
         if (options.nesting.span > 0) {
@@ -739,8 +739,8 @@ int tool_nesting_together(int argc, char **argv, const Peers *peers)
                                                                                  : tool_fail(error);
         }
         tool_progress_stage("reading");
-        nesting = reader ? read_calls(reader, nodes, &error) : NULL;
-        if (options.nesting.peers ? !agree(nesting, &error) : !nesting)
+        nesting = reader ? read_trace_calls(reader, nodes, &error) : NULL;
+        if (options.nesting.peers ? !agree_on_calls(nesting, &error) : !nesting)
                 return tool_fail(error);
         tool_report_reader(reader);
         if (options.explain &&
@@ -749,7 +749,7 @@ int tool_nesting_together(int argc, char **argv, const Peers *peers)
         tool_progress_stage("finding parents");
         nesting_find_parents(nesting);
         tool_progress_stage(NULL);
-        if (!is_first())
+        if (!writes_result())
                 return EXIT_DONE;
         if (nesting_calls(nesting)->key &&
             !report_truth(nesting_calls(nesting), nesting_truth(nesting), reader, &error))
@@ -762,7 +762,7 @@ int tool_nesting_together(int argc, char **argv, const Peers *peers)
                              "some calls fit into no other, as with wrong clocks, but nothing "
                              "proves it and no clock was moved",
                              "--skew-window 1us"); /* the least window */
-        if (!find_and_write(nesting, reader, arguments, &status, &error))
+        if (!find_and_write_paths(nesting, reader, arguments, &status, &error))
                 return tool_fail(error);
         return status;
 }
