@@ -7,9 +7,9 @@
  * before the capture's start. Or the root's caller was called before the root's start, and the
  * return of this call lies after the capture's end.
  *
- * The other end of a lone message lies outside the capture if the message is near the capture's
- * start or end: no further than the longest call on its edge lasts. Otherwise the other end was
- * lost.
+ * A lone message is near the capture's start or end if the longest call on its edge lasts at least
+ * as long as the time between. Its other end lies outside the capture then. Otherwise the other end
+ * was lost.
  */
 #ifndef RAVEL_CUTS_H
 #define RAVEL_CUTS_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  *
- * ravel-convolution: the verb of that name, which ravel becomes where it is asked for it.
+ * ravel-convolution: the program that ravel starts for the verb convolution.
  */
 #include "tools/tool.h"
 

@@ -16,7 +16,7 @@
 #include "tracefmt/trace-clocks.h"
 
 enum {
-        MOST_LAGS = 1 << 26,  /* what a few arrays of that length take is still memory to have */
+        MOST_LAGS = 1 << 26,  /* a few arrays of this length fit into memory */
         MOST_WHOLE = 1 << 28, /* quanta, for --correlate whole */
 };
 
@@ -106,7 +106,8 @@ static gboolean check_options(GError **error)
                 options.method = g_strdup("auto");
         if (!result_check_options(error))
                 return FALSE;
-        o->correlate = tool_choice_index(options.correlate, correlates); /* in its order */
+        o->correlate =
+                tool_choice_index(options.correlate, correlates); /* in the order of the enum */
         if (o->between > o->spike) {
                 g_set_error(error, RAVEL_ERROR, RAVEL_ERROR_USAGE,
                             "--between %g is above --spike %g, expected it to be at most that",
@@ -130,7 +131,7 @@ static gboolean check_options(GError **error)
 
 /* --- reading --------------------------------------------------------------- */
 
-/* Calls and returns by edge, each stamped once or at both ends; and messages that are neither. */
+/* Calls and returns by edge, each stamped at one or both ends; and one-way messages. */
 typedef struct {
         EdgeCalls edge;
         guint64 stamps[N_MESSAGE_OPS];
@@ -228,7 +229,7 @@ static EdgeTraces *read_edges(TraceReader *reader, NodeTable *nodes, Counts *cou
         return edge_trace_loader_finish(g_steal_pointer(&loader), !options.no_fold);
 }
 
-/* The node that the user calls text, by name or as it is written in a trace. */
+/* The node of this name, or of this written form. */
 static NodeId find_node(const NodeTable *nodes, const char *text, gsize n)
 {
         NodeId node = node_table_lookup(nodes, text, n);
@@ -254,7 +255,7 @@ static gboolean input_error(GError **error, const char *format, ...)
         return FALSE;
 }
 
-/* NULL and error set where a root that the user names is no node that sends. */
+/* NULL and error set if a root of the user is no node that sends. */
 static GArray *find_roots(const EdgeTraces *traces, GError **error)
 {
         g_autoptr(GArray) roots = NULL;
@@ -354,7 +355,7 @@ static gboolean check_choice(const EdgeTraces *traces, const ConvolutionOptions 
         return TRUE;
 }
 
-/* One that is in doubt is the last that is found. */
+/* A doubtful clock is the last one found. */
 static void report_clocks(const EdgeTraces *traces, const GArray *clocks)
 {
         g_autofree char *remedy = NULL;
@@ -373,7 +374,7 @@ static void report_clocks(const EdgeTraces *traces, const GArray *clocks)
                              remedy);
 }
 
-/* Why paths end, as far as it is not the trace's doing. */
+/* Warns of paths that end early by limits of this program. */
 static void report_ends(const Convolution *run)
 {
         const ConvolutionOptions *o = &run->options;
@@ -392,7 +393,7 @@ static void report_ends(const Convolution *run)
                           run->ends[PATH_END_DEPTH], o->max_depth);
         if (run->left_out)
                 tool_warn("%" G_GUINT64_FORMAT " messages are not followed: an edge of a root has "
-                                               "%u vertices already (raise --min-messages)",
+                          "%u vertices already (raise --min-messages)",
                           run->left_out, o->max_vertices);
 }
 
@@ -441,7 +442,7 @@ static gboolean write_paths(const Convolution *run, PathSet *set, TraceReader *r
         return result_write(set, error);
 }
 
-/* "a>b" to the edge; NULL and error set where there is none. */
+/* Finds the edge of "a>b"; NULL and error set if there is none. */
 static const EdgeTrace *find_edge(const EdgeTraces *traces, const char *text, GError **error)
 {
         const char *to = strchr(text, '>');
@@ -498,8 +499,7 @@ static gboolean write_correlation(const Convolution *run, const PathSet *set,
                output_file_close(g_steal_pointer(&out), error);
 }
 
-/* A run with what is chosen of the traces as they are; NULL and error set where roots or
- * lags are not what they may be. */
+/* Makes a run from the options and the traces. NULL and error set if roots or lags are invalid. */
 static Convolution *new_run(const EdgeTraces *traces, GError **error)
 {
         ConvolutionOptions o = options.convolution;
@@ -514,8 +514,9 @@ static Convolution *new_run(const EdgeTraces *traces, GError **error)
                        : NULL;
 }
 
-/* The run of traces whose clocks are put right one after another; found, of ClockOffset, says
- * which. One that is not proven, or with a literal method the first, is left as it is. */
+/* Makes a run of traces and corrects their clocks one after another. found: of ClockOffset, the
+ * corrected clocks. A clock without proof is left alone, and with a literal method the first clock,
+ * too. */
 static Convolution *put_clocks_right(EdgeTraces *traces, gboolean literal, TraceClocks clocks,
                                      GArray *found, GError **error)
 {

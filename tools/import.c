@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  *
- * ravel import FILE...: a trace of what another program knows of packets, or of spans.
+ * ravel import FILE...: makes a trace from packets or spans that another program recorded.
  */
 #include <string.h>
 
@@ -38,10 +38,11 @@ static const GOptionEntry entries[] = {
         G_OPTION_ENTRY_NULL
 };
 
-/* Known by how a file begins, the first that does, or by an option. */
+/* A format is known by an option, or else by the beginning of a file: the first format that
+ * recognises it. */
 static const struct {
         const ImportFormat *format;
-        const gboolean *wanted; /* NULL: there is no option */
+        const gboolean *wanted; /* NULL: the format has no option */
 } formats[] = {
         { &import_tshark, &options.tshark },
         { &import_spans, NULL },
@@ -66,7 +67,7 @@ static void run_clear(Run *run)
 }
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Run, run_clear)
 
-/* ImportName. What is no address is a name. */
+/* ImportName. Text that is no address is a name. */
 static NodeId name_node(gpointer user, const ImportEnd *own, const ImportEnd *peer, gint64 time)
 {
         Run *run = user;
@@ -92,7 +93,7 @@ static gboolean load_names(Run *run, GError **error)
         return TRUE;
 }
 
-/* Bytes of a file, of which the first were read to know it. */
+/* The bytes of a file. The first bytes were read to recognise it. */
 typedef struct {
         ByteSource *source;
         guint8 *begin;
@@ -162,7 +163,7 @@ static gboolean add_line(Run *run, const char *source, guint64 number, const gui
         return FALSE;
 }
 
-/* The lines that are whole, and at the end the rest. */
+/* Hands on the complete lines, and at the end the rest. */
 static gboolean take_lines(Run *run, const char *source, GByteArray *bytes, gboolean end,
                            guint64 *number, GError **error)
 {
@@ -204,7 +205,7 @@ static gboolean read_lines(Run *run, Source *s, GError **error)
         return n == 0 && take_lines(run, name, bytes, TRUE, &number, error);
 }
 
-/* A file that ends within a value is used as far as it goes, as a trace is. */
+/* Reads a whole file. A file that ends within a value is used up to there, as a trace is. */
 static gboolean read_whole(Run *run, Source *s, GError **error)
 {
         ImportInput input = { byte_source_name(s->source), source_read, s };
@@ -322,7 +323,7 @@ static gboolean write_trace(Run *run, char **sources, int n, GError **error)
 
 /* --- mails ------------------------------------------------------------------------ */
 
-/* MailName: --nodes knows addresses, and may name them otherwise than mails do. */
+/* MailName. --nodes knows addresses, and may name them differently from mails. */
 static NodeId name_host(gpointer user, const char *name, const char *address)
 {
         Run *run = user;

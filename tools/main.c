@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  *
- * ravel: dispatches to the verb. The algorithms also answer when the program is
- * called by their names, as the paper has them.
+ * ravel: dispatches to the verb. The algorithms also answer if the program is started by the
+ * paper's names for them.
  */
 #include <stdio.h>
 #include <string.h>
@@ -10,8 +10,8 @@
 #include "tools/removed.h"
 #include "tools/tool.h"
 
-/* A program of its own: FFTW, which it links, and Graphviz, which ravel-draw links, must not come
- * in one. */
+/* Starts a program of its own: it links FFTW, which must not come into one program with Graphviz.
+ */
 static int run_convolution(int argc, char **argv)
 {
         (void)argc;

@@ -13,7 +13,7 @@
 #include "tracefmt/output-file.h"
 #include "tracefmt/trace-writer.h"
 
-enum { MAX_CONFIGURATION = 1 << 20 }; /* bytes: some 20,000 tracelets, in seconds */
+enum { MAX_CONFIGURATION = 1 << 20 }; /* bytes: about 20,000 tracelets, which take seconds */
 
 static struct {
         char *write;
@@ -42,7 +42,7 @@ static volatile sig_atomic_t interrupted;
 static void on_signal(int number)
 {
         interrupted = number;
-        signal(number, output_files_die); /* the second time */
+        signal(number, output_files_die); /* on the second signal */
 }
 
 static void catch_signals(void)
@@ -63,7 +63,7 @@ static gboolean parse_number(const char *option, const char *text, guint64 least
         return FALSE;
 }
 
-/* What the command line says goes before what the configuration says. */
+/* Options of the command line override the configuration. */
 static gboolean apply_options(Scenario *s, GError **error)
 {
         if (options.stamps)
@@ -105,7 +105,7 @@ static gboolean write_number(TraceWriter *writer, const char *key, guint64 numbe
         return trace_writer_fact(writer, key, text, error);
 }
 
-/* What made the trace: with these facts anybody can make it again. */
+/* Writes how the trace was made, so that anybody can make it again. */
 static gboolean write_facts(TraceWriter *writer, const Scenario *s, GError **error)
 {
         if (!trace_writer_fact(writer, "made by", "maketrace of " PACKAGE_STRING, error) ||

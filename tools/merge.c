@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  *
- * ravel merge TRACE...: one trace of several, in the order of time, in which what several
- * of them observed is once.
+ * ravel merge TRACE...: merges traces in the order of time. A message that several traces observed
+ * stands in the result once.
  */
 #include <string.h>
 
@@ -26,7 +26,7 @@ static const GOptionEntry entries[] = { { "output", 'w', 0, G_OPTION_ARG_FILENAM
                                           "TIME" },
                                         G_OPTION_ENTRY_NULL };
 
-/* What a run works with. */
+/* The state of a run. */
 typedef struct {
         NodeTable *nodes;
         GPtrArray *readers; /* of TraceReader */
@@ -96,7 +96,7 @@ static Run *run_new(int argc, char **argv, GError **error)
 
 /* --- facts ----------------------------------------------------------------- */
 
-/* One clock or several: of all traces together. */
+/* Writes whether all traces together have one clock or several. */
 static gboolean write_clocks(Run *run, GError **error)
 {
         MergedClocks merged = { 0 };
@@ -112,7 +112,7 @@ static gboolean write_clocks(Run *run, GError **error)
                trace_writer_fact(run->writer, "clocks", trace_clocks_word(merged.clocks), error);
 }
 
-/* What was known of each trace before its first message, in the order of the traces. */
+/* Writes the facts before each trace's first message, in the order of the traces. */
 static gboolean write_head(Run *run, GError **error)
 {
         if (!write_clocks(run, error))
@@ -132,7 +132,7 @@ static gboolean write_head(Run *run, GError **error)
         return TRUE;
 }
 
-/* "key: 12": the number, and key in front of it. */
+/* Splits "key: 12" into the number and the key before it. */
 static gboolean parse_counter(const char *fact, char **key, guint64 *n)
 {
         const char *value = g_strrstr(fact, ": ");
@@ -143,7 +143,7 @@ static gboolean parse_counter(const char *fact, char **key, guint64 *n)
         return TRUE;
 }
 
-/* What the traces doubt, edge by edge, added up. */
+/* Writes the doubts of all traces, summed by edge. */
 static gboolean write_doubts(Run *run, GError **error)
 {
         g_autoptr(GArray) doubts = g_array_new(FALSE, FALSE, sizeof(Doubt));
@@ -168,7 +168,7 @@ static gboolean write_doubts(Run *run, GError **error)
         return TRUE;
 }
 
-/* Whether the fact is said anew of all traces: ravel stats judges what is here. */
+/* Whether this program writes the fact anew for all traces: ravel stats judges the merged one. */
 static gboolean is_said_anew(Run *run, const char *fact)
 {
         Doubt doubt;
@@ -176,8 +176,8 @@ static gboolean is_said_anew(Run *run, const char *fact)
         return g_str_has_prefix(fact, "judgement: ") || doubt_from_fact(&doubt, fact, run->nodes);
 }
 
-/* The counters after the messages are added up, in the order in which they first come, and
- * the doubts; what else is said there is copied. */
+/* Writes the facts after the messages. Counters are summed, in the order of their first occurrence;
+ * doubts, too. Other facts are copied. */
 static gboolean write_tail(Run *run, GError **error)
 {
         g_autoptr(GPtrArray) keys = g_ptr_array_new_with_free_func(g_free);
@@ -249,7 +249,7 @@ static const char *name_of(const Run *run, guint trace)
         return trace_reader_name(run->readers->pdata[trace]);
 }
 
-/* TRUE where one message may be in the trace twice. */
+/* Warns of clocks. TRUE if one message may stand in the trace twice. */
 static gboolean report_clocks(const Run *run)
 {
         g_autoptr(GArray) clocks = overlap_find_clocks(run->overlap, run->window);
@@ -270,7 +270,7 @@ static gboolean report_clocks(const Run *run)
         return twice;
 }
 
-/* The same. */
+/* Warns of names. TRUE if one message may stand in the trace twice. */
 static gboolean report_names(const Run *run)
 {
         g_autoptr(GArray) names = overlap_find_names(run->overlap);

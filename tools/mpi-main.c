@@ -20,7 +20,7 @@ static void print_mpi_usage(FILE *to)
               to);
 }
 
-/* Rank 0 speaks for all. */
+/* Drops the messages and the output of this rank, because rank 0 writes them. */
 static void be_quiet(void)
 {
         int null = open("/dev/null", O_WRONLY | O_CLOEXEC);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  *
- * ravel nesting TRACE: the nesting algorithm, from a trace to ranked path
- * patterns.
+ * ravel nesting TRACE: the nesting algorithm, from a trace to ranked path patterns.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -30,7 +29,7 @@ static struct {
         NestingOptions nesting;
         SiblingOrder siblings;
         char *method, *order, *calls, *explain, *learn, *model;
-        const char *of_paper; /* an option that was given and is for that method alone */
+        const char *of_paper; /* an option that was given and needs --method paper */
         gboolean cheat, no_fold, no_requests;
         gint threads;
 } options = { .nesting = NESTING_DEFAULTS };
@@ -196,7 +195,7 @@ static Nesting *read_trace_calls(TraceReader *reader, NodeTable *nodes, GError *
         return g_steal_pointer(&nesting);
 }
 
-/* FALSE with error set where there is nothing to cheat by. */
+/* Reports missing and repeated path=. FALSE with error set if no call has one. */
 static gboolean report_truth(const KnownCalls *calls, const TruthCounts *truth,
                              const TraceReader *reader, GError **error)
 {
@@ -278,7 +277,7 @@ static void format_call_line(GString *line, const KnownCalls *k, const PathSet *
         g_string_append_c(line, '\n');
 }
 
-/* The calls that have a place from first_instance on; their patterns are in set. */
+/* Writes the calls whose instance is first_instance or later. Their patterns are in set. */
 static gboolean write_calls(const KnownCalls *k, const PathSet *set, guint64 first_instance,
                             OutputFile *out, GError **error)
 {
@@ -301,7 +300,7 @@ static gboolean write_calls(const KnownCalls *k, const PathSet *set, guint64 fir
 
 /* --- models ---------------------------------------------------------------- */
 
-static char *model_id; /* of the model that was given; NULL */
+static char *model_id; /* the id of the model of --model; NULL */
 
 static GMappedFile *map_file(const char *path, GError **error)
 {
@@ -316,7 +315,7 @@ static GMappedFile *map_file(const char *path, GError **error)
         return file;
 }
 
-/* Reads the model that is to decide. */
+/* Reads the model of --model. */
 static gboolean load_model(GError **error)
 {
         g_autoptr(GMappedFile) file = map_file(options.model, error);
@@ -361,7 +360,7 @@ static gboolean save_model(const TraceReader *reader, GError **error)
                output_file_close(g_steal_pointer(&out), error);
 }
 
-/* What the model did not know. */
+/* Warns of nodes that the model does not know. */
 static void report_unknown(const Nesting *nesting)
 {
         guint n = nesting_unknown_nodes(nesting);
@@ -379,7 +378,7 @@ static const char *method_name(void)
         return nesting_methods[options.nesting.method].name;
 }
 
-/* n: NULL with windows. */
+/* n: NULL with --window. */
 static Store *open_store(const NodeTable *nodes, const Nesting *n, PathSet *set,
                          const char *arguments, GError **error)
 {
@@ -443,12 +442,12 @@ static gboolean find_and_write_paths(Nesting *nesting, TraceReader *reader, cons
 typedef struct {
         NodeTable *nodes; /* borrowed */
         Windows *windows;
-        PathSet *set; /* of the window in hand */
+        PathSet *set; /* of the current window */
         guint64 n_windows;
         OutputFile *out, *calls;
-        PathSet *all; /* of all windows, where there is a store */
+        PathSet *all; /* of all windows, for the store; NULL: no store */
         Store *store;
-        Verdict *verdict; /* once the trace is read */
+        Verdict *verdict; /* known when the trace is read */
 } Reports;
 
 static void reports_clear(Reports *r)
@@ -463,7 +462,7 @@ static void reports_clear(Reports *r)
 }
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Reports, reports_clear)
 
-/* The store has the paths of all windows. */
+/* Adds the paths of a window to the set of all windows, for the store. */
 static gboolean add_to_all(gpointer data, guint64 number, guint32 pattern, const PathCall *calls,
                            const guint32 *slot, guint32 n, double probability, GError **error)
 {
@@ -493,7 +492,8 @@ static PathSet *write_window(gpointer data, PathSet *set, guint64 first_instance
 {
         Reports *r = data;
 
-        tool_progress_read(0); /* that line goes, this may be its terminal */
+        tool_progress_read(
+                0); /* clears the progress line: the result may go to the same terminal */
         if ((r->calls &&
              (!write_calls(windows_calls(r->windows), set, first_instance, r->calls, error) ||
               !output_file_flush(r->calls, error))) ||
@@ -517,12 +517,12 @@ static void summarise_all(const Reports *r)
 
 static void on_interrupt(int number)
 {
-        signal(number, output_files_die); /* the second time */
+        signal(number, output_files_die); /* on the second signal */
 }
 
-/* Ctrl-C, or the end of the terminal, ends all programs of a pipeline: the one that writes the
- * trace ends it, and what came until then is still reported. Ctrl-C a second time ends this one,
- * too. */
+/* Ctrl-C, or the end of the terminal, signals all programs of a pipeline. The writer of the trace
+ * ends it, and this program still reports everything up to there. A second Ctrl-C ends this
+ * program, too. */
 static void leave_interrupt_to_writer(void)
 {
         struct sigaction action = { .sa_handler = on_interrupt, .sa_flags = SA_RESTART };
@@ -531,7 +531,7 @@ static void leave_interrupt_to_writer(void)
         signal(SIGHUP, SIG_IGN);
 }
 
-/* What the last facts say comes too late for the windows that are written. */
+/* Warns after the windows are written, because the last facts come too late for them. */
 static void report_verdict(const Verdict *verdict)
 {
         if (!verdict->fit)
@@ -648,7 +648,7 @@ static gboolean check_nesting_options(GError **error)
                (!options.model || run_files_read(options.model, error));
 }
 
-/* Several processes find the parents of a whole trace, jointly. */
+/* Checks the options of ravel-mpi: several processes find the parents of a whole trace, jointly. */
 static gboolean check_together(int argc, char **argv, GError **error)
 {
         const char *alone = options.cheat                            ? "--cheat"
@@ -668,13 +668,13 @@ static gboolean check_together(int argc, char **argv, GError **error)
         return FALSE;
 }
 
-/* Whether it writes the result. */
+/* Whether this process writes the result. */
 static gboolean writes_result(void)
 {
         return !options.nesting.peers || options.nesting.peers->mine == 0;
 }
 
-/* Something that tells the calls of one trace from those of another. */
+/* A number that differs if two traces have different calls. */
 static guint64 digest_of_calls(const KnownCalls *k)
 {
         guint64 digest = hash_word(HASH_SEED, k->pairs.n);
@@ -687,7 +687,7 @@ static guint64 digest_of_calls(const KnownCalls *k)
         return digest;
 }
 
-/* Whether all processes that find parents together have read the same. */
+/* Whether all processes have read the same calls. */
 static gboolean agree_on_calls(const Nesting *nesting, GError **error)
 {
         return options.nesting.peers->agree(nesting ? digest_of_calls(nesting_calls(nesting)) : 0,
@@ -722,7 +722,8 @@ int tool_nesting_together(int argc, char **argv, const Peers *peers)
                 options.nesting.peers = peers;
                 options.nesting.find_together = find_tasks_together;
                 if (!options.threads)
-                        options.nesting.threads = 1; /* others have the other processors */
+                        options.nesting.threads =
+                                1; /* the other processes use the other processors */
         }
         if (options.model && !load_model(&error))
                 return tool_fail(error);
@@ -761,7 +762,7 @@ int tool_nesting_together(int argc, char **argv, const Peers *peers)
         result_report_clocks(nesting_clocks(nesting), nodes,
                              "some calls fit into no other, as with wrong clocks, but nothing "
                              "proves it and no clock was moved",
-                             "--skew-window 1us"); /* the least window */
+                             "--skew-window 1us"); /* the smallest window */
         if (!find_and_write_paths(nesting, reader, arguments, &status, &error))
                 return tool_fail(error);
         return status;

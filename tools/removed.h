@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  *
- * The verbs and options that earlier versions had.
+ * The verbs and options of earlier versions.
  */
 #ifndef RAVEL_REMOVED_H
 #define RAVEL_REMOVED_H
 
-/* What to use instead of an option of a verb, which may have its value behind a "=", or of a verb,
- * with verb NULL. NULL: no version had it. */
+/* The replacement of a removed option of a verb, or of a removed verb (verb: NULL). The option may
+ * have its value after a "=". NULL: no version had it. */
 const char *removed_instead(const char *verb, const char *name);
 
 #endif

@@ -23,7 +23,7 @@ static void set_user(Rights *r, const struct passwd *user)
         r->name = g_strdup(user->pw_name);
 }
 
-/* A user that need not have a name; of group, where the user has none. FALSE: it is root. */
+/* Sets the user, which may have no name; group is used if the user has none. FALSE: it is root. */
 static gboolean set_number(Rights *r, uid_t user, gid_t group)
 {
         const struct passwd *known = getpwuid(user);
@@ -40,7 +40,7 @@ static gboolean set_number(Rights *r, uid_t user, gid_t group)
         return TRUE;
 }
 
-/* The number in an environment variable, 0 where there is none. */
+/* The number in an environment variable; 0: none. */
 static guint32 number_of(const char *variable)
 {
         guint64 number;

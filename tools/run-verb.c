@@ -31,7 +31,7 @@ static void G_GNUC_NORETURN run(int (*verb)(int, char **), const GPtrArray *argu
         int result;
 
         prctl(PR_SET_PDEATHSIG, SIGTERM);
-        if (getppid() != parent) /* it is gone by now */
+        if (getppid() != parent) /* the parent has already ended */
                 _exit(EXIT_INTERRUPTED);
         if (log)
                 redirect(log, STDERR_FILENO);
@@ -60,7 +60,7 @@ int run_verb(int (*verb)(int, char **), const GPtrArray *arguments, const char *
         sigemptyset(&mine);
         for (guint i = 0; i < G_N_ELEMENTS(numbers); i++)
                 sigaddset(&mine, numbers[i]);
-        sigprocmask(SIG_BLOCK, &mine, &usual); /* until there is whom to pass it on to */
+        sigprocmask(SIG_BLOCK, &mine, &usual); /* until the child exists, to pass it on to */
         child = fork();
         if (child == 0) {
                 sigprocmask(SIG_SETMASK, &usual, NULL);

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  *
- * A verb that is run by another one: each reads its options into what it has one of, so that each
- * has a process of its own.
+ * Runs a verb for another verb. Each verb reads its options into a static struct, so each runs in a
+ * process of its own.
  */
 #ifndef RAVEL_RUN_VERB_H
 #define RAVEL_RUN_VERB_H
 
 #include <glib.h>
 
-/* arguments: strings, the first the verb's name, NULL at the end, which the verb may change. What
- * it prints on standard output is thrown away; log: where standard error goes, NULL: where it goes
- * now. A signal that would end this process ends the verb first, which also ends where this one is
- * killed. Returns the exit status. */
+/* arguments: strings that the verb may change, its name first, NULL at the end. Its standard output
+ * is thrown away; its standard error goes to log, or NULL: stays. A signal that would end this
+ * process ends the verb first. If this process is killed, the verb ends, too. Returns the exit
+ * status. */
 int run_verb(int (*verb)(int, char **), const GPtrArray *arguments, const char *log);
 
 #endif

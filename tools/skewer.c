@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  *
- * ravel skewer TRACE: adds skew to the clocks of nodes, takes it out again, or finds
- * out what there is (paper, section 7.5.6).
+ * ravel skewer TRACE: adds skew to the clocks of nodes, removes it, or estimates it (paper, section
+ * 7.5.6).
  */
 #include <math.h>
 #include <stdio.h>
@@ -16,7 +16,7 @@
 #include "tracefmt/output-file.h"
 
 static struct {
-        GArray *skews; /* of NamedSkew; NULL where --skew was not given */
+        GArray *skews; /* of NamedSkew; NULL: no --skew */
         gboolean undo, estimate, deskew;
         char *reference;
         char *output;
@@ -36,7 +36,7 @@ static gboolean usage_error(GError **error, const char *found, const char *expec
 
 /* --- options --------------------------------------------------------------- */
 
-/* One signed part, "+30ms" or "-50ppm", is added to skew. */
+/* Adds one signed part, "+30ms" or "-50ppm", to skew. */
 static gboolean add_part(Skew *skew, const char *part, GError **error)
 {
         const char *digits = part + (*part == '+' || *part == '-');
@@ -63,7 +63,7 @@ static gboolean add_part(Skew *skew, const char *part, GError **error)
         return TRUE;
 }
 
-/* The skew of the name, added where it is new. */
+/* The skew of the name, which is added if it is new. */
 static Skew *find_skew(const char *name)
 {
         NamedSkew new = { g_strdup(name), { 0 } };
@@ -80,8 +80,8 @@ static Skew *find_skew(const char *name)
         return &g_array_index(options.skews, NamedSkew, options.skews->len - 1).skew;
 }
 
-/* NODE=+30ms, NODE=+50ppm or NODE=+30ms+50ppm. A sign after a unit begins a part, one
- * after an exponent's e does not. */
+/* NODE=+30ms, NODE=+50ppm or NODE=+30ms+50ppm. A sign after a unit begins a part; a sign after an
+ * exponent's e does not. */
 static gboolean parse_skew(const char *option, const char *value, gpointer data, GError **error)
 {
         const char *equals = strrchr(value, '=');
@@ -145,16 +145,15 @@ static gboolean check_options(GError **error)
 
 /* --- the trace -------------------------------------------------------------- */
 
-/* A trace, read once or twice: a file first to see what is in it, before anything is
- * written. */
+/* A trace, read once or twice. A file is read first without writing anything, to survey it. */
 typedef struct {
         int argc;
         char **argv;
         NodeTable *nodes;
         gboolean is_file;
-        gboolean is_sorted; /* it had to be, the first time */
-        guint head;         /* facts before the first message, then */
-        GByteArray *roles;  /* by NodeId: what messages say of it */
+        gboolean is_sorted; /* it was sorted in the first reading */
+        guint head;         /* the number of facts before the first message */
+        GByteArray *roles;  /* by NodeId: its roles in messages */
         const char *name;   /* interned */
 } Input;
 
@@ -191,7 +190,7 @@ static gboolean has_role(const Input *input, NodeId node, guint8 role)
         return node < input->roles->len && (input->roles->data[node] & role);
 }
 
-/* The node of that name. NO_NODE and error set where no message names it. */
+/* The node of a name. NO_NODE and error set if no message names it. */
 static NodeId find_node(const Input *input, const char *name, GError **error)
 {
         NodeId node = node_table_lookup(input->nodes, name, strlen(name));
@@ -211,7 +210,7 @@ static NodeId find_node(const Input *input, const char *name, GError **error)
         return NO_NODE;
 }
 
-/* That the facts from first to n may stand where they do, which is after messages. */
+/* Checks that the facts from first to n - 1 may stand after messages. */
 static gboolean check_late(const Input *input, char *const *facts, guint first, guint n,
                            GError **error)
 {
@@ -226,8 +225,7 @@ static gboolean check_late(const Input *input, char *const *facts, guint first, 
         return TRUE;
 }
 
-/* Reads all of it, to see that it can be and what is in it; into *clocks, where that is
- * not NULL. */
+/* Reads the whole trace, to see that it is readable, and to estimate *clocks, if not NULL. */
 static gboolean survey(Input *input, Clocks **clocks, GError **error)
 {
         g_autoptr(TraceReader) reader = open_input(input, error);
@@ -266,10 +264,10 @@ static gboolean survey(Input *input, Clocks **clocks, GError **error)
 
 /* --- writing a trace ---------------------------------------------------------- */
 
-/* trace_reader_facts() gives no more. */
+/* The most facts that trace_reader_facts() gives. */
 enum { MAX_FACTS = 10000 };
 
-/* Appends the skews that undo those of the facts, the last first. */
+/* Appends the skews that undo the facts' skews, the last first. */
 static gboolean undo_facts(char *const *facts, guint n, Input *input, GArray *skews, GError **error)
 {
         if (n >= MAX_FACTS) {
@@ -300,9 +298,9 @@ static gboolean undo_facts(char *const *facts, guint n, Input *input, GArray *sk
         return FALSE;
 }
 
-/* The facts that stand at the head of the trace, what was done after the others. Those
- * of a skew end the head: what comes after them belongs to the first message, which may
- * become another one. Returns how many that are; G_MAXUINT with error set. */
+/* Writes the facts at the head of the trace. A skew's facts end the head: later facts belong to the
+ * first message, which may become another one. Returns the number of facts in the head; G_MAXUINT
+ * with error set. */
 static guint write_head(TraceWriter *out, char *const *facts, guint n, const NodeTable *nodes,
                         const GArray *skews, GError **error)
 {
@@ -325,7 +323,7 @@ static guint write_head(TraceWriter *out, char *const *facts, guint n, const Nod
         return head;
 }
 
-/* Hands on the facts from *done to n. */
+/* Hands on the facts from *done to n - 1. */
 static gboolean copy_facts(Skewer *skewer, char *const *facts, guint *done, guint n,
                            const Input *input, GError **error)
 {
@@ -336,7 +334,7 @@ static gboolean copy_facts(Skewer *skewer, char *const *facts, guint *done, guin
         return TRUE;
 }
 
-/* Every message of reader from m on, of which status says whether there is one. */
+/* Copies every message of reader from m on. status: whether there is a message in m. */
 static gboolean copy_messages(Input *input, TraceReader *reader, Message *m, int status, guint done,
                               Skewer *skewer, GError **error)
 {
@@ -357,7 +355,7 @@ static gboolean copy_messages(Input *input, TraceReader *reader, Message *m, int
         return copy_facts(skewer, facts, &done, n, input, error) && skewer_finish(skewer, error);
 }
 
-/* That messages have all the names of --skew. */
+/* Checks that messages have all names of --skew. */
 static gboolean check_names(const Input *input, GError **error)
 {
         for (guint i = 0; options.skews && i < options.skews->len; i++) {
@@ -373,7 +371,7 @@ static gboolean check_names(const Input *input, GError **error)
         return TRUE;
 }
 
-/* The skews of --skew, drifts counted from the first stamp. */
+/* Adds the skews of --skew, with drifts from the first stamp on. */
 static void add_named(GArray *skews, NodeTable *nodes, gint64 since)
 {
         for (guint i = 0; options.skews && i < options.skews->len; i++) {
@@ -386,7 +384,7 @@ static void add_named(GArray *skews, NodeTable *nodes, gint64 since)
         }
 }
 
-/* Writes the trace with skews, and with what the options say. */
+/* Writes the trace with the given skews and the skews of the options. */
 static gboolean write_skewed(Input *input, GArray *skews, GError **error)
 {
         g_autoptr(TraceReader) reader = open_input(input, error);
@@ -398,7 +396,7 @@ static gboolean write_skewed(Input *input, GArray *skews, GError **error)
         int status;
 
         if (reader && !input->is_file)
-                trace_reader_take_late(reader); /* one of a pipe goes on at once */
+                trace_reader_take_late(reader); /* a message of a pipe is written at once */
         if (!reader || (input->is_sorted && !trace_reader_sort(reader, error)) ||
             (status = trace_reader_next(reader, &m, error)) < 0)
                 return FALSE;
@@ -425,7 +423,7 @@ static gboolean write_skewed(Input *input, GArray *skews, GError **error)
 
 /* --- estimates -------------------------------------------------------------- */
 
-/* Says which nodes have no estimate, and why, a line for each reason. */
+/* Says which nodes have no estimate and why, one line for each reason. */
 static void report_ties(const ClockEstimates *e, const NodeTable *nodes)
 {
         static const char *const reasons[N_CLOCK_TIES] = {
@@ -458,7 +456,7 @@ static void report_ties(const ClockEstimates *e, const NodeTable *nodes)
                           node_table_written(nodes, e->worst.b), e->worst.by / 1e6);
 }
 
-/* Where there is no node that anything can be said of. */
+/* Sets the error if no node has an estimate. */
 static gboolean fail_untied(const Input *input, const ClockEstimates *e, GError **error)
 {
         g_autofree char *given_up =
@@ -547,7 +545,7 @@ static gboolean write_estimates(const Input *input, const ClockEstimates *e, GEr
                output_file_close(g_steal_pointer(&out), error);
 }
 
-/* What takes the estimated skews out. */
+/* The skews that remove the estimated ones. */
 static GArray *skews_of(const ClockEstimates *e)
 {
         GArray *skews = g_array_new(FALSE, FALSE, sizeof(Skew));
