@@ -98,7 +98,7 @@ static const ToolChoice choices[] = { { "--method", &options.method, methods },
                                       { "--correlate", &options.correlate, correlates },
                                       { .option = NULL } };
 
-static gboolean check_options(GError **error)
+static gboolean check_convolution_options(GError **error)
 {
         ConvolutionOptions *o = &options.convolution;
 
@@ -182,8 +182,8 @@ static void count_message(Counts *c, const Message *m)
         g_array_index(c->edges, Counted, number - 1).stamps[m->op]++;
 }
 
-static Verdict *judge(const Counts *c, const EdgeTraces *traces, const TraceReader *reader,
-                      NodeTable *nodes)
+static Verdict *judge_traces(const Counts *c, const EdgeTraces *traces, const TraceReader *reader,
+                             NodeTable *nodes)
 {
         g_autofree EdgeCalls *edges = g_new(EdgeCalls, c->edges->len);
         Fitness fitness = { .one_way = MAX(c->one_way[0], c->one_way[1]) };
@@ -230,7 +230,7 @@ static EdgeTraces *read_edges(TraceReader *reader, NodeTable *nodes, Counts *cou
 }
 
 /* The node of this name, or of this written form. */
-static NodeId find_node(const NodeTable *nodes, const char *text, gsize n)
+static NodeId find_named_node(const NodeTable *nodes, const char *text, gsize n)
 {
         NodeId node = node_table_lookup(nodes, text, n);
 
@@ -264,7 +264,7 @@ static GArray *find_roots(const EdgeTraces *traces, GError **error)
                 return convolution_find_roots(traces);
         roots = g_array_new(FALSE, FALSE, sizeof(NodeId));
         for (char **name = options.roots; *name; name++) {
-                NodeId node = find_node(traces->nodes, *name, strlen(*name));
+                NodeId node = find_named_node(traces->nodes, *name, strlen(*name));
                 gboolean twice = FALSE;
 
                 if (node == NO_NODE || traces->first_out[node] == traces->first_out[node + 1]) {
@@ -356,7 +356,7 @@ static gboolean check_choice(const EdgeTraces *traces, const ConvolutionOptions 
 }
 
 /* A doubtful clock is the last one found. */
-static void report_clocks(const EdgeTraces *traces, const GArray *clocks)
+static void report_corrected_clocks(const EdgeTraces *traces, const GArray *clocks)
 {
         g_autofree char *remedy = NULL;
 
@@ -419,7 +419,7 @@ static char *parameters(const Convolution *run, const GArray *clocks)
         return g_string_free(g_steal_pointer(&text), FALSE);
 }
 
-static void fill_summary(const EdgeTraces *traces, PathSet *set)
+static void fill_convolution_summary(const EdgeTraces *traces, PathSet *set)
 {
         PathSetSummary *summary = path_set_summary(set);
 
@@ -443,7 +443,7 @@ static gboolean write_paths(const Convolution *run, PathSet *set, TraceReader *r
 }
 
 /* Finds the edge of "a>b"; NULL and error set if there is none. */
-static const EdgeTrace *find_edge(const EdgeTraces *traces, const char *text, GError **error)
+static const EdgeTrace *find_named_edge(const EdgeTraces *traces, const char *text, GError **error)
 {
         const char *to = strchr(text, '>');
         NodeId from, receiver;
@@ -454,8 +454,8 @@ static const EdgeTrace *find_edge(const EdgeTraces *traces, const char *text, GE
                             text);
                 return NULL;
         }
-        from = find_node(traces->nodes, text, (gsize)(to - text));
-        receiver = find_node(traces->nodes, to + 1, strlen(to + 1));
+        from = find_named_node(traces->nodes, text, (gsize)(to - text));
+        receiver = find_named_node(traces->nodes, to + 1, strlen(to + 1));
         if (from != NO_NODE && receiver != NO_NODE)
                 edge = edge_traces_lookup(traces, from, receiver);
         if (!edge)
@@ -474,8 +474,8 @@ static gboolean find_edges(const EdgeTraces *traces, const EdgeTrace **cause,
                                    "--correlation: found \"%s\", expected two edges such as "
                                    "a>b,b>c",
                                    options.correlation);
-        if (!(*cause = find_edge(traces, names[0], error)) ||
-            !(*effect = find_edge(traces, names[1], error)))
+        if (!(*cause = find_named_edge(traces, names[0], error)) ||
+            !(*effect = find_named_edge(traces, names[1], error)))
                 return FALSE;
         if ((*cause)->to == (*effect)->from)
                 return TRUE;
@@ -536,8 +536,9 @@ static Convolution *put_clocks_right(EdgeTraces *traces, gboolean literal, Trace
         return g_steal_pointer(&run);
 }
 
-static gboolean find_and_write(EdgeTraces *traces, TraceReader *reader, const Verdict *verdict,
-                               const char *arguments, int *status, GError **error)
+static gboolean find_and_write_graph(EdgeTraces *traces, TraceReader *reader,
+                                     const Verdict *verdict, const char *arguments, int *status,
+                                     GError **error)
 {
         const EdgeTrace *cause = NULL, *effect = NULL;
         g_autoptr(GArray) clocks = g_array_new(FALSE, FALSE, sizeof(ClockOffset));
@@ -557,11 +558,11 @@ static gboolean find_and_write(EdgeTraces *traces, TraceReader *reader, const Ve
         tool_progress_stage(NULL);
         if (!options.roots)
                 report_roots(traces, run->roots);
-        fill_summary(traces, set);
+        fill_convolution_summary(traces, set);
         path_set_summary(set)->verdict = verdict;
         *status = result_status(verdict, path_set_instances(set));
         report_ends(run);
-        report_clocks(traces, clocks);
+        report_corrected_clocks(traces, clocks);
         path_set_summary(set)->clocks = clocks;
         return cause ? write_correlation(run, set, cause, effect, error)
                      : write_paths(run, set, reader, arguments, error);
@@ -586,18 +587,18 @@ int tool_convolution(int argc, char **argv)
         tool_add_reader_options(context);
         if (!tool_parse(context, &argc, &argv, &status))
                 return status;
-        if (!check_options(&error) ||
+        if (!check_convolution_options(&error) ||
             !(reader = tool_open_trace(argc, argv, nodes, result_has_store(), &error)))
                 return tool_fail(error);
         tool_progress_stage("reading");
         if (!(traces = read_edges(reader, nodes, &counts, &error)))
                 return tool_fail(error);
-        verdict = judge(&counts, traces, reader, nodes);
+        verdict = judge_traces(&counts, traces, reader, nodes);
         tool_report_reader(reader);
         report_traces(traces, reader);
         if (!verdict->fit && strcmp(result_format(), "text") != 0)
                 tool_warn("no probabilities are shown: the capture is %s", verdict->judgement);
-        if (!find_and_write(traces, reader, verdict, arguments, &status, &error))
+        if (!find_and_write_graph(traces, reader, verdict, arguments, &status, &error))
                 return tool_fail(error);
         return status;
 }

@@ -20,7 +20,7 @@ static const GOptionEntry entries[] = { { "as", 0, 0, G_OPTION_ARG_STRING, &opti
                                           "Write to FILE instead of standard output", "FILE" },
                                         G_OPTION_ENTRY_NULL };
 
-static gboolean check_arguments(int argc, ExportWriter *writer, GError **error)
+static gboolean check_export_arguments(int argc, ExportWriter *writer, GError **error)
 {
         if (argc != 2) {
                 g_set_error(error, RAVEL_ERROR, RAVEL_ERROR_USAGE, "stores named: %d, expected one",
@@ -49,7 +49,8 @@ int tool_export(int argc, char **argv)
         tool_add_choices(choices);
         if (!tool_parse(context, &argc, &argv, &status))
                 return status;
-        if (!check_arguments(argc, &writer, &error) || !run_files_read_store(argv[1], &error) ||
+        if (!check_export_arguments(argc, &writer, &error) ||
+            !run_files_read_store(argv[1], &error) ||
             !run_files_write("-w", options.output, &error) ||
             !(reader = store_reader_new(argv[1], nodes, &error)) ||
             !(out = output_file_new(options.output ? options.output : "-", FALSE, &error)) ||

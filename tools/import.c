@@ -57,7 +57,7 @@ typedef struct {
         gboolean cut; /* a file ends early */
 } Run;
 
-static void run_clear(Run *run)
+static void import_run_clear(Run *run)
 {
         if (run->import)
                 run->format->end(run->import);
@@ -65,7 +65,7 @@ static void run_clear(Run *run)
         node_names_free(run->names);
         node_table_free(run->nodes);
 }
-G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Run, run_clear)
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Run, import_run_clear)
 
 /* ImportName. Text that is no address is a name. */
 static NodeId name_node(gpointer user, const ImportEnd *own, const ImportEnd *peer, gint64 time)
@@ -222,7 +222,7 @@ static gboolean read_whole(Run *run, Source *s, GError **error)
         return TRUE;
 }
 
-static void begin(Run *run, const ImportFormat *format)
+static void begin_trace(Run *run, const ImportFormat *format)
 {
         const SpanOptions spans = { run->nodes, options.node_attribute, options.whole,
                                     options.one_clock };
@@ -241,7 +241,7 @@ static gboolean read_source(Run *run, const char *path, GError **error)
         if (!source_open(&source, path, error) || !(format = choose_format(&source, error)))
                 return FALSE;
         if (!run->format)
-                begin(run, format);
+                begin_trace(run, format);
         if (run->format != format) {
                 g_set_error(error, RAVEL_ERROR, RAVEL_ERROR_INPUT,
                             "%s: found %s, expected %s as before: make a trace of each", path,
@@ -251,7 +251,7 @@ static gboolean read_source(Run *run, const char *path, GError **error)
         return format->read ? read_whole(run, &source, error) : read_lines(run, &source, error);
 }
 
-static void report(const ImportCounts *c)
+static void report_import(const ImportCounts *c)
 {
         tool_warn("%" G_GUINT64_FORMAT " packets: %" G_GUINT64_FORMAT " %s", c->packets, c->calls,
                   c->calls == 1 ? "call with its return" : "calls with their returns");
@@ -265,7 +265,7 @@ static void report(const ImportCounts *c)
                           c->not_between);
 }
 
-static gboolean write_facts(Run *run, char **sources, int n, GError **error)
+static gboolean write_import_facts(Run *run, char **sources, int n, GError **error)
 {
         for (int i = 0; i < n; i++)
                 if (!trace_writer_fact(run->writer, "source", sources[i], error))
@@ -278,7 +278,7 @@ static gboolean write_facts(Run *run, char **sources, int n, GError **error)
 }
 
 /* ImportSay: on standard error, and in the trace. */
-static gboolean say(gpointer user, const char *what, const char *value, GError **error)
+static gboolean say_fact(gpointer user, const char *what, const char *value, GError **error)
 {
         Run *run = user;
 
@@ -286,7 +286,7 @@ static gboolean say(gpointer user, const char *what, const char *value, GError *
         return trace_writer_fact(run->writer, what, value, error);
 }
 
-static gboolean check_files(int n, GError **error)
+static gboolean check_import_files(int n, GError **error)
 {
         if (n == 1 || (n > 1 && !options.tshark))
                 return TRUE;
@@ -309,15 +309,15 @@ static gboolean read_sources(Run *run, char **sources, int n, GError **error)
         return TRUE;
 }
 
-static gboolean write_trace(Run *run, char **sources, int n, GError **error)
+static gboolean write_imported_trace(Run *run, char **sources, int n, GError **error)
 {
         if (run->format->counts)
-                report(run->format->counts(run->import));
+                report_import(run->format->counts(run->import));
         return (run->writer = trace_writer_new(options.output ? options.output : "-", run->nodes,
                                                FALSE, error)) &&
-               write_facts(run, sources, n, error) &&
+               write_import_facts(run, sources, n, error) &&
                run->format->write(run->import, run->writer, error) &&
-               (!run->format->say || run->format->say(run->import, say, run, error)) &&
+               (!run->format->say || run->format->say(run->import, say_fact, run, error)) &&
                trace_writer_close(g_steal_pointer(&run->writer), error);
 }
 
@@ -374,13 +374,13 @@ static gboolean import_mails(Run *run, char **sources, int n, GError **error)
 
 /* --- all -------------------------------------------------------------------------- */
 
-static gboolean import(Run *run, char **sources, int n, GError **error)
+static gboolean import_files(Run *run, char **sources, int n, GError **error)
 {
-        if (!check_files(n, error))
+        if (!check_import_files(n, error))
                 return FALSE;
         run->nodes = node_table_new();
         run->names = node_names_new(run->nodes);
-        return read_sources(run, sources, n, error) && write_trace(run, sources, n, error);
+        return read_sources(run, sources, n, error) && write_imported_trace(run, sources, n, error);
 }
 
 int tool_import(int argc, char **argv)
@@ -396,7 +396,7 @@ int tool_import(int argc, char **argv)
         if (!tool_parse(context, &argc, &argv, &status))
                 return status;
         is_mail = !options.tshark && argc > 1 && import_mail_is(argv[1]);
-        if (!(is_mail ? import_mails : import)(&run, argv + 1, argc - 1, &error))
+        if (!(is_mail ? import_mails : import_files)(&run, argv + 1, argc - 1, &error))
                 return tool_fail(error);
         return run.cut ? EXIT_PARTIAL : tool_done();
 }

@@ -53,8 +53,8 @@ static void catch_signals(void)
         sigaction(SIGTERM, &action, NULL);
 }
 
-static gboolean parse_number(const char *option, const char *text, guint64 least, guint64 *number,
-                             GError **error)
+static gboolean parse_option_number(const char *option, const char *text, guint64 least,
+                                    guint64 *number, GError **error)
 {
         if (g_ascii_string_to_unsigned(text, 10, least, G_MAXINT64, number, NULL))
                 return TRUE;
@@ -68,9 +68,9 @@ static gboolean apply_options(Scenario *s, GError **error)
 {
         if (options.stamps)
                 stamps_lookup(options.stamps, &s->stamps);
-        return (!options.seed || parse_number("seed", options.seed, 0, &s->seed, error)) &&
+        return (!options.seed || parse_option_number("seed", options.seed, 0, &s->seed, error)) &&
                (!options.messages ||
-                parse_number("messages", options.messages, 1, &s->messages, error)) &&
+                parse_option_number("messages", options.messages, 1, &s->messages, error)) &&
                (!options.duration || tool_duration(options.duration, &s->duration, error)) &&
                scenario_ends(s, error);
 }
@@ -98,7 +98,8 @@ static Scenario *load_scenario(const char *path, NodeTable *nodes, GError **erro
                                       error);
 }
 
-static gboolean write_number(TraceWriter *writer, const char *key, guint64 number, GError **error)
+static gboolean write_number_fact(TraceWriter *writer, const char *key, guint64 number,
+                                  GError **error)
 {
         g_autofree char *text = g_strdup_printf("%" G_GUINT64_FORMAT, number);
 
@@ -106,15 +107,15 @@ static gboolean write_number(TraceWriter *writer, const char *key, guint64 numbe
 }
 
 /* Writes how the trace was made, so that anybody can make it again. */
-static gboolean write_facts(TraceWriter *writer, const Scenario *s, GError **error)
+static gboolean write_scenario_facts(TraceWriter *writer, const Scenario *s, GError **error)
 {
         if (!trace_writer_fact(writer, "made by", "maketrace of " PACKAGE_STRING, error) ||
-            !write_number(writer, "seed", s->seed, error) ||
+            !write_number_fact(writer, "seed", s->seed, error) ||
             !trace_writer_fact(writer, "stamps", stamps_name(s->stamps), error))
                 return FALSE;
-        if (s->messages && !write_number(writer, "messages at least", s->messages, error))
+        if (s->messages && !write_number_fact(writer, "messages at least", s->messages, error))
                 return FALSE;
-        if (s->duration && !write_number(writer, "duration in ns", s->duration, error))
+        if (s->duration && !write_number_fact(writer, "duration in ns", s->duration, error))
                 return FALSE;
         for (guint i = 0; i < s->text->groups->len; i++) {
                 const KeyFileGroup *group = &g_array_index(s->text->groups, KeyFileGroup, i);
@@ -150,14 +151,14 @@ static gboolean write_messages(TraceWriter *writer, Generator *generator, Sniffe
 static gboolean write_account(TraceWriter *writer, const Generator *generator,
                               const Sniffer *sniffer, GError **error)
 {
-        return write_number(writer, "requests", generator_requests(generator), error) &&
-               write_number(writer, "messages", generator_messages(generator) - sniffer->lost,
-                            error) &&
+        return write_number_fact(writer, "requests", generator_requests(generator), error) &&
+               write_number_fact(writer, "messages", generator_messages(generator) - sniffer->lost,
+                                 error) &&
                (!sniffer->capture_time ||
-                write_number(writer, "messages lost by the sniffer", sniffer->lost, error));
+                write_number_fact(writer, "messages lost by the sniffer", sniffer->lost, error));
 }
 
-static void report(const Generator *generator, const Sniffer *sniffer)
+static void report_trace(const Generator *generator, const Sniffer *sniffer)
 {
         guint64 made = generator_messages(generator);
 
@@ -202,7 +203,7 @@ int tool_maketrace(int argc, char **argv)
         catch_signals();
         if (!(writer = trace_writer_new(options.write ? options.write : "-", nodes, FALSE,
                                         &error)) ||
-            !write_facts(writer, scenario, &error) ||
+            !write_scenario_facts(writer, scenario, &error) ||
             !write_messages(writer, generator, &sniffer, &error))
                 return tool_fail(error);
         if (interrupted)
@@ -210,6 +211,6 @@ int tool_maketrace(int argc, char **argv)
         if (!write_account(writer, generator, &sniffer, &error) ||
             !trace_writer_close(g_steal_pointer(&writer), &error))
                 return tool_fail(error);
-        report(generator, &sniffer);
+        report_trace(generator, &sniffer);
         return EXIT_DONE;
 }

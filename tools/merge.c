@@ -97,7 +97,7 @@ static Run *run_new(int argc, char **argv, GError **error)
 /* --- facts ----------------------------------------------------------------- */
 
 /* Writes whether all traces together have one clock or several. */
-static gboolean write_clocks(Run *run, GError **error)
+static gboolean write_merged_clocks(Run *run, GError **error)
 {
         MergedClocks merged = { 0 };
 
@@ -113,9 +113,9 @@ static gboolean write_clocks(Run *run, GError **error)
 }
 
 /* Writes the facts before each trace's first message, in the order of the traces. */
-static gboolean write_head(Run *run, GError **error)
+static gboolean write_merged_head(Run *run, GError **error)
 {
-        if (!write_clocks(run, error))
+        if (!write_merged_clocks(run, error))
                 return FALSE;
         for (guint i = 0; i < run->readers->len; i++) {
                 const TraceReader *reader = run->readers->pdata[i];
@@ -218,7 +218,7 @@ static gboolean write_tail(Run *run, GError **error)
         return write_doubts(run, error);
 }
 
-static gboolean write_trace(Run *run, GError **error)
+static gboolean write_merged_trace(Run *run, GError **error)
 {
         Message message;
         guint trace;
@@ -228,7 +228,7 @@ static gboolean write_trace(Run *run, GError **error)
                 return FALSE;
         run->writer =
                 trace_writer_new(options.output ? options.output : "-", run->nodes, FALSE, error);
-        if (!run->writer || !write_head(run, error))
+        if (!run->writer || !write_merged_head(run, error))
                 return FALSE;
         for (; status > 0; status = merge_next(run->merge, &message, &trace, error))
                 if (!trace_writer_add(run->writer, &message, error))
@@ -250,7 +250,7 @@ static const char *name_of(const Run *run, guint trace)
 }
 
 /* Warns of clocks. TRUE if one message may stand in the trace twice. */
-static gboolean report_clocks(const Run *run)
+static gboolean report_merged_clocks(const Run *run)
 {
         g_autoptr(GArray) clocks = overlap_find_clocks(run->overlap, run->window);
         gboolean twice = FALSE;
@@ -302,7 +302,7 @@ static int report(const Run *run)
                 tool_warn("%" G_GUINT64_FORMAT " messages have no id: where two traces have such "
                           "a message it is there twice, unless the stamps are the same",
                           counts->without_id);
-        if (report_clocks(run))
+        if (report_merged_clocks(run))
                 partial = TRUE;
         if (counts->late) {
                 tool_warn("%" G_GUINT64_FORMAT " messages stood too far behind later ones and are "
@@ -325,7 +325,7 @@ int tool_merge(int argc, char **argv)
         tool_add_reader_options(context);
         if (!tool_parse(context, &argc, &argv, &status))
                 return status;
-        if (!(run = run_new(argc, argv, &error)) || !write_trace(run, &error))
+        if (!(run = run_new(argc, argv, &error)) || !write_merged_trace(run, &error))
                 return tool_fail(error);
         return report(run);
 }

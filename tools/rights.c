@@ -41,7 +41,7 @@ static gboolean set_number(Rights *r, uid_t user, gid_t group)
 }
 
 /* The number in an environment variable; 0: none. */
-static guint32 number_of(const char *variable)
+static guint32 number_of_variable(const char *variable)
 {
         guint64 number;
         const char *text = g_getenv(variable);
@@ -74,7 +74,8 @@ gboolean rights_find(Rights *r, const char *user, const char *output, GError **e
                 set_user(r, known);
                 return TRUE;
         }
-        if (geteuid() != 0 || set_number(r, number_of("SUDO_UID"), number_of("SUDO_GID")) ||
+        if (geteuid() != 0 ||
+            set_number(r, number_of_variable("SUDO_UID"), number_of_variable("SUDO_GID")) ||
             set_owner(r, output))
                 return TRUE;
         if ((known = getpwnam("nobody")))

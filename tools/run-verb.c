@@ -24,8 +24,8 @@ static void redirect(const char *path, int to)
                 _exit(EXIT_PARTIAL);
 }
 
-static void G_GNUC_NORETURN run(int (*verb)(int, char **), const GPtrArray *arguments,
-                                const char *log, pid_t parent)
+static void G_GNUC_NORETURN run_child(int (*verb)(int, char **), const GPtrArray *arguments,
+                                      const char *log, pid_t parent)
 {
         g_auto(GStrv) argv = g_strdupv((char **)arguments->pdata);
         int result;
@@ -42,7 +42,7 @@ static void G_GNUC_NORETURN run(int (*verb)(int, char **), const GPtrArray *argu
         _exit(result);
 }
 
-static void pass_on(int number)
+static void pass_signal_on(int number)
 {
         caught = number;
         if (child > 0)
@@ -51,7 +51,7 @@ static void pass_on(int number)
 
 int run_verb(int (*verb)(int, char **), const GPtrArray *arguments, const char *log)
 {
-        struct sigaction action = { .sa_handler = pass_on }, before[G_N_ELEMENTS(numbers)];
+        struct sigaction action = { .sa_handler = pass_signal_on }, before[G_N_ELEMENTS(numbers)];
         sigset_t mine, usual;
         pid_t parent = getpid(), ended;
         int status = 0;
@@ -64,7 +64,7 @@ int run_verb(int (*verb)(int, char **), const GPtrArray *arguments, const char *
         child = fork();
         if (child == 0) {
                 sigprocmask(SIG_SETMASK, &usual, NULL);
-                run(verb, arguments, log, parent);
+                run_child(verb, arguments, log, parent);
         }
         for (guint i = 0; i < G_N_ELEMENTS(numbers); i++) {
                 sigaction(numbers[i], NULL, &before[i]);

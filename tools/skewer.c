@@ -125,7 +125,7 @@ static const GOptionEntry entries[] = {
         G_OPTION_ENTRY_NULL
 };
 
-static gboolean check_options(GError **error)
+static gboolean check_skewer_options(GError **error)
 {
         guint n = (options.skews != NULL) + options.undo + options.estimate + options.deskew;
 
@@ -191,7 +191,7 @@ static gboolean has_role(const Input *input, NodeId node, guint8 role)
 }
 
 /* The node of a name. NO_NODE and error set if no message names it. */
-static NodeId find_node(const Input *input, const char *name, GError **error)
+static NodeId find_skewed_node(const Input *input, const char *name, GError **error)
 {
         NodeId node = node_table_lookup(input->nodes, name, strlen(name));
         g_autoptr(GPtrArray) names = g_ptr_array_new();
@@ -301,8 +301,8 @@ static gboolean undo_facts(char *const *facts, guint n, Input *input, GArray *sk
 /* Writes the facts at the head of the trace. A skew's facts end the head: later facts belong to the
  * first message, which may become another one. Returns the number of facts in the head; G_MAXUINT
  * with error set. */
-static guint write_head(TraceWriter *out, char *const *facts, guint n, const NodeTable *nodes,
-                        const GArray *skews, GError **error)
+static guint write_skewed_head(TraceWriter *out, char *const *facts, guint n,
+                               const NodeTable *nodes, const GArray *skews, GError **error)
 {
         guint head = n;
 
@@ -356,11 +356,11 @@ static gboolean copy_messages(Input *input, TraceReader *reader, Message *m, int
 }
 
 /* Checks that messages have all names of --skew. */
-static gboolean check_names(const Input *input, GError **error)
+static gboolean check_skewed_names(const Input *input, GError **error)
 {
         for (guint i = 0; options.skews && i < options.skews->len; i++) {
                 const char *name = g_array_index(options.skews, NamedSkew, i).name;
-                NodeId node = find_node(input, name, error);
+                NodeId node = find_skewed_node(input, name, error);
 
                 if (node == NO_NODE)
                         return FALSE;
@@ -407,15 +407,15 @@ static gboolean write_skewed(Input *input, GArray *skews, GError **error)
         if (options.undo && !undo_facts(facts, n_facts, input, skews, error))
                 return FALSE;
         out = trace_writer_new(options.output ? options.output : "-", input->nodes, FALSE, error);
-        if (!out ||
-            (head = write_head(out, facts, n_facts, input->nodes, skews, error)) == G_MAXUINT)
+        if (!out || (head = write_skewed_head(out, facts, n_facts, input->nodes, skews, error)) ==
+                            G_MAXUINT)
                 return FALSE;
         skewer = skewer_new((const Skew *)skews->data, skews->len, input->nodes, out);
         if (!copy_messages(input, reader, &m, status, head, skewer, error))
                 return FALSE;
         if (!input->is_file) {
                 tool_report_reader(reader);
-                if (!check_names(input, error))
+                if (!check_skewed_names(input, error))
                         return FALSE;
         }
         return trace_writer_close(g_steal_pointer(&out), error);
@@ -485,7 +485,7 @@ static ClockEstimates *estimate(Input *input, GError **error)
 
         if (survey(input, &clocks, error) &&
             (!options.reference ||
-             (reference = find_node(input, options.reference, error)) != NO_NODE))
+             (reference = find_skewed_node(input, options.reference, error)) != NO_NODE))
                 e = clocks_estimate(clocks, input->nodes, reference);
         clocks_free(clocks);
         for (guint i = 0; e && i < e->n_nodes; i++)
@@ -562,7 +562,7 @@ static GArray *skews_of(const ClockEstimates *e)
 
 /* --- main ------------------------------------------------------------------- */
 
-static gboolean run(Input *input, GError **error)
+static gboolean run_skewer(Input *input, GError **error)
 {
         g_autoptr(ClockEstimates) estimates = NULL;
         g_autoptr(GArray) skews = NULL;
@@ -579,7 +579,8 @@ static gboolean run(Input *input, GError **error)
                 }
                 if (!(estimates = estimate(input, error)))
                         return FALSE;
-        } else if (input->is_file && !(survey(input, NULL, error) && check_names(input, error))) {
+        } else if (input->is_file &&
+                   !(survey(input, NULL, error) && check_skewed_names(input, error))) {
                 return FALSE;
         }
         skews = skews_of(estimates);
@@ -604,7 +605,7 @@ int tool_skewer(int argc, char **argv)
         input.argv = argv;
         input.is_file =
                 argc == 2 && strcmp(argv[1], "-") && g_file_test(argv[1], G_FILE_TEST_IS_REGULAR);
-        if (!check_options(&error) || !run(&input, &error))
+        if (!check_skewer_options(&error) || !run_skewer(&input, &error))
                 return tool_fail(error);
         return tool_done();
 }
