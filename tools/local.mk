@@ -14,6 +14,8 @@ libravel_a_SOURCES += \
 	%D%/maketrace.c \
 	%D%/merge.c \
 	%D%/messages.c \
+	%D%/nesting-calls.c \
+	%D%/nesting-model.c \
 	%D%/nesting-report.c \
 	%D%/nesting.c \
 	%D%/options.c \

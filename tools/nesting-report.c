@@ -73,30 +73,11 @@ void nesting_report_matching(const KnownCalls *known, const TraceReader *reader)
                           counts->one_way);
         if (known->links.lost)
                 tool_warn("%" G_GUINT64_FORMAT " messages lay in queues until their paths had been "
-                                               "written: they start paths of their own",
+                          "written: they start paths of their own",
                           known->links.lost);
         if (known->roles.folded)
                 tool_warn("%u clients are shown as one node, \"client\" (--no-fold keeps them)",
                           known->roles.folded);
-}
-
-void nesting_report_probability(GString *line, float probability)
-{
-        char text[G_ASCII_DTOSTR_BUF_SIZE];
-
-        g_string_append(line, g_ascii_formatd(text, sizeof text, "%.6g", probability));
-}
-
-OutputFile *nesting_report_open_calls(const char *path, gboolean in_place, GError **error)
-{
-        static const char header[] =
-                "call_time\treturn_time\tcaller\tcallee\tid\tparent_call_time\tparent_caller\t"
-                "parent_callee\tparent_id\tinstance\tpattern\tprobability\n";
-        g_autoptr(OutputFile) out = output_file_new(path, in_place, error);
-
-        if (!out || !output_file_write(out, header, sizeof header - 1, error))
-                return NULL;
-        return g_steal_pointer(&out);
 }
 
 char *nesting_report_parameters(const NestingOptions *o, SiblingOrder siblings,

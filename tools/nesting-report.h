@@ -8,17 +8,10 @@
 #include "nesting/nesting.h"
 #include "paths/verdict.h"
 #include "tracefmt/fitness.h"
-#include "tracefmt/output-file.h"
 #include "tracefmt/trace-reader.h"
 
 /* What a user should know before trusting the patterns. reader: that of the trace, at its end. */
 void nesting_report_matching(const KnownCalls *known, const TraceReader *reader);
-
-/* Opens the file of --calls and writes its header. */
-OutputFile *nesting_report_open_calls(const char *path, gboolean in_place, GError **error);
-
-/* Appends a probability in the fewest digits that say it. */
-void nesting_report_probability(GString *line, float probability);
 
 /* The parameters of a run, for the database; to be freed. clocks and n may be NULL. */
 char *nesting_report_parameters(const NestingOptions *options, SiblingOrder siblings,

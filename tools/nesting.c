@@ -2,23 +2,21 @@
  *
  * ravel nesting TRACE: the nesting algorithm, from a trace to ranked path patterns.
  */
-#include <errno.h>
-#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/error.h"
 #include "base/hash.h"
-#include "base/printable.h"
 #include "inference/model/tuning.h"
 #include "nesting/models.h"
 #include "nesting/nesting.h"
 #include "nesting/windows.h"
 #include "ranks/find-together.h"
 #include "tools/explain.h"
+#include "tools/nesting-calls.h"
+#include "tools/nesting-model.h"
 #include "tools/nesting-report.h"
 #include "tools/result.h"
 #include "tools/run-files.h"
@@ -230,135 +228,9 @@ static gboolean report_truth(const KnownCalls *calls, const TruthCounts *truth,
         return TRUE;
 }
 
-/* --- --calls --------------------------------------------------------------- */
-
-static void put_call(GString *line, const KnownCalls *k, guint32 call)
-{
-        guint32 length;
-        const char *id = known_calls_id(k, call, &length);
-
-        g_string_append_printf(line, "%s\t%s\t",
-                               node_table_written(k->nodes, known_calls_edge(k, call)->caller),
-                               node_table_written(k->nodes, known_calls_edge(k, call)->callee));
-        printable_append_id(line, length ? id : "-", MAX(length, 1));
-}
-
-static void format_call_line(GString *line, const KnownCalls *k, const PathSet *set, guint32 call)
-{
-        guint32 parent =
-                call_links_is_relay(&k->links, call) ? NO_PARENT : k->pairs.cause[call].parent;
-        const CallPlace *place = &k->pairs.place[call];
-
-        g_string_truncate(line, 0);
-        tool_append_time(line, k->pairs.at_caller[call].from);
-        g_string_append_c(line, '\t');
-        tool_append_time(line, k->pairs.at_caller[call].to);
-        g_string_append_c(line, '\t');
-        put_call(line, k, call);
-        g_string_append_c(line, '\t');
-        if (parent == NO_PARENT) {
-                g_string_append(line, "-\t-\t-\t-");
-        } else {
-                tool_append_time(line, k->pairs.at_caller[parent].from);
-                g_string_append_c(line, '\t');
-                put_call(line, k, parent);
-        }
-        if (place->pattern == NO_PATTERN)
-                g_string_append(line, "\t-\t-\t"); /* cut by the capture */
-        else
-                g_string_append_printf(line,
-                                       "\t%" G_GUINT64_FORMAT "\t%016" G_GINT64_MODIFIER "x\t",
-                                       place->instance, path_set_outline(set, place->pattern)->id);
-        if (path_set_shows_probability(set))
-                nesting_report_probability(
-                        line, parent == NO_PARENT ? 1 : k->pairs.cause[call].probability);
-        else
-                g_string_append_c(line, '-');
-        g_string_append_c(line, '\n');
-}
-
-/* Writes the calls whose instance is first_instance or later. Their patterns are in set. */
-static gboolean write_calls(const KnownCalls *k, const PathSet *set, guint64 first_instance,
-                            OutputFile *out, GError **error)
-{
-        g_autofree guint32 *order = g_new(guint32, k->pairs.n);
-        g_autoptr(GString) line = g_string_new(NULL);
-        guint32 n_calls = 0;
-
-        for (guint32 i = 0; i < k->pairs.n; i++)
-                if (k->pairs.edge[i] && k->pairs.place[i].instance >= first_instance &&
-                    k->pairs.place[i].instance != NOT_PLACED)
-                        order[n_calls++] = i;
-        known_calls_sort(k, order, n_calls);
-        for (guint32 i = 0; i < n_calls; i++) {
-                format_call_line(line, k, set, order[i]);
-                if (!output_file_write(out, line->str, line->len, error))
-                        return FALSE;
-        }
-        return TRUE;
-}
-
-/* --- models ---------------------------------------------------------------- */
+/* --- results --------------------------------------------------------------- */
 
 static char *model_id; /* the id of the model of --model; NULL */
-
-static GMappedFile *map_file(const char *path, GError **error)
-{
-        int fd = open(path, O_RDONLY | O_CLOEXEC);
-        GMappedFile *file = fd < 0 ? NULL : g_mapped_file_new_from_fd(fd, FALSE, NULL);
-
-        if (!file)
-                g_set_error(error, RAVEL_ERROR, RAVEL_ERROR_INPUT, "%s: cannot open: %s", path,
-                            fd < 0 ? g_strerror(errno) : "expected a file");
-        if (fd >= 0)
-                close(fd);
-        return file;
-}
-
-/* Reads the model of --model. */
-static gboolean load_model(GError **error)
-{
-        g_autoptr(GMappedFile) file = map_file(options.model, error);
-        g_autoptr(GError) wrong = NULL;
-        const guint8 *data;
-        gsize n;
-
-        if (!file)
-                return FALSE;
-        data = (const guint8 *)g_mapped_file_get_contents(file);
-        n = g_mapped_file_get_length(file);
-        options.nesting.model = models_from_bytes(data, n, &wrong);
-        if (!options.nesting.model) {
-                g_set_error(error, RAVEL_ERROR, RAVEL_ERROR_INPUT, "%s: %s", options.model,
-                            wrong->message);
-                return FALSE;
-        }
-        model_id = models_id(data, n);
-        if (models_fit(options.nesting.model, &options.nesting))
-                return TRUE;
-        g_set_error(error, RAVEL_ERROR, RAVEL_ERROR_USAGE,
-                    "%s: learned with another --skew-window, --max-call or --no-fold: expected the "
-                    "same",
-                    options.model);
-        return FALSE;
-}
-
-static gboolean save_model(const TraceReader *reader, GError **error)
-{
-        Models *m = options.nesting.learn;
-        g_autoptr(GBytes) bytes = NULL;
-        g_autoptr(OutputFile) out = NULL;
-        gconstpointer data;
-        gsize n;
-
-        g_free(m->trace);
-        m->trace = g_path_get_basename(trace_reader_name(reader));
-        bytes = models_to_bytes(m);
-        data = g_bytes_get_data(bytes, &n);
-        return (out = output_file_new(options.learn, FALSE, error)) &&
-               output_file_write(out, data, n, error) &&
-               output_file_close(g_steal_pointer(&out), error);
-}
 
 /* Warns of nodes that the model does not know. */
 static void report_unknown(const Nesting *nesting)
@@ -370,8 +242,6 @@ static void report_unknown(const Nesting *nesting)
                           "parents of their calls are guesses",
                           n, n == 1 ? "is" : "are", options.model);
 }
-
-/* --- results --------------------------------------------------------------- */
 
 static const char *method_name(void)
 {
@@ -429,8 +299,8 @@ static gboolean find_and_write_paths(Nesting *nesting, TraceReader *reader, cons
         tool_progress_stage(NULL);
         *status = result_status(verdict, path_set_instances(set));
         if (options.calls &&
-            (!(calls = nesting_report_open_calls(options.calls, options.nesting.span > 0, error)) ||
-             !write_calls(known, set, 0, calls, error) ||
+            (!(calls = nesting_calls_open(options.calls, options.nesting.span > 0, error)) ||
+             !nesting_calls_write(known, set, 0, calls, error) ||
              !output_file_close(g_steal_pointer(&calls), error)))
                 return FALSE;
         return options.explain ? write_explanation(nesting, verdict->fit, error)
@@ -494,9 +364,9 @@ static PathSet *write_window(gpointer data, PathSet *set, guint64 first_instance
 
         tool_progress_read(
                 0); /* clears the progress line: the result may go to the same terminal */
-        if ((r->calls &&
-             (!write_calls(windows_calls(r->windows), set, first_instance, r->calls, error) ||
-              !output_file_flush(r->calls, error))) ||
+        if ((r->calls && (!nesting_calls_write(windows_calls(r->windows), set, first_instance,
+                                               r->calls, error) ||
+                          !output_file_flush(r->calls, error))) ||
             !result_write_window(set, r->n_windows > 0, r->out, error))
                 return NULL;
         if (r->all)
@@ -553,8 +423,8 @@ static gboolean report_windows(TraceReader *reader, NodeTable *nodes, const char
                         return FALSE;
         }
         if (!(r.out = result_open(TRUE, error)) ||
-            (options.calls && !(r.calls = nesting_report_open_calls(
-                                        options.calls, options.nesting.span > 0, error))))
+            (options.calls &&
+             !(r.calls = nesting_calls_open(options.calls, options.nesting.span > 0, error))))
                 return FALSE;
         r.set = new_window_set(&r);
         r.windows = windows_new(nodes, &options.nesting, r.set, write_window, &r);
@@ -725,7 +595,8 @@ int tool_nesting_together(int argc, char **argv, const Peers *peers)
                         options.nesting.threads =
                                 1; /* the other processes use the other processors */
         }
-        if (options.model && !load_model(&error))
+        if (options.model &&
+            !nesting_model_load(options.model, &options.nesting, &model_id, &error))
                 return tool_fail(error);
         if (options.learn)
                 options.nesting.learn = models_new();
@@ -756,7 +627,8 @@ int tool_nesting_together(int argc, char **argv, const Peers *peers)
             !report_truth(nesting_calls(nesting), nesting_truth(nesting), reader, &error))
                 return tool_fail(error);
         report_unknown(nesting);
-        if (options.learn && !save_model(reader, &error))
+        if (options.learn && !nesting_model_save(options.learn, options.nesting.learn,
+                                                 trace_reader_name(reader), &error))
                 return tool_fail(error);
         nesting_report_matching(nesting_calls(nesting), reader);
         result_report_clocks(nesting_clocks(nesting), nodes,
