@@ -455,57 +455,69 @@ static gboolean report_windows(TraceReader *reader, NodeTable *nodes, const char
                output_file_close(g_steal_pointer(&r.out), error);
 }
 
+static gboolean G_GNUC_PRINTF(2, 3) refuse_options(GError **error, const char *format, ...)
+{
+        g_autofree char *text = NULL;
+        va_list arguments;
+
+        va_start(arguments, format);
+        text = g_strdup_vprintf(format, arguments);
+        va_end(arguments);
+        g_set_error_literal(error, RAVEL_ERROR, RAVEL_ERROR_USAGE, text);
+        return FALSE;
+}
+
+/* Checks --window and --explain, which need parents that are found. */
+static gboolean check_found_parents(GError **error)
+{
+        gboolean cheat = nesting_parents_from(&options.nesting) == PARENTS_READ;
+        gboolean windows = options.nesting.span > 0;
+
+        if (windows && (cheat || !strcmp(result_format(), "svg")))
+                return refuse_options(error,
+                                      "--window with %s: expected parents that are found, and a "
+                                      "format other than svg",
+                                      cheat ? "--cheat" : "--format svg");
+        if (options.explain && (windows || strcmp(result_format(), "text") != 0 || cheat))
+                return refuse_options(error,
+                                      "--explain with %s: expected parents that are found in the "
+                                      "whole trace, and text",
+                                      windows                                ? "--window"
+                                      : strcmp(result_format(), "text") != 0 ? "--format"
+                                                                             : "--cheat");
+        return TRUE;
+}
+
+static gboolean check_model_options(GError **error)
+{
+        gboolean both = options.learn && options.model;
+
+        if ((!options.learn && !options.model) ||
+            (options.nesting.method == METHOD_JOINT && options.nesting.span == 0 && !both))
+                return TRUE;
+        return refuse_options(error, "%s with %s: expected --method joint and the whole trace",
+                              options.learn ? "--learn" : "--model",
+                              options.nesting.span > 0 ? "--window"
+                              : both                   ? "--model"
+                              : options.cheat          ? "--cheat"
+                                                       : "--method");
+}
+
 static gboolean check_nesting_options(GError **error)
 {
-        gboolean cheat;
-
         options.nesting.method =
                 options.cheat ? METHOD_CHEAT
                               : (NestingMethod)tool_choice_index(options.method, methods);
         options.siblings = tool_choice_index(options.order, sibling_orders) ? SIBLINGS_STRICT
                                                                             : SIBLINGS_MULTISET;
-        if (options.of_paper && nesting_parents_from(&options.nesting) == PARENTS_JOINT) {
-                g_set_error(error, RAVEL_ERROR, RAVEL_ERROR_USAGE,
-                            "%s: expected --method paper with it", options.of_paper);
-                return FALSE;
-        }
-        if (options.no_requests && !result_has_store()) {
-                g_set_error(error, RAVEL_ERROR, RAVEL_ERROR_USAGE,
-                            "--no-requests needs a database: expected -o FILE with it");
-                return FALSE;
-        }
-        cheat = nesting_parents_from(&options.nesting) == PARENTS_READ;
-        if (options.nesting.span > 0 && (cheat || !strcmp(result_format(), "svg"))) {
-                g_set_error(error, RAVEL_ERROR, RAVEL_ERROR_USAGE,
-                            "--window with %s: expected parents that are found, and a format other "
-                            "than svg",
-                            cheat ? "--cheat" : "--format svg");
-                return FALSE;
-        }
-        if (options.explain &&
-            (options.nesting.span > 0 || strcmp(result_format(), "text") != 0 || cheat)) {
-                g_set_error(
-                        error, RAVEL_ERROR, RAVEL_ERROR_USAGE,
-                        "--explain with %s: expected parents that are found in the whole trace, "
-                        "and text",
-                        options.nesting.span > 0               ? "--window"
-                        : strcmp(result_format(), "text") != 0 ? "--format"
-                                                               : "--cheat");
-                return FALSE;
-        }
-        if ((options.learn || options.model) &&
-            (options.nesting.method != METHOD_JOINT || options.nesting.span > 0 ||
-             (options.learn && options.model))) {
-                g_set_error(error, RAVEL_ERROR, RAVEL_ERROR_USAGE,
-                            "%s with %s: expected --method joint and the whole trace",
-                            options.learn ? "--learn" : "--model",
-                            options.nesting.span > 0         ? "--window"
-                            : options.learn && options.model ? "--model"
-                            : options.cheat                  ? "--cheat"
-                                                             : "--method");
-                return FALSE;
-        }
-        if (!tool_threads(options.threads, &options.nesting.threads, error))
+        if (options.of_paper && nesting_parents_from(&options.nesting) == PARENTS_JOINT)
+                return refuse_options(error, "%s: expected --method paper with it",
+                                      options.of_paper);
+        if (options.no_requests && !result_has_store())
+                return refuse_options(error,
+                                      "--no-requests needs a database: expected -o FILE with it");
+        if (!check_found_parents(error) || !check_model_options(error) ||
+            !tool_threads(options.threads, &options.nesting.threads, error))
                 return FALSE;
         options.nesting.fold = !options.no_fold;
         options.nesting.progress = options.nesting.span > 0 ? NULL : tool_progress_work;
@@ -531,11 +543,8 @@ static gboolean check_together(int argc, char **argv, GError **error)
                             : argc == 2 && !strcmp(argv[1], "-")     ? "-"
                                                                      : NULL;
 
-        if (!alone)
-                return TRUE;
-        g_set_error(error, RAVEL_ERROR, RAVEL_ERROR_USAGE,
-                    "%s is for one process: expected ravel nesting %s", alone, alone);
-        return FALSE;
+        return !alone || refuse_options(error, "%s is for one process: expected ravel nesting %s",
+                                        alone, alone);
 }
 
 /* Whether this process writes the result. */
@@ -564,6 +573,50 @@ static gboolean agree_on_calls(const Nesting *nesting, GError **error)
                                             error);
 }
 
+/* Finds and writes the paths of the whole trace. reader: NULL with peers if it could not be opened,
+ * with error set. */
+static gboolean report_whole_trace(TraceReader *reader, NodeTable *nodes, const char *arguments,
+                                   int *exit_status, GError **error)
+{
+        g_autoptr(Nesting) nesting = NULL;
+
+        tool_progress_stage("reading");
+        nesting = reader ? read_trace_calls(reader, nodes, error) : NULL;
+        if (options.nesting.peers ? !agree_on_calls(nesting, error) : !nesting)
+                return FALSE;
+        tool_report_reader(reader);
+        if (options.explain &&
+            !explain_find(nesting, options.explain, trace_reader_name(reader), error))
+                return FALSE;
+        tool_progress_stage("finding parents");
+        nesting_find_parents(nesting);
+        tool_progress_stage(NULL);
+        *exit_status = EXIT_DONE;
+        if (!writes_result())
+                return TRUE;
+        if (nesting_calls(nesting)->key &&
+            !report_truth(nesting_calls(nesting), nesting_truth(nesting), reader, error))
+                return FALSE;
+        report_unknown(nesting);
+        if (options.learn && !nesting_model_save(options.learn, options.nesting.learn,
+                                                 trace_reader_name(reader), error))
+                return FALSE;
+        nesting_report_matching(nesting_calls(nesting), reader);
+        result_report_clocks(nesting_clocks(nesting), nodes,
+                             "some calls fit into no other, as with wrong clocks, but nothing "
+                             "proves it and no clock was moved",
+                             "--skew-window 1us"); /* the smallest window */
+        return find_and_write_paths(nesting, reader, arguments, exit_status, error);
+}
+
+static void use_peers(const Peers *peers)
+{
+        options.nesting.peers = peers;
+        options.nesting.find_together = find_tasks_together;
+        if (!options.threads)
+                options.nesting.threads = 1; /* other processes use the other processors */
+}
+
 int tool_nesting(int argc, char **argv)
 {
         return tool_nesting_together(argc, argv, NULL);
@@ -575,7 +628,6 @@ int tool_nesting_together(int argc, char **argv, const Peers *peers)
         g_autoptr(NodeTable) nodes = node_table_new();
         g_autofree char *arguments = g_strjoinv(" ", argv);
         g_autoptr(TraceReader) reader = NULL;
-        g_autoptr(Nesting) nesting = NULL;
         GError *error = NULL;
         int status;
 
@@ -588,13 +640,8 @@ int tool_nesting_together(int argc, char **argv, const Peers *peers)
                 return status;
         if (!check_nesting_options(&error) || (peers && !check_together(argc, argv, &error)))
                 return tool_fail(error);
-        if (peers && peers->n > 1) {
-                options.nesting.peers = peers;
-                options.nesting.find_together = find_tasks_together;
-                if (!options.threads)
-                        options.nesting.threads =
-                                1; /* the other processes use the other processors */
-        }
+        if (peers && peers->n > 1)
+                use_peers(peers);
         if (options.model &&
             !nesting_model_load(options.model, &options.nesting, &model_id, &error))
                 return tool_fail(error);
@@ -607,35 +654,9 @@ int tool_nesting_together(int argc, char **argv, const Peers *peers)
                 tool_progress_start((const char *const *)argv + 1, 1, TRUE);
                 if (!strcmp(argv[1], "-"))
                         leave_interrupt_to_writer();
-                return report_windows(reader, nodes, arguments, &status, &error) ? status
-                                                                                 : tool_fail(error);
         }
-        tool_progress_stage("reading");
-        nesting = reader ? read_trace_calls(reader, nodes, &error) : NULL;
-        if (options.nesting.peers ? !agree_on_calls(nesting, &error) : !nesting)
-                return tool_fail(error);
-        tool_report_reader(reader);
-        if (options.explain &&
-            !explain_find(nesting, options.explain, trace_reader_name(reader), &error))
-                return tool_fail(error);
-        tool_progress_stage("finding parents");
-        nesting_find_parents(nesting);
-        tool_progress_stage(NULL);
-        if (!writes_result())
-                return EXIT_DONE;
-        if (nesting_calls(nesting)->key &&
-            !report_truth(nesting_calls(nesting), nesting_truth(nesting), reader, &error))
-                return tool_fail(error);
-        report_unknown(nesting);
-        if (options.learn && !nesting_model_save(options.learn, options.nesting.learn,
-                                                 trace_reader_name(reader), &error))
-                return tool_fail(error);
-        nesting_report_matching(nesting_calls(nesting), reader);
-        result_report_clocks(nesting_clocks(nesting), nodes,
-                             "some calls fit into no other, as with wrong clocks, but nothing "
-                             "proves it and no clock was moved",
-                             "--skew-window 1us"); /* the smallest window */
-        if (!find_and_write_paths(nesting, reader, arguments, &status, &error))
+        if (!(options.nesting.span > 0 ? report_windows : report_whole_trace)(
+                    reader, nodes, arguments, &status, &error))
                 return tool_fail(error);
         return status;
 }
