@@ -17,10 +17,9 @@ typedef struct {
         NodeId caller, callee;
 } FoldEdge;
 
-/* Returns, for each of the nodes, the node that stands for it: itself, or the
- * one that all clients became, which is added to nodes by the name of "client"
- * (or "clients", if another node is called that). edges: each pair once. *folded is the
- * number of nodes that were. The caller's to free; node_table_size(nodes) long. */
+/* Returns the node that stands for each node: itself, or one node for all clients. That node is
+ * added by the name of "client", or "clients" if another node has this name. edges: each pair once.
+ * *folded: the number of folded nodes. The caller frees the array of node_table_size(nodes). */
 NodeId *fold_clients(NodeTable *nodes, const FoldEdge *edges, guint n_edges, guint *folded);
 
 /* The same map with nothing folded. */
