@@ -1,3 +1,2 @@
 # draw: what is drawn by Graphviz
-libravel_a_SOURCES += \
-	%D%/draw.c
+libravel_a_SOURCES += %D%/draw.c

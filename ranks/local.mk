@@ -1,6 +1,5 @@
 # ranks: joint inference by the processes of an MPI job; ranks.c alone knows MPI, and ravel needs none
-libravel_a_SOURCES += \
-	%D%/find-together.c
+libravel_a_SOURCES += %D%/find-together.c
 ravel_mpi_SOURCES = tools/mpi-main.c
 if HAVE_MPI
 noinst_LIBRARIES += libranks.a
