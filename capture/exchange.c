@@ -13,21 +13,26 @@
  * from one state to another as follows:
  *
  * - undecided to parsed: a protocol recognises the first bytes of a run;
- * - undecided to generic: nobody has recognised MAX_PROBES runs;
+ * - undecided to generic: nobody has recognised MAX_PROBES runs, or cut runs look like TLS, or
+ *   like talk that is no calls (cut-run.h);
  * - parsed to another protocol, or to undecided: a message says that the connection speaks
  *   something else after it (STARTTLS, an upgrade of HTTP);
- * - parsed to generic: the parser refuses bytes before it has parsed any message here, or cut
- *   packets make it lose its way for good.
+ * - parsed to generic: the parser refuses bytes before any call or return was parsed on this
+ *   connection, or cut packets hide where records of TLS begin, or show that runs are no calls. If
+ *   --proto named the protocol and the start was not seen, the refused bytes may be the rest of a
+ *   message: the side is then lost instead.
  *
  * If TLS is opened, a new Exchange begins with the bytes inside (connection.c).
  *
  * In the parsed state a side is in step with its parser, or in one of these states of its own:
  *
  * - skip > 0: the next bytes belong to the open message, and the parser need not see them;
- * - lost: after a hole, or after bytes that the parser refused. The next boundary between messages
- *   is looked for. A message whose kind is known goes on until then;
+ * - lost: after a hole, after bytes that the parser refused, or, if messages are paired by key,
+ *   after cut bytes. The next boundary between messages is looked for. An open call or return goes
+ *   on until then, or until the other side begins one. Any other open message is dropped;
  * - by_run: the snapshot length has cut bytes that the parser had to see, so nobody knows where
- *   its message ends. The message goes on until the other side talks. Then the parser begins anew.
+ *   its message ends. The message goes on until the other side calls or answers. Then the parser
+ *   begins anew.
  *
  * Which side calls is known from the connection's opening, or from its ports and names
  * (connection.c). The first call or return that a parser sees corrects that.
@@ -87,8 +92,9 @@ static const Protocol *exchange_probe(const guint8 *data, gsize n, gboolean whol
         return NULL;
 }
 
-/* The protocol is known. The run that came before was a greeting, the end of a message whose
- * beginning was not seen, or a conversation of its own. */
+/* The protocol is known. A run of the other side that came before ends here as a message, or is
+ * dropped: if it was a greeting, or the rest of a message whose beginning was not seen. Where
+ * packets were cut, its message goes on by run, or is dropped if messages are paired by key. */
 static void exchange_adopt(Exchange *x, const Protocol *protocol, Stamp now,
                            const CaptureContext *context)
 {

@@ -12,16 +12,22 @@
  *
  * Each call extends each state in every possible way. The log likelihood of a path is the sum of
  *
- *     a call for no job           STRAY
- *     a later call of a job       log P(kind | place, last kind) + log p(pause | last kind, kind)
- *     the first call of a job     log P(kind | first place) + log p(delay since it was begun |
- * kind) of a process that was at  + log P(END | place, last kind) of the job before another job +
- * log p(idle | it took the job) - log p(idle | others took it); OVERLAP instead, if its last call
- * is not over a job without a call        log P(END | first place)
+ *     a call for no job         STRAY
+ *     a later call of a job     log P(kind | place, last kind) + log p(pause | last kind, kind)
+ *     the first call of a job   log P(kind | first place) + log p(delay since it was begun | kind)
+ *     after another job         log P(END | place, last kind) of that job
+ *                               + log p(idle | it took the job) - log p(idle | others took it)
+ *     a job without a call      log P(END | first place)
  *
- * with the probabilities of job-model.h. Paths that come to the same state merge; then the best
- * STATES states go on (beam search). After STRETCH calls only the best of all goes on, so that
- * memory is bounded.
+ * A job is what a worker takes from its queue; when it was begun is known roughly, from the
+ * acknowledgement. Idle is the time from the end of the process's last call to then. If it is
+ * negative, OVERLAP stands for the two terms. In the end, END is added for the job of each process.
+ * The result is Job.end, and a later Job.earliest.
+ *
+ * with the probabilities of job-model.h. Paths merge if their states have equal keys; then the
+ * best STATES states go on (beam search). Equal states that began their jobs in another order
+ * mostly have different keys, and stay apart. After STRETCH calls only the best of all goes on,
+ * which bounds memory.
  *
  * The model is learned by hard expectation maximisation: find the best path, count along it, and
  * again, ROUNDS times. It starts without any path: around the times when jobs are begun there are
@@ -716,8 +722,9 @@ static void set_job_ends(Trellis *t)
         }
 }
 
-/* The order in which jobs were begun is right but for about half as many jobs as there are
- * processes: a job has no calls before that much time. */
+/* A job may have been begun earlier than noted, by the time in which half as many jobs are begun as
+ * there are processes. It has no call before then, nor before the earliest time of the job before
+ * it. */
 static void limit_early(Trellis *t)
 {
         gint64 span = t->begun[t->n_jobs - 1] - t->begun[0];

@@ -184,7 +184,7 @@ static gboolean parse_direction(CaptureCommand *command)
         return FALSE;
 }
 
-/* The filter that -F names: what stands after a # in a line is none of it. */
+/* The filter that -F names. A # begins a comment. */
 static gboolean load_filter(CaptureCommand *command, GError **error)
 {
         if (!command->filter_file)

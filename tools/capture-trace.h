@@ -8,7 +8,7 @@
 
 #include "tools/capture-run.h"
 
-/* Begins the trace, or the next part of it. */
+/* Begins the trace, or its next part. */
 gboolean capture_trace_begin(CaptureRun *run, GError **error);
 
 /* Writes the messages that are ready. */

@@ -154,7 +154,7 @@ static gboolean has_identifiers(const KnownCalls *k, const Explanation *e)
 
 /* --- evidence --------------------------------------------------------------- */
 
-/* A source of evidence (inference.h), as people read of it. Others say nothing by themselves: they
+/* A source of evidence (inference.h), as people call it. Others say nothing by themselves: they
  * tell kinds of calls apart, whose delays and calls differ. */
 static const struct {
         const char *name, *heading, *meaning;

@@ -13,7 +13,7 @@ enum { READ_SIZE = 1 << 16, HEAD = 1000, MAX_DEPTH = 32, SHOWN = 8 };
 
 /* --- one file ---------------------------------------------------------------------- */
 
-/* The first n bytes of it, or fewer; -1 with error set. */
+/* Reads the first n bytes, or fewer; -1 with error set. */
 static gssize read_head(ByteSource *source, guint8 *head, gsize n, GError **error)
 {
         gsize used = 0;

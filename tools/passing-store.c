@@ -8,7 +8,7 @@
 
 typedef struct {
         GPtrArray *scratch; /* of char *, removed at the end */
-        int status;         /* the greatest of those that left a result */
+        int status;         /* the greatest exit status of a verb that left a result */
 } Steps;
 
 static void steps_clear(Steps *s)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  *
- * What the verbs that find paths share: the options that say which result goes where, and
- * the writing of it.
+ * What the verbs that find paths share: options that say which result goes where, and
+ * how it is written.
  */
 #ifndef RAVEL_RESULT_H
 #define RAVEL_RESULT_H

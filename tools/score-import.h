@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  *
  * How right inference is on what other programs know: spans to a trace with its truth, the true
- * paths, those that each method finds, and a table.
+ * paths, the paths that each method finds, and a table.
  */
 #ifndef RAVEL_SCORE_IMPORT_H
 #define RAVEL_SCORE_IMPORT_H

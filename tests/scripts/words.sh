@@ -25,11 +25,11 @@ inference	23	61	144
 maketrace	17	25	0
 nesting	16	26	0
 paths	24	45	24
-queues	19	47	0
+queues	18	32	0
 ranks	13	14	0
 store	23	55	6
 tests	21	53	0
-tools	18	48	7
+tools	18	48	0
 tracefmt	19	32	0
 write	19	52	19
 manual	25	50	10
