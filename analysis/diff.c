@@ -162,18 +162,6 @@ static Histogram *queued_of(Run *run, NodeId node)
         return &g_array_index(run->queued, Histogram, node);
 }
 
-static gboolean merge_stored(Run *run, const StoredHistogram *stored, Histogram *into,
-                             GError **error)
-{
-        Histogram h = HISTOGRAM_INIT;
-
-        if (!store_reader_histogram(run->reader, stored, &h, error))
-                return FALSE;
-        histogram_merge(into, &h);
-        histogram_clear(&h);
-        return TRUE;
-}
-
 /* What a path takes: where it goes on, until all of it is done. */
 static const StoredHistogram *time_of(const StoredPatternNode *node)
 {
@@ -189,9 +177,9 @@ static gboolean add_tested(Run *run, PathPattern *p, const StoredPatternNode *st
                 path_pattern_append(p, stored->node, stored->parent)->label =
                         labels ? g_intern_string(stored->label) : NULL;
         node = &p->nodes[stored->place];
-        return merge_stored(run, time_of(stored), &node->latency, error) &&
-               merge_stored(run, &stored->call_delay, &node->call_delay, error) &&
-               merge_stored(run, &stored->own, &node->own, error);
+        return store_reader_histogram(run->reader, time_of(stored), &node->latency, error) &&
+               store_reader_histogram(run->reader, &stored->call_delay, &node->call_delay, error) &&
+               store_reader_histogram(run->reader, &stored->own, &node->own, error);
 }
 
 static gboolean read_nodes(const Diff *d, Run *run, GError **error)
@@ -205,10 +193,12 @@ static gboolean read_nodes(const Diff *d, Run *run, GError **error)
                 guint32 pattern = g_array_index(run->pattern_of, guint32, n.pattern);
                 const DiffPattern *p = pattern_at(d, pattern);
 
-                if (!merge_stored(run, &n.own, own_of(run, n.node), error) ||
+                if (!store_reader_histogram(run->reader, &n.own, own_of(run, n.node), error) ||
                     (n.queued.n > 0 && n.continues == WORK_QUEUED &&
-                     !merge_stored(run, &n.queued, queued_of(run, n.node), error)) ||
-                    (n.place == 0 && !merge_stored(run, time_of(&n), &run->all, error)) ||
+                     !store_reader_histogram(run->reader, &n.queued, queued_of(run, n.node),
+                                             error)) ||
+                    (n.place == 0 &&
+                     !store_reader_histogram(run->reader, time_of(&n), &run->all, error)) ||
                     (p->tested && !add_tested(run, &run->tested[pattern], &n, labels, error)))
                         return FALSE;
                 if (last->len <= n.node)
@@ -552,16 +542,8 @@ static void run_init(Run *run, StoreReader *reader)
 
 static void run_clear(Run *run)
 {
-        for (guint i = 0; i < DIFF_TESTED; i++) {
-                PathPattern *p = &run->tested[i];
-
-                for (guint32 k = 0; k < p->n_nodes; k++) {
-                        histogram_clear(&p->nodes[k].latency);
-                        histogram_clear(&p->nodes[k].call_delay);
-                        histogram_clear(&p->nodes[k].own);
-                }
-                g_free(p->nodes);
-        }
+        for (guint i = 0; i < DIFF_TESTED; i++)
+                path_pattern_clear(&run->tested[i]);
         for (guint i = 0; i < run->own->len; i++) {
                 histogram_clear(&g_array_index(run->own, Histogram, i));
                 histogram_clear(&g_array_index(run->queued, Histogram, i));

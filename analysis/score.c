@@ -80,18 +80,6 @@ static void delays_clear(gpointer data)
         histogram_clear(&d->own);
 }
 
-static gboolean merge_stored(StoreReader *reader, const StoredHistogram *stored, Histogram *into,
-                             GError **error)
-{
-        Histogram h = HISTOGRAM_INIT;
-
-        if (!store_reader_histogram(reader, stored, &h, error))
-                return FALSE;
-        histogram_merge(into, &h);
-        histogram_clear(&h);
-        return TRUE;
-}
-
 static gboolean add_node(const Score *s, GArray *nodes, StoreReader *reader,
                          const StoredPatternNode *node, GError **error)
 {
@@ -107,8 +95,8 @@ static gboolean add_node(const Score *s, GArray *nodes, StoreReader *reader,
                 d->own_p99 = node->own_p99;
                 return TRUE;
         }
-        if (!merge_stored(reader, &node->latency, &d->latency, error) ||
-            !merge_stored(reader, &node->own, &d->own, error))
+        if (!store_reader_histogram(reader, &node->latency, &d->latency, error) ||
+            !store_reader_histogram(reader, &node->own, &d->own, error))
                 return FALSE;
         d->latency_mean = histogram_mean(&d->latency);
         d->latency_p99 = histogram_quantile(&d->latency, 0.99);

@@ -141,21 +141,40 @@ static void table_put(HashTable *t, guint64 hash, gpointer what)
         t->places[at] = (Place){ hash, what };
 }
 
+void pattern_node_clear(PatternNode *node)
+{
+        for (NodeTime i = 0; i < N_NODE_TIMES; i++)
+                histogram_clear(&node->times[i]);
+}
+
+void pattern_node_merge(PatternNode *into, const PatternNode *from)
+{
+        for (NodeTime i = 0; i < N_NODE_TIMES; i++)
+                histogram_merge(&into->times[i], &from->times[i]);
+}
+
 void path_pattern_clear(PathPattern *p)
 {
-        for (guint32 i = 0; p->nodes && i < p->n_nodes; i++) {
-                histogram_clear(&p->nodes[i].latency);
-                histogram_clear(&p->nodes[i].call_delay);
-                histogram_clear(&p->nodes[i].own);
-                histogram_clear(&p->nodes[i].network);
-                histogram_clear(&p->nodes[i].connecting);
-                histogram_clear(&p->nodes[i].queued);
-                histogram_clear(&p->nodes[i].own_queued);
-                histogram_clear(&p->nodes[i].serving);
-        }
+        for (guint32 i = 0; p->nodes && i < p->n_nodes; i++)
+                pattern_node_clear(&p->nodes[i]);
         histogram_clear(&p->completion);
         g_free(p->nodes);
         g_free(p->signature);
+}
+
+gint128 path_pattern_sum(const PathPattern *pattern, NodeTime time)
+{
+        gint128 sum = 0;
+
+        for (guint32 i = 0; i < pattern->n_nodes; i++)
+                sum += pattern->nodes[i].times[time].sum;
+        return sum;
+}
+
+gint128 path_pattern_total(const PathPattern *pattern)
+{
+        return path_pattern_sum(pattern, NODE_NETWORK) + path_pattern_sum(pattern, NODE_QUEUED) +
+               path_pattern_sum(pattern, NODE_OWN);
 }
 
 static void pattern_free(gpointer data)

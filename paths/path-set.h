@@ -15,22 +15,34 @@
 #include "paths/path-call.h"
 #include "paths/path-graph.h"
 
+/* The distributions that a node of a pattern has. */
+typedef enum {
+        NODE_LATENCY,    /* start to end, as the caller sees it; includes callees */
+        NODE_CALL_DELAY, /* from entry into the parent to this call's start */
+        NODE_OWN,        /* own time (path_own_times()) */
+        NODE_NETWORK,    /* own time of the network on the way to this node and back */
+        NODE_CONNECTING, /* the part of network before the first call of a new connection */
+        NODE_QUEUED,     /* time at the caller before the call was sent */
+        NODE_OWN_QUEUED, /* the part of own before a worker took the call; empty without a queue */
+        NODE_SERVING,    /* the rest of own; empty without a queue */
+        N_NODE_TIMES
+} NodeTime;
+
 typedef struct {
         NodeId node;
-        guint32 parent;       /* index into the pattern's nodes; NO_PARENT for node 0 */
-        guint32 depth;        /* 0 for node 0 */
-        guint32 n_labels;     /* operations that calls here had */
-        const char *label;    /* the one that most had, the first of several; NULL: none */
-        Histogram latency;    /* start to end, as the caller sees it; includes callees */
-        Histogram call_delay; /* from entry into the parent to this call's start */
-        Histogram own;        /* own time (path_own_times()) */
-        Histogram network;    /* own time of the network on the way to this node and back */
-        Histogram connecting; /* what of network was before the first call of a new connection */
-        Histogram queued;     /* time at the caller before it was sent */
-        Histogram own_queued; /* what of own was before a worker took the call; empty where the */
-        Histogram serving;    /* node is not known to have a queue; and the rest of own */
-        guint32 workers;      /* that serve the queue; 0: no bound, or not known */
-        guint8 continues;     /* WorkContinues */
+        guint32 parent;    /* index into the pattern's nodes; NO_PARENT for node 0 */
+        guint32 depth;     /* 0 for node 0 */
+        guint32 n_labels;  /* operations that calls here had */
+        const char *label; /* the operation of most calls, the first of several; NULL: none */
+        union {
+                Histogram times[N_NODE_TIMES];
+                struct {
+                        Histogram latency, call_delay, own, network, connecting, queued, own_queued,
+                                serving;
+                };
+        };
+        guint32 workers;  /* workers that serve the queue; 0: no bound, or not known */
+        guint8 continues; /* WorkContinues */
 } PatternNode;
 
 typedef struct {
@@ -194,8 +206,18 @@ guint32 *path_set_rank(const PathSet *set, RankBy by);
 /* A node more, last in pre-order, its distributions empty. Nodes may move. */
 PatternNode *path_pattern_append(PathPattern *pattern, NodeId node, guint32 parent);
 
-/* Frees what it holds. */
+/* Frees the nodes, distributions and signature. */
 void path_pattern_clear(PathPattern *pattern);
+void pattern_node_clear(PatternNode *node);
+
+/* Adds the distributions of one node to those of another. */
+void pattern_node_merge(PatternNode *into, const PatternNode *from);
+
+/* The sum over all nodes of a pattern, ns. */
+gint128 path_pattern_sum(const PathPattern *pattern, NodeTime time);
+
+/* The sum of own, network and queued times, which is the total latency, or completion time. */
+gint128 path_pattern_total(const PathPattern *pattern);
 
 /* The completion times of its instances; their latencies where it does not go on. */
 const Histogram *path_pattern_completion(const PathPattern *pattern);

@@ -44,10 +44,10 @@ static const struct {
         [PATTERN_NODE] = { "pattern_node",
                            "SELECT pattern, place, latency_mean, latency_p99, own_mean, own_p99, "
                            "parent, node, latency, call_delay, own, network, label, labels, "
-                           "continues, queued_mean, queued, CASE place WHEN 0 THEN (SELECT "
+                           "continues, connecting, queued, CASE place WHEN 0 THEN (SELECT "
                            "completion "
                            "FROM pattern WHERE pattern.id = pattern_node.pattern) END, "
-                           "workers, own_queued, serving, own_queued_mean, connecting "
+                           "workers, own_queued, serving, own_queued_mean "
                            "FROM pattern_node ORDER BY pattern, place" },
         [PATH] = { "path", "SELECT id, pattern, start, latency, first_call, calls, probability, "
                            "completion FROM path ORDER BY id" },
@@ -131,15 +131,25 @@ static int next_row(StoreReader *r, Table t, GError **error)
         }
 }
 
+gboolean store_reader_fail(const StoreReader *r, GError **error, const char *format, ...)
+{
+        g_autofree char *what = NULL;
+        va_list args;
+
+        va_start(args, format);
+        what = g_strdup_vprintf(format, args);
+        va_end(args);
+        g_set_error(error, RAVEL_ERROR, RAVEL_ERROR_INPUT, "%s: the store is corrupt: %s", r->path,
+                    what);
+        return FALSE;
+}
+
 static gboolean fail_row(const StoreReader *r, Table t, int column, const char *expected,
                          GError **error)
 {
-        g_set_error(error, RAVEL_ERROR, RAVEL_ERROR_INPUT,
-                    "%s: the store is corrupt: row %" G_GINT64_FORMAT
-                    " of %s: wrong %s, expected %s",
-                    r->path, r->rows[t], tables[t].name, sqlite3_column_name(r->select[t], column),
-                    expected);
-        return FALSE;
+        return store_reader_fail(r, error, "row %" G_GINT64_FORMAT " of %s: wrong %s, expected %s",
+                                 r->rows[t], tables[t].name,
+                                 sqlite3_column_name(r->select[t], column), expected);
 }
 
 /* A whole number from low to high. */
@@ -231,8 +241,7 @@ static gboolean read_run(StoreReader *r, GError **error)
         int status = next_row(r, RUN, error);
 
         if (status == 0)
-                g_set_error(error, RAVEL_ERROR, RAVEL_ERROR_INPUT,
-                            "%s: the store is corrupt: run has no row, expected one", r->path);
+                store_reader_fail(r, error, "run has no row, expected one");
         if (status <= 0 || !(method = get_text(r, RUN, 0, error)))
                 return FALSE;
         r->method = printable_new(method, PRINTABLE_TEXT);
@@ -490,7 +499,6 @@ static gboolean get_doubt(StoreReader *r, StoredPattern *pattern, GError **error
         return TRUE;
 }
 
-/* NULL in stores of earlier versions, which do not say it. */
 /* A number of instances, which need not be whole. */
 static gboolean get_mean_count(const StoreReader *r, int column, double *count, GError **error)
 {
@@ -616,10 +624,10 @@ static gboolean get_waits(const StoreReader *r, StoredPatternNode *node, GError 
             !get_number(r, PATTERN_NODE, 18, 1, G_MAXUINT32, &workers, error))
                 return FALSE;
         node->workers = (guint32)workers;
-        node->own_queued = get_histogram(r, 19);
-        node->serving = get_histogram(r, 20);
         return get_stamp(r, PATTERN_NODE, 21, &node->own_queued_mean, error);
 }
+
+static const int time_columns[N_NODE_TIMES] = { 8, 9, 10, 11, 15, 16, 19, 20 };
 
 int store_reader_next_pattern_node(StoreReader *r, StoredPatternNode *node, GError **error)
 {
@@ -645,17 +653,11 @@ int store_reader_next_pattern_node(StoreReader *r, StoredPatternNode *node, GErr
         r->place++;
         if (!get_parent_place(r, node, error) || !get_node(r, PATTERN_NODE, 7, &node->node, error))
                 return -1;
-        node->latency = get_histogram(r, 8);
-        node->call_delay = get_histogram(r, 9);
-        node->own = get_histogram(r, 10);
-        node->network = get_histogram(r, 11);
-        node->connecting = get_histogram(r, 22);
-        node->queued = get_histogram(r, 16);
+        for (NodeTime i = 0; i < N_NODE_TIMES; i++)
+                node->times[i] = get_histogram(r, time_columns[i]);
         node->completion = get_histogram(r, 17);
-        node->queued_mean = 0;
         node->n_labels = 0;
         if (!get_continues(r, PATTERN_NODE, 14, &node->continues, error) ||
-            !get_stamp(r, PATTERN_NODE, 15, &node->queued_mean, error) ||
             !get_label(r, PATTERN_NODE, 12, &node->label, error) || !get_waits(r, node, error))
                 return -1;
         if (node->label) {
@@ -718,10 +720,10 @@ int store_reader_next_call(StoreReader *r, StoredCall *call, GError **error)
         int status = next_row(r, CALL, error);
 
         if (status == 0 && r->path_in_hand != r->rows[PATH]) {
-                g_set_error(error, RAVEL_ERROR, RAVEL_ERROR_INPUT,
-                            "%s: the store is corrupt: calls of %" G_GINT64_FORMAT
-                            " paths, expected of %" G_GINT64_FORMAT,
-                            r->path, r->path_in_hand, r->rows[PATH]);
+                store_reader_fail(r, error,
+                                  "calls of %" G_GINT64_FORMAT
+                                  " paths, expected of %" G_GINT64_FORMAT,
+                                  r->path_in_hand, r->rows[PATH]);
                 return -1;
         }
         if (status <= 0)
@@ -816,13 +818,35 @@ int store_reader_next_vertex_delay(StoreReader *r, StoredVertexDelay *delay, GEr
 gboolean store_reader_histogram(StoreReader *r, const StoredHistogram *stored, Histogram *h,
                                 GError **error)
 {
-        if (histogram_unpack(h, stored->data, stored->n))
+        Histogram one = HISTOGRAM_INIT;
+
+        if (!histogram_unpack(&one, stored->data, stored->n))
+                return store_reader_fail(r, error,
+                                         "row %" G_GINT64_FORMAT
+                                         " of pattern_node: a distribution cannot be unpacked",
+                                         r->rows[PATTERN_NODE]);
+        if (h->count == 0) {
+                *h = one;
                 return TRUE;
-        g_set_error(error, RAVEL_ERROR, RAVEL_ERROR_INPUT,
-                    "%s: the store is corrupt: row %" G_GINT64_FORMAT
-                    " of pattern_node: a distribution cannot be unpacked",
-                    r->path, r->rows[PATTERN_NODE]);
-        return FALSE;
+        }
+        histogram_merge(h, &one);
+        histogram_clear(&one);
+        return TRUE;
+}
+
+gboolean store_reader_append_node(StoreReader *r, const StoredPatternNode *stored, PathPattern *p,
+                                  GError **error)
+{
+        PatternNode *node = path_pattern_append(p, stored->node, stored->parent);
+
+        node->label = g_intern_string(stored->label);
+        node->n_labels = stored->n_labels;
+        node->continues = stored->continues;
+        node->workers = stored->workers;
+        for (NodeTime i = 0; i < N_NODE_TIMES; i++)
+                if (!store_reader_histogram(r, &stored->times[i], &node->times[i], error))
+                        return FALSE;
+        return TRUE;
 }
 
 /* Without what would end it in a trace. */
@@ -952,8 +976,5 @@ gboolean store_reader_path_calls(StoreReader *r, const StoredPath *path, GArray 
         set_ids(r, calls);
         if (status < 0 || n == path->n_calls)
                 return status == 0;
-        g_set_error(error, RAVEL_ERROR, RAVEL_ERROR_INPUT,
-                    "%s: the store is corrupt: %u calls of a path, expected %u", r->path, n,
-                    path->n_calls);
-        return FALSE;
+        return store_reader_fail(r, error, "%u calls of a path, expected %u", n, path->n_calls);
 }

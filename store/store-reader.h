@@ -69,14 +69,16 @@ typedef struct {
         const char *label; /* the operation that most of its calls had; NULL: none */
         guint32 n_labels;  /* how many they had */
         guint8 continues;  /* WorkContinues */
-        StoredHistogram latency, call_delay, own, network;
+        union {
+                StoredHistogram times[N_NODE_TIMES];
+                struct {
+                        StoredHistogram latency, call_delay, own, network, connecting, queued,
+                                own_queued, serving;
+                };
+        };
         StoredHistogram completion; /* of place 0: the pattern's; empty where nothing goes on */
-        StoredHistogram queued;     /* empty where nothing goes on */
-        gint64 queued_mean;         /* ns */
-        guint32 workers;            /* 0: no bound, or not known; then the next are empty */
-        StoredHistogram own_queued, serving;
         gint64 own_queued_mean;     /* ns */
-        StoredHistogram connecting; /* empty where no connection was opened for a call */
+        guint32 workers;            /* 0: no bound, or not known */
 } StoredPatternNode;
 
 typedef struct {
@@ -162,10 +164,17 @@ int store_reader_next_trust(StoreReader *reader, StoredTrust *trust, GError **er
 int store_reader_next_vertex(StoreReader *reader, StoredVertex *vertex, GError **error);
 int store_reader_next_vertex_delay(StoreReader *reader, StoredVertexDelay *delay, GError **error);
 
-/* Unpacks a histogram of the row of pattern_node that was read last; into an
- * empty one. */
+/* Adds a distribution of the row of pattern_node that was read last. */
 gboolean store_reader_histogram(StoreReader *reader, const StoredHistogram *stored, Histogram *h,
                                 GError **error);
+
+/* Appends the node of that row, with all its distributions. */
+gboolean store_reader_append_node(StoreReader *reader, const StoredPatternNode *stored,
+                                  PathPattern *pattern, GError **error);
+
+/* "FILE: the store is corrupt: ...", an error. FALSE. */
+gboolean store_reader_fail(const StoreReader *reader, GError **error, const char *format, ...)
+        G_GNUC_PRINTF(3, 4);
 
 /* All calls of one path, at any time and apart from the rows above: calls, of
  * PathCall, are filled anew, and places, of guint32, with the place of each in the

@@ -9,7 +9,6 @@
 #include "paths/pattern-text.h"
 #include "paths/verdict.h"
 #include "write/graph-parts.h"
-#include "write/pattern-order.h"
 #include "write/text-table.h"
 #include "write/write-vertices.h"
 
@@ -77,7 +76,7 @@ static void set_title(const DrawnPattern *d, const PathSet *set, guint32 rank)
         const PathPattern *p = d->pattern;
         g_autoptr(GString) title = g_string_new(NULL);
         const Histogram *latency = &p->nodes[0].latency;
-        gint128 network = path_pattern_network(p);
+        gint128 network = path_pattern_sum(p, NODE_NETWORK);
 
         g_string_append_printf(title, "%u.  ", rank + 1);
         append_operation(title, "", &p->nodes[0], "\\\\");

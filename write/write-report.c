@@ -15,7 +15,6 @@
 #include "write/page-data.h"
 #include "write/page.h"
 #include "write/path-write.h"
-#include "write/pattern-order.h"
 #include "write/trust-text.h"
 #include "write/write-report-calls.h"
 #include "write/write-tree.h"
@@ -374,9 +373,9 @@ static gboolean append_detail(Json *j, Drawer *drawer, const Report *r, const Re
                 return FALSE;
         json_open(j, '{');
         json_put_integer(j, "hidden", tree->hidden);
-        if (path_pattern_connecting(&d->pattern) > 0) /* mean of a path */
+        if (path_pattern_sum(&d->pattern, NODE_CONNECTING) > 0) /* mean of a path */
                 json_put_integer(j, "connecting",
-                                 (gint64)(path_pattern_connecting(&d->pattern) /
+                                 (gint64)(path_pattern_sum(&d->pattern, NODE_CONNECTING) /
                                           (gint128)d->pattern.nodes[0].latency.count));
         append_vertices(j, tree, r);
         append_places(j, &d->pattern);

@@ -11,7 +11,6 @@
 #include "paths/path-text.h"
 #include "paths/pattern-text.h"
 #include "write/drawer.h"
-#include "write/pattern-order.h"
 #include "write/text-table.h"
 #include "write/write-graph.h"
 

@@ -7,7 +7,6 @@
 #include "base/compare.h"
 #include "paths/path-text.h"
 #include "write/path-write.h"
-#include "write/pattern-order.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -225,7 +224,7 @@ static char *format_slowest(const PathSet *set, const PathPattern *p)
 {
         g_autoptr(CollapsedTree) tree = collapsed_tree_new(p, G_MAXUINT32);
         const CollapsedCall *v = &tree->vertices[collapsed_tree_slowest(tree)];
-        gint128 queued = path_pattern_queued(p);
+        gint128 queued = path_pattern_sum(p, NODE_QUEUED);
 
         if (queued > v->all.own.sum) {
                 g_autofree char *of_all = path_format_share(queued, path_pattern_total(p));
@@ -523,7 +522,7 @@ static void add_tree_row(TextTable *table, const PathSet *set, const PathPattern
 
 static void add_network_row(TextTable *table, const PathSet *set, const PathPattern *p)
 {
-        gint128 network = path_pattern_network(p);
+        gint128 network = path_pattern_sum(p, NODE_NETWORK);
 
         if (network == 0)
                 return;
@@ -536,7 +535,7 @@ static void add_network_row(TextTable *table, const PathSet *set, const PathPatt
         for (guint i = 0; i < 2U * path_set_waits(set); i++)
                 text_table_add(table, g_strdup(""));
         if (path_set_connects(set)) {
-                gint128 connecting = path_pattern_connecting(p);
+                gint128 connecting = path_pattern_sum(p, NODE_CONNECTING);
 
                 text_table_add(table, connecting ? path_format_duration(
                                                            (gint64)(connecting / (gint128)p->count))

@@ -9,7 +9,6 @@
 #include "paths/pattern-text.h"
 #include "paths/verdict.h"
 #include "write/path-write.h"
-#include "write/pattern-order.h"
 
 static const char HEADER[] = "rank\tid\tcount\ttotal\tmean\tdeviation\tp50\tp90\tp99\tmin\tmax\t"
                              "probability\tcalls\tslowest\tslowest_own\tnetwork\tsignature\tlabel";
@@ -88,16 +87,16 @@ static void append_pattern(GString *out, const PathSet *set, const PathPattern *
                                path_set_shows_probability(set) ? probability : "-", p->n_nodes,
                                node_table_written(path_set_nodes(set), slowest->node));
         append_time(out, histogram_mean(&slowest->own));
-        append_time(out, path_pattern_network(p) / (gint128)p->count);
+        append_time(out, path_pattern_sum(p, NODE_NETWORK) / (gint128)p->count);
         g_string_append_printf(out, "%s\t", p->signature);
         path_append_label_cell(out, p->label);
         if (has_completion(set, options)) {
                 g_string_append_c(out, '\t');
                 append_time(out, histogram_mean(path_pattern_completion(p)));
-                path_append_integer(out, path_pattern_queued(p) / (gint128)p->count);
+                path_append_integer(out, path_pattern_sum(p, NODE_QUEUED) / (gint128)p->count);
         }
         if (shows_waits(set, options)) {
-                append_next_time(out, path_pattern_own_queued(p) / (gint128)p->count);
+                append_next_time(out, path_pattern_sum(p, NODE_OWN_QUEUED) / (gint128)p->count);
                 append_next_time(out, histogram_mean(&slowest->own_queued));
         }
         if (path_set_is_drawn(set) && !options->windows) {
@@ -105,7 +104,7 @@ static void append_pattern(GString *out, const PathSet *set, const PathPattern *
                 append_number(out, p->drawn_error);
         }
         if (shows_connecting(set, options))
-                append_next_time(out, path_pattern_connecting(p) / (gint128)p->count);
+                append_next_time(out, path_pattern_sum(p, NODE_CONNECTING) / (gint128)p->count);
         if (misassigned)
                 g_string_append(out, misassigned[options->rank[rank]] ? "\t1" : "\t0");
         g_string_append_c(out, '\n');

@@ -3,7 +3,6 @@
 
 #include "analysis/variance/node-load.h"
 #include "base/compare.h"
-#include "base/error.h"
 
 enum {
         TREE_BYTES = 450000, /* of the calls of the slowest requests, about */
@@ -19,14 +18,10 @@ gboolean report_check_places(const StoreReader *reader, const GArray *places, gu
                              GError **error)
 {
         for (guint i = 0; i < places->len; i++)
-                if (g_array_index(places, guint32, i) >= n) {
-                        g_set_error(error, RAVEL_ERROR, RAVEL_ERROR_INPUT,
-                                    "%s: the store is corrupt: a call at place %u, expected one "
-                                    "of %u",
-                                    store_reader_name(reader), g_array_index(places, guint32, i),
-                                    n);
-                        return FALSE;
-                }
+                if (g_array_index(places, guint32, i) >= n)
+                        return store_reader_fail(reader, error,
+                                                 "a call at place %u, expected one of %u",
+                                                 g_array_index(places, guint32, i), n);
         return TRUE;
 }
 

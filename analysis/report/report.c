@@ -6,9 +6,9 @@
 #include <string.h>
 
 #include "analysis/report/report-calls.h"
-#include "base/error.h"
 #include "base/hash.h"
 #include "store/stored-patterns.h"
+#include "store/stored-set.h"
 
 enum {
         ROW_BINS = 24,           /* of the small distribution of a row */
@@ -271,25 +271,6 @@ static void add_blame(Report *r, const StoredPattern *p, const StoredPatternNode
         r->waits = TRUE;
 }
 
-static gboolean unpack_node(Loading *l, const StoredPatternNode *stored, PathPattern *p,
-                            GError **error)
-{
-        PatternNode *node = path_pattern_append(p, stored->node, stored->parent);
-
-        node->label = g_intern_string(stored->label);
-        node->n_labels = stored->n_labels;
-        node->continues = stored->continues;
-        node->workers = stored->workers;
-        return store_reader_histogram(l->reader, &stored->own_queued, &node->own_queued, error) &&
-               store_reader_histogram(l->reader, &stored->serving, &node->serving, error) &&
-               store_reader_histogram(l->reader, &stored->latency, &node->latency, error) &&
-               store_reader_histogram(l->reader, &stored->call_delay, &node->call_delay, error) &&
-               store_reader_histogram(l->reader, &stored->own, &node->own, error) &&
-               store_reader_histogram(l->reader, &stored->network, &node->network, error) &&
-               store_reader_histogram(l->reader, &stored->connecting, &node->connecting, error) &&
-               store_reader_histogram(l->reader, &stored->queued, &node->queued, error);
-}
-
 static gboolean read_node(Loading *l, const StoredPatternNode *n, GError **error)
 {
         const StoredPattern *p = &g_array_index(l->patterns, StoredPattern, n->pattern);
@@ -321,7 +302,7 @@ static gboolean read_node(Loading *l, const StoredPatternNode *n, GError **error
         if (row >= r->details->len)
                 return TRUE;
         ReportDetail *d = g_ptr_array_index(r->details, row);
-        return unpack_node(l, n, &d->pattern, error);
+        return store_reader_append_node(l->reader, n, &d->pattern, error);
 }
 
 /* Closes what is open; each must have had a node. */
@@ -329,12 +310,9 @@ static gboolean finish_shape(const Loading *l, GString *shape, GError **error)
 {
         int depth = 0;
 
-        if (shape->len == 0) {
-                g_set_error(error, RAVEL_ERROR, RAVEL_ERROR_INPUT,
-                            "%s: the store is corrupt: a pattern without a row of pattern_node",
-                            store_reader_name(l->reader));
-                return FALSE;
-        }
+        if (shape->len == 0)
+                return store_reader_fail(l->reader, error,
+                                         "a pattern without a row of pattern_node");
         for (gsize i = 0; i < shape->len; i++)
                 depth += (shape->str[i] == '(') - (shape->str[i] == ')');
         for (; depth > 0; depth--)
@@ -543,34 +521,6 @@ static gboolean take_details(Loading *l, GError **error)
         return TRUE;
 }
 
-/* --- the graph ------------------------------------------------------------- */
-
-static gboolean read_graph(Report *r, StoreReader *reader, GError **error)
-{
-        g_autoptr(GArray) vertices =
-                g_array_new(FALSE, FALSE, sizeof(guint32)); /* by the store's */
-        StoredVertex v;
-        StoredVertexDelay d;
-        int status;
-
-        while ((status = store_reader_next_vertex(reader, &v, error)) > 0) {
-                guint32 parent = NO_VERTEX;
-
-                if (!r->graph)
-                        r->graph = path_graph_new();
-                if (v.parent != NO_PARENT)
-                        parent = g_array_index(vertices, guint32, v.parent);
-                guint32 vertex = path_graph_add(r->graph, parent, v.node, v.count, v.probability);
-                g_array_append_val(vertices, vertex);
-        }
-        if (status < 0)
-                return FALSE;
-        while ((status = store_reader_next_vertex_delay(reader, &d, error)) > 0)
-                path_graph_add_delay(r->graph, g_array_index(vertices, guint32, d.vertex), d.delay,
-                                     d.count);
-        return status == 0;
-}
-
 /* --- all of it ------------------------------------------------------------- */
 
 static gboolean read_captures(Loading *l, GError **error)
@@ -649,7 +599,8 @@ Report *report_new(StoreReader *reader, NodeTable *nodes, GError **error)
                 rank_patterns(&l);
                 ok = read_nodes(&l, error) && read_paths(&l, error) && take_details(&l, error) &&
                      report_read_calls(r, reader, l.all, error) &&
-                     report_read_slowest(r, reader, l.all, error) && read_graph(r, reader, error);
+                     report_read_slowest(r, reader, l.all, error) &&
+                     stored_graph_load(reader, &r->graph, error);
         }
         loading_clear(&l);
         return ok ? g_steal_pointer(&r) : NULL;
@@ -664,19 +615,7 @@ static void sample_free(ReportSample *s)
 
 static void detail_free(ReportDetail *d)
 {
-        for (guint32 i = 0; i < d->pattern.n_nodes; i++) {
-                PatternNode *n = &d->pattern.nodes[i];
-
-                histogram_clear(&n->latency);
-                histogram_clear(&n->call_delay);
-                histogram_clear(&n->own);
-                histogram_clear(&n->network);
-                histogram_clear(&n->connecting);
-                histogram_clear(&n->queued);
-                histogram_clear(&n->own_queued);
-                histogram_clear(&n->serving);
-        }
-        g_free(d->pattern.nodes);
+        path_pattern_clear(&d->pattern);
         for (guint i = 0; i < N_PARTS; i++)
                 g_free(d->spent[i]);
         for (guint i = 0; i < d->samples->len; i++)

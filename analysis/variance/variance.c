@@ -174,10 +174,7 @@ static gboolean variance_read_places(Reading *r, GError **error)
 
 static gboolean fail_request(const Reading *r, guint row, const char *what, GError **error)
 {
-        g_set_error(error, RAVEL_ERROR, RAVEL_ERROR_INPUT,
-                    "%s: the store is corrupt: row %u of path: %s", store_reader_name(r->reader),
-                    row, what);
-        return FALSE;
+        return store_reader_fail(r->reader, error, "row %u of path: %s", row, what);
 }
 
 static gboolean read_paths(Reading *r, GError **error)

@@ -195,13 +195,6 @@ static gboolean why_read_places(Why *w, GError **error)
         return status == 0;
 }
 
-static gboolean fail(const Why *w, const char *what, GError **error)
-{
-        g_set_error(error, RAVEL_ERROR, RAVEL_ERROR_INPUT, "%s: the store is corrupt: %s",
-                    store_reader_name(w->reader), what);
-        return FALSE;
-}
-
 static gboolean add_calls(Why *w, const Pattern *pattern, const GArray *calls, const GArray *places,
                           GError **error)
 {
@@ -219,7 +212,8 @@ static gboolean add_calls(Why *w, const Pattern *pattern, const GArray *calls, c
                               .probability = c->probability };
 
                 if (call.place >= pattern->n_places)
-                        return fail(w, "a call has a place that its pattern has not", error);
+                        return store_reader_fail(w->reader, error,
+                                                 "a call has a place that its pattern has not");
                 g_array_append_val(w->calls, call);
         }
         return TRUE;
@@ -289,7 +283,8 @@ static gboolean make_kinds(Why *w, GError **error)
 {
         for (guint i = 0; i < w->patterns->len; i++) {
                 if (pattern_at(w, i)->n_places == 0)
-                        return fail(w, "a pattern has no nodes, expected some", error);
+                        return store_reader_fail(w->reader, error,
+                                                 "a pattern has no nodes, expected some");
                 add_pattern(w, pattern_at(w, i));
         }
         for (guint i = 0; i < w->kinds->len; i++)
