@@ -146,11 +146,7 @@ void diff_write_json(const Diff *d, GString *text)
 {
         Json json = JSON_IN(text);
 
-        json_open(&json, '{');
-        json_line(&json, 2);
-        json_put_string(&json, "format", "ravel diff");
-        json_put_count(&json, "version", 1);
-        json_line(&json, 2);
+        json_open_document(&json, "ravel diff");
         json_put_open(&json, "changes", '[');
         diff_each_row(d, append_json, &json);
         json_close(&json, ']');

@@ -358,11 +358,7 @@ gboolean path_write_json(const PathSet *set, const PathWriteOptions *options, Ou
         g_autofree gboolean *misassigned = misassigned_find(set);
         Json j = JSON_IN(text);
 
-        json_open(&j, '{');
-        json_line(&j, 2);
-        json_put_string(&j, "format", "ravel paths");
-        json_put_count(&j, "version", 1);
-        json_line(&j, 2);
+        json_open_document(&j, "ravel paths");
         put_summary(&j, set);
         json_line(&j, 2);
         json_put_open(&j, "patterns", '[');

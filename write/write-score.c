@@ -198,10 +198,7 @@ void score_write_json(const Score *score, const GArray *tops, GString *out)
         g_autoptr(GArray) rows = score_rows(score, tops);
         Json j = JSON_IN(out);
 
-        json_open(&j, '{');
-        json_line(&j, 2);
-        json_put_string(&j, "format", "ravel score");
-        json_put_count(&j, "version", 1);
+        json_open_document(&j, "ravel score");
         put_parents(score, &j);
         put_drawn(score, &j);
         json_line(&j, 2);

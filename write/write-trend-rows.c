@@ -210,11 +210,7 @@ void trend_write_json(const Trend *t, GString *out)
 {
         Json json = JSON_IN(out), *j = &json;
 
-        json_open(j, '{');
-        json_line(j, 2);
-        json_put_string(j, "format", "ravel trend");
-        json_put_count(j, "version", 1);
-        json_line(j, 2);
+        json_open_document(j, "ravel trend");
         json_put_count(j, "compared", t->tests);
         json_put_boolean(j, "timed", t->timed);
         json_put_boolean(j, "hours", t->hours);

@@ -156,11 +156,7 @@ void variance_write_json(const Variance *v, const NodeTable *nodes, guint n, dou
 {
         Json json = JSON_IN(out), *j = &json;
 
-        json_open(j, '{');
-        json_line(j, 2);
-        json_put_string(j, "format", "ravel variance");
-        json_put_count(j, "version", 1);
-        json_line(j, 2);
+        json_open_document(j, "ravel variance");
         json_put_string(j, "of", v->completion ? "completion" : "latency");
         json_put_number(j, "tail", tail, "%.9g");
         json_put_count(j, "left_out", v->left_out);
