@@ -17,8 +17,8 @@ char *path_clocks_text(const GArray *clocks, const NodeTable *nodes, gboolean do
  * and skew_bounds_ns=NODE=LEAST,MOST; of doubtful ones skew_doubtful_ns=NODE=NS. */
 void path_clocks_append_parameters(GString *out, const GArray *clocks, const NodeTable *nodes);
 
-/* Those that lines of a run's parameters name, of ClockOffset, in their order; what is no such line,
- * or of no node of nodes, is left out. */
+/* Those that lines of a run's parameters name, of ClockOffset, in their order; what is no such
+ * line, or of no node of nodes, is left out. */
 GArray *path_clocks_from_parameters(const char *parameters, const NodeTable *nodes);
 
 /* By how much a node's stamps were, or would be, moved, ns, and the bounds of that; G_MININT64 and

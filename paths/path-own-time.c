@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  *
  * Own time: which call each moment of a path instance's latency belongs to
- * (path_own_times() in path-set.h; docs/paths.md says it with a drawing).
+ * (docs/paths.md has a drawing).
  *
  * Every call on the walk has a window (lo, hi] on its callee's clock, the time
  * that is its to give away. Calls come in pre-order, so one pass forward hands
@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "paths/path-set.h"
+#include "paths/path-own-time.h"
 
 typedef struct {
         gint64 lo, hi;             /* of the callee, on its clock; lo == hi where off the walk */

@@ -11,56 +11,9 @@
 #ifndef RAVEL_PATH_SET_H
 #define RAVEL_PATH_SET_H
 
-#include "paths/histogram.h"
 #include "paths/path-call.h"
 #include "paths/path-graph.h"
-
-/* The distributions that a node of a pattern has. */
-typedef enum {
-        NODE_LATENCY,    /* start to end, as the caller sees it; includes callees */
-        NODE_CALL_DELAY, /* from entry into the parent to this call's start */
-        NODE_OWN,        /* own time (path_own_times()) */
-        NODE_NETWORK,    /* own time of the network on the way to this node and back */
-        NODE_CONNECTING, /* the part of network before the first call of a new connection */
-        NODE_QUEUED,     /* time at the caller before the call was sent */
-        NODE_OWN_QUEUED, /* the part of own before a worker took the call; empty without a queue */
-        NODE_SERVING,    /* the rest of own; empty without a queue */
-        N_NODE_TIMES
-} NodeTime;
-
-typedef struct {
-        NodeId node;
-        guint32 parent;    /* index into the pattern's nodes; NO_PARENT for node 0 */
-        guint32 depth;     /* 0 for node 0 */
-        guint32 n_labels;  /* operations that calls here had */
-        const char *label; /* the operation of most calls, the first of several; NULL: none */
-        union {
-                Histogram times[N_NODE_TIMES];
-                struct {
-                        Histogram latency, call_delay, own, network, connecting, queued, own_queued,
-                                serving;
-                };
-        };
-        guint32 workers;  /* workers that serve the queue; 0: no bound, or not known */
-        guint8 continues; /* WorkContinues */
-} PatternNode;
-
-typedef struct {
-        char *signature;    /* client>lb(web1(auth(redis),catalog)) in written names, or linear:
-                               client>A>B>A>C */
-        const char *label;  /* the root's operation; NULL: none */
-        guint64 id;         /* path_pattern_id(); 16 hex digits in outputs */
-        NodeId client;      /* who called the root */
-        guint64 count;      /* path instances, or messages at the end of a linear path;
-                               nodes[0].latency is their total latency */
-        double probability; /* mean over the instances of the product of their calls' families */
-        double drawn, drawn_error; /* by drawings, where the set has them: how many instances, and
-                                      a standard error of that */
-        gboolean goes_on;          /* not all of it is nested: it has a completion time */
-        Histogram completion;      /* until all of it is done; empty where it does not go on */
-        guint32 n_nodes;
-        PatternNode *nodes; /* pre-order; siblings in the order of the signature */
-} PathPattern;
+#include "paths/path-pattern.h"
 
 typedef enum { RANK_TOTAL, RANK_COUNT, RANK_MEAN, RANK_P99 } RankBy;
 
@@ -90,9 +43,6 @@ typedef struct {
         guint64 guessed; /* of them, those whose parent has a probability below 1 */
         double right;    /* the sum of all their probabilities: how many should be right */
 } PathTrust;
-
-/* "goes on" or "queued"; NULL of what is nested. */
-const char *path_continues_name(guint continues);
 
 PathSet *path_set_new(const NodeTable *nodes, SiblingOrder order);
 void path_set_free(PathSet *set);
@@ -202,47 +152,5 @@ PathSetSummary *path_set_summary(const PathSet *set);
 /* Indices of the patterns, best first, path_set_size() of them, those that go on by their
  * completion times; ties by signature. The caller's to free. */
 guint32 *path_set_rank(const PathSet *set, RankBy by);
-
-/* A node more, last in pre-order, its distributions empty. Nodes may move. */
-PatternNode *path_pattern_append(PathPattern *pattern, NodeId node, guint32 parent);
-
-/* Frees the nodes, distributions and signature. */
-void path_pattern_clear(PathPattern *pattern);
-void pattern_node_clear(PatternNode *node);
-
-/* Adds the distributions of one node to those of another. */
-void pattern_node_merge(PatternNode *into, const PatternNode *from);
-
-/* The sum over all nodes of a pattern, ns. */
-gint128 path_pattern_sum(const PathPattern *pattern, NodeTime time);
-
-/* The sum of own, network and queued times, which is the total latency, or completion time. */
-gint128 path_pattern_total(const PathPattern *pattern);
-
-/* The completion times of its instances; their latencies where it does not go on. */
-const Histogram *path_pattern_completion(const PathPattern *pattern);
-
-/* The node of the pattern with the most own time in all: the one to blame. Ties
- * go to the first. */
-guint32 path_pattern_slowest(const PathPattern *pattern);
-
-/* The pattern id: 64-bit FNV-1a of the bytes of the signature, where there is a label of
- * the label, a blank and the signature (docs/paths.md). */
-guint64 path_pattern_id(const char *label, const char *signature);
-
-/* Fills in own, network, queued, own_queued and connecting of the n calls of one instance. Walk
- * back from the root's end along the child that ended last: each moment of the root's latency
- * belongs to exactly one call's own time or network, so that they add up to it
- * exactly (a root that ends before it starts has none). A child counts as far as
- * it lies within its parent; children after the reply add nothing. What goes on after the
- * root's end is walked back in the same way from where the last of it ends, so that own, network
- * and queued add up exactly to the completion time. own_queued is the part of own that lies in the
- * callee's time before enter + wait. Network is also what would be the caller's own time since a
- * connection was opened for a call (connecting), and the callee's while the call or its return was
- * held up (stall, ret_stall). Times must be within PATH_TIME_LIMIT. O(n log n) at worst. */
-void path_own_times(PathCall *calls, guint32 n);
-
-/* The sum of all three: how long an instance takes until all of it is done. */
-gint64 path_completion(const PathCall *calls, guint32 n);
 
 #endif

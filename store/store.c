@@ -20,6 +20,7 @@
 #include "base/grow.h"
 #include "paths/misassigned.h"
 #include "paths/node-hours.h"
+#include "paths/path-own-time.h"
 #include "paths/verdict.h"
 #include "store/store-layout.h"
 #include "tracefmt/output-file.h"

@@ -7,6 +7,7 @@
 #include "analysis/variance/variance-rows.h"
 #include "base/compare.h"
 #include "base/error.h"
+#include "paths/path-own-time.h"
 #include "store/stored-patterns.h"
 
 /* Patterns with fewer of an entry's requests are one, "other paths": rare ones are mostly errors of
