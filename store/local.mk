@@ -1,5 +1,6 @@
 # store: the database of what was found
 libravel_a_SOURCES += \
+	%D%/store-columns.c \
 	%D%/store-error.c \
 	%D%/store-layout.c \
 	%D%/store-open.c \
@@ -8,4 +9,5 @@ libravel_a_SOURCES += \
 	%D%/store-views.c \
 	%D%/store.c \
 	%D%/stored-patterns.c \
+	%D%/stored-rows.c \
 	%D%/stored-set.c
