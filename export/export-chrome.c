@@ -205,8 +205,9 @@ static void put_end(Chrome *o, const ExportRequest *request, guint32 i)
 }
 
 /* A call ends after those below it, and before the next that is not. */
-static void put_request(Chrome *o, const ExportRequest *request)
+static gboolean put_request(gpointer data, const ExportRequest *request, GError **error)
 {
+        Chrome *o = data;
         guint32 open = NO_PARENT; /* the last call that has begun and not ended */
 
         lay_out(o, request);
@@ -220,6 +221,8 @@ static void put_request(Chrome *o, const ExportRequest *request)
         }
         for (; open != NO_PARENT; open = request->calls[open].parent)
                 put_end(o, request, open);
+        (void)error;
+        return TRUE;
 }
 
 static void open_events(Chrome *o)
@@ -265,20 +268,13 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(Chrome, chrome_free)
 
 gboolean export_chrome(StoreReader *reader, const NodeTable *nodes, OutputFile *out, GError **error)
 {
-        g_autoptr(ExportRequests) requests = export_requests_new(reader, error);
         g_autoptr(Chrome) o = chrome_new(nodes, reader);
-        ExportRequest request;
-        int status;
+        g_autoptr(GArray) patterns = export_patterns_load(reader, error);
 
-        if (!requests)
-                return FALSE;
         open_events(o);
-        while ((status = export_requests_next(requests, &request, error)) > 0) {
-                put_request(o, &request);
-                if (!export_flush(o->text, FALSE, out, error))
-                        return FALSE;
-        }
+        if (!patterns || !export_requests(reader, patterns, put_request, o, o->text, out, error))
+                return FALSE;
         put_title(&o->json, "process_name", 1, "requests, inferred by ravel");
         g_string_append(o->text, "\n]}\n");
-        return status == 0 && export_flush(o->text, TRUE, out, error);
+        return output_file_take(out, o->text, error);
 }

@@ -194,10 +194,10 @@ static gboolean write_stacks(const Stacks *s, OutputFile *out, GError **error)
                         continue;
                 g_string_append_len(text, stack->str, (gssize)stack->len);
                 g_string_append_printf(text, " %" G_GINT64_FORMAT "\n", us);
-                if (!export_flush(text, FALSE, out, error))
+                if (!output_file_take(out, text, error))
                         return FALSE;
         }
-        return export_flush(text, TRUE, out, error);
+        return output_file_take(out, text, error);
 }
 
 gboolean export_folded(StoreReader *reader, const NodeTable *nodes, OutputFile *out, GError **error)

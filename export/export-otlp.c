@@ -316,8 +316,10 @@ static void put_service(Otlp *o, const ExportRequest *request, NodeId service)
         json_close(j, '}');
 }
 
-static gboolean put_trace(Otlp *o, const ExportRequest *request, GError **error)
+static gboolean put_trace(gpointer data, const ExportRequest *request, GError **error)
 {
+        Otlp *o = data;
+
         if (!group_by_service(o, request, error))
                 return FALSE;
         g_snprintf(o->trace_id, sizeof o->trace_id,
@@ -369,16 +371,10 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(Otlp, otlp_free)
 
 gboolean export_otlp(StoreReader *reader, const NodeTable *nodes, OutputFile *out, GError **error)
 {
-        g_autoptr(ExportRequests) requests = export_requests_new(reader, error);
         g_autoptr(Otlp) o = otlp_new(nodes, reader);
-        ExportRequest request;
-        int status;
+        g_autoptr(GArray) patterns = export_patterns_load(reader, error);
 
-        if (!requests || !read_origin(reader, &o->origin, error) ||
-            !(o->conventions = conventions_new(reader, nodes, error)))
-                return FALSE;
-        while ((status = export_requests_next(requests, &request, error)) > 0)
-                if (!put_trace(o, &request, error) || !export_flush(o->text, FALSE, out, error))
-                        return FALSE;
-        return status == 0 && export_flush(o->text, TRUE, out, error);
+        return patterns && read_origin(reader, &o->origin, error) &&
+               (o->conventions = conventions_new(reader, nodes, error)) &&
+               export_requests(reader, patterns, put_trace, o, o->text, out, error);
 }

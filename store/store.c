@@ -189,10 +189,7 @@ static gboolean insert_call(Store *store, const PathCall *c, gint64 path, guint3
 
         sqlite3_bind_int64(s, 1, ++store->n_calls);
         sqlite3_bind_int64(s, 2, path);
-        if (c->parent == NO_PARENT)
-                sqlite3_bind_null(s, 3);
-        else
-                sqlite3_bind_int64(s, 3, first_call + c->parent);
+        bind_time(s, 3, first_call + c->parent, c->parent != NO_PARENT);
         sqlite3_bind_int64(s, 4, place);
         sqlite3_bind_int64(s, 5, (gint64)c->caller + 1);
         sqlite3_bind_int64(s, 6, (gint64)c->callee + 1);
@@ -208,10 +205,7 @@ static gboolean insert_call(Store *store, const PathCall *c, gint64 path, guint3
                 sqlite3_bind_text64(s, 15, c->id, c->id_length, SQLITE_STATIC, SQLITE_UTF8);
         else
                 sqlite3_bind_null(s, 15);
-        if (c->label)
-                sqlite3_bind_int(s, 16, c->label);
-        else
-                sqlite3_bind_null(s, 16);
+        bind_some(s, 16, c->label);
         bind_text(s, 17, path_continues_name(c->continues));
         bind_time(s, 18, c->queued, c->continues == WORK_QUEUED);
         sqlite3_bind_int64(s, 19, first_call + last);
@@ -412,10 +406,7 @@ static gboolean insert_doubt(Store *store, sqlite3_stmt *s, gint64 id, const Dou
         g_autofree char *text = doubt_to_text(d, path_set_nodes(store->set), TRUE);
 
         sqlite3_bind_int64(s, 1, id);
-        if (d->caller == NO_NODE)
-                sqlite3_bind_null(s, 2);
-        else
-                sqlite3_bind_int64(s, 2, (gint64)d->caller + 1);
+        bind_time(s, 2, (gint64)d->caller + 1, d->caller != NO_NODE);
         sqlite3_bind_int64(s, 3, (gint64)d->callee + 1);
         bind_text(s, 4, doubt_word(d->reason));
         sqlite3_bind_int64(s, 5, (gint64)d->count);
@@ -525,10 +516,7 @@ static gboolean insert_pattern_node(Store *store, sqlite3_stmt *s, guint32 patte
 
         sqlite3_bind_int64(s, 1, (gint64)pattern + 1);
         sqlite3_bind_int64(s, 2, place);
-        if (node->parent == NO_PARENT)
-                sqlite3_bind_null(s, 3);
-        else
-                sqlite3_bind_int64(s, 3, node->parent);
+        bind_time(s, 3, node->parent, node->parent != NO_PARENT);
         sqlite3_bind_int64(s, 4, node->depth);
         sqlite3_bind_int64(s, 5, (gint64)node->node + 1);
         bind_histogram(s, 6, &node->latency);
@@ -628,10 +616,7 @@ static gboolean insert_vertex(Store *store, sqlite3_stmt *vertex, sqlite3_stmt *
         const PathVertex *v = path_graph_vertex(path_set_graph(store->set), i);
 
         sqlite3_bind_int64(vertex, 1, (gint64)i + 1);
-        if (v->parent == NO_VERTEX)
-                sqlite3_bind_null(vertex, 2);
-        else
-                sqlite3_bind_int64(vertex, 2, (gint64)v->parent + 1);
+        bind_time(vertex, 2, (gint64)v->parent + 1, v->parent != NO_VERTEX);
         sqlite3_bind_int64(vertex, 3, (gint64)v->node + 1);
         sqlite3_bind_int64(vertex, 4, v->depth);
         sqlite3_bind_int64(vertex, 5, (gint64)v->count);

@@ -67,17 +67,7 @@ static gboolean append_tree(Json *j, Drawer *drawer, const Diff *d, const DiffPa
         }
         json_close(j, ']');
         json_put_integer(j, "hidden", p->tree->hidden);
-        json_put_integer(j, "width", layout->width);
-        json_put_integer(j, "height", layout->height);
-        json_put_open(j, "boxes", '[');
-        for (guint32 i = 0; i < layout->n; i++) {
-                const TreeBox *b = &layout->boxes[i];
-                json_open(j, '[');
-                page_numbers(j, b->x, b->y, b->width, b->height);
-                json_string(j, b->edge);
-                json_close(j, ']');
-        }
-        json_close(j, ']');
+        tree_layout_put(layout, j);
         return TRUE;
 }
 

@@ -8,8 +8,6 @@
 #include "write/json.h"
 #include "write/path-write.h"
 
-enum { FLUSH_SIZE = 1 << 16 };
-
 /* null where it is none. */
 static void put_index(Json *j, const char *key, guint32 i, guint32 none)
 {
@@ -18,17 +16,6 @@ static void put_index(Json *j, const char *key, guint32 i, guint32 none)
                 json_null(j);
         else
                 json_count(j, i);
-}
-
-/* Writes the text once there is enough of it, or in any case (all). */
-static gboolean flush(Json *j, gboolean all, OutputFile *file, GError **error)
-{
-        if (!all && j->text->len < FLUSH_SIZE)
-                return TRUE;
-        if (!output_file_write(file, j->text->str, j->text->len, error))
-                return FALSE;
-        g_string_truncate(j->text, 0);
-        return TRUE;
 }
 
 /* --- patterns --------------------------------------------------------------- */
@@ -152,12 +139,12 @@ static gboolean put_pattern(Json *j, const PathSet *set, const PathPattern *p, g
         json_put_open(j, "nodes", '[');
         for (guint32 i = 0; i < p->n_nodes; i++) {
                 put_node(j, set, p, i);
-                if (!flush(j, FALSE, file, error))
+                if (!output_file_take(file, j->text, error))
                         return FALSE;
         }
         json_close(j, ']');
         json_close(j, '}');
-        return flush(j, TRUE, file, error);
+        return output_file_take(file, j->text, error);
 }
 
 /* --- the summary ------------------------------------------------------------- */
@@ -344,7 +331,7 @@ static gboolean put_graph(Json *j, const PathSet *set, OutputFile *file, GError 
         json_put_open(j, "graph", '[');
         for (guint32 i = 0; i < path_graph_size(graph); i++) {
                 put_vertex(j, set, i);
-                if (!flush(j, FALSE, file, error))
+                if (!output_file_take(file, j->text, error))
                         return FALSE;
         }
         json_close(j, ']');
@@ -372,5 +359,5 @@ gboolean path_write_json(const PathSet *set, const PathWriteOptions *options, Ou
         g_string_append_c(text, '\n');
         json_close(&j, '}');
         g_string_append_c(text, '\n');
-        return flush(&j, TRUE, file, error);
+        return output_file_take(file, text, error);
 }

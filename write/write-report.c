@@ -292,23 +292,6 @@ static void append_places(Json *j, const PathPattern *p)
         json_close(j, ']');
 }
 
-/* Vertex by vertex: x and y of the middle, width, height, edge. */
-static void append_layout(Json *j, const TreeLayout *layout)
-{
-        json_put_integer(j, "width", layout->width);
-        json_put_integer(j, "height", layout->height);
-        json_put_open(j, "boxes", '[');
-        for (guint32 i = 0; i < layout->n; i++) {
-                const TreeBox *b = &layout->boxes[i];
-
-                json_open(j, '[');
-                page_numbers(j, b->x, b->y, b->width, b->height);
-                json_string(j, b->edge);
-                json_close(j, ']');
-        }
-        json_close(j, ']');
-}
-
 /* A real instance: its calls by place, parent (index into them), caller; start,
  * entry, reply and end after the path's start; own time, network; probability,
  * candidates; how it continues and queued, where it does; queued for a worker; how long before it
@@ -382,7 +365,7 @@ static gboolean append_detail(Json *j, Drawer *drawer, const Report *r, const Re
         append_samples(j, d);
         append_buckets(j, d->buckets);
         write_report_spent(j, d, tree);
-        append_layout(j, layout);
+        tree_layout_put(layout, j);
         json_close(j, '}');
         return TRUE;
 }
@@ -432,7 +415,7 @@ static gboolean append_graph(Json *j, Drawer *drawer, const Report *r, const gui
         g_autoptr(TreeLayout) layout = tree_layout_new(drawer, parents, names, n, 0, error);
         if (!layout)
                 return FALSE;
-        append_layout(j, layout);
+        tree_layout_put(layout, j);
         json_close(j, '}');
         return TRUE;
 }

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "write/page-data.h"
 #include "write/text-table.h"
 
 /* In pixels, for text of 13 pixels. Sizes are ours, not Graphviz's, which would
@@ -141,6 +142,22 @@ TreeLayout *tree_layout_new_calls(Drawer *drawer, const CollapsedTree *tree, con
                         names[i] = WAITS;
         }
         return tree_layout_new(drawer, parents, names, n, operations + waits, error);
+}
+
+void tree_layout_put(const TreeLayout *layout, Json *j)
+{
+        json_put_integer(j, "width", layout->width);
+        json_put_integer(j, "height", layout->height);
+        json_put_open(j, "boxes", '[');
+        for (guint32 i = 0; i < layout->n; i++) {
+                const TreeBox *b = &layout->boxes[i];
+
+                json_open(j, '[');
+                page_numbers(j, b->x, b->y, b->width, b->height);
+                json_string(j, b->edge);
+                json_close(j, ']');
+        }
+        json_close(j, ']');
 }
 
 void tree_layout_free(TreeLayout *layout)

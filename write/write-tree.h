@@ -8,6 +8,7 @@
 
 #include "paths/collapsed-tree.h"
 #include "write/drawer.h"
+#include "write/json.h"
 
 /* In pixels, y downwards. */
 typedef struct {
@@ -31,6 +32,8 @@ TreeLayout *tree_layout_new(Drawer *drawer, const guint32 *parents, const char *
  * and one for what waits for workers where there are any. */
 TreeLayout *tree_layout_new_calls(Drawer *drawer, const CollapsedTree *tree, const NodeTable *nodes,
                                   NodeId client, GError **error);
+/* Puts width, height and, vertex by vertex, x and y of the middle, width, height and edge. */
+void tree_layout_put(const TreeLayout *layout, Json *json);
 void tree_layout_free(TreeLayout *layout);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(TreeLayout, tree_layout_free)
 

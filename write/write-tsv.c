@@ -128,9 +128,8 @@ gboolean path_write_tsv(const PathSet *set, const PathWriteOptions *options, Out
                         append_time(out, path_set_summary(set)->first);
                 append_pattern(out, set, path_set_pattern(set, options->rank[i]), i, options,
                                misassigned);
-                if (!output_file_write(file, out->str, out->len, error))
+                if (!output_file_take(file, out, error))
                         return FALSE;
-                g_string_truncate(out, 0);
         }
-        return output_file_write(file, out->str, out->len, error);
+        return output_file_take(file, out, error);
 }
