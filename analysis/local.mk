@@ -17,4 +17,4 @@ libravel_a_SOURCES += \
 	%D%/variance/variance.c \
 	%D%/why/why-kinds.c \
 	%D%/why/why-packets.c \
-	%D%/why/why.c
+	%D%/why/why-requests.c

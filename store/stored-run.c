@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
+/* SPDX-License-Identifier: BSD-2-Clause
+ *
+ * Opens a store, and reads its run, nodes and labels.
+ */
 #include "store/store-columns.h"
 
 #include <string.h>

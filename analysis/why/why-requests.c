@@ -259,7 +259,7 @@ guint64 why_requests(const Why *w)
 
 /* --- what requests did at slots -------------------------------------------------- */
 
-/* The least of it, of the calls above it, and of those that it made. */
+/* The least probability of the call, the calls above and the calls that it made. */
 static float trust(const Why *w, const Request *r, guint32 call)
 {
         float least = 1;
@@ -380,7 +380,7 @@ void why_look_at(const Why *w, Kind *k)
 
 /* --- one request ------------------------------------------------------------------- */
 
-/* The median of all requests, of which those that are not among the values have 0. */
+/* The median over all requests; requests without a value have 0. */
 static gint64 median_of(GArray *values, guint64 all)
 {
         guint64 rank = (all + 1) / 2, zeros = all - values->len, below;
