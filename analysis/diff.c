@@ -17,8 +17,7 @@ enum {
 /* What one path counts for is measured with batches of these many. */
 static const guint batch_widths[] = { 1, 2, 5 };
 
-/* All intervals hold together with this probability but one; delays and counts have
- * half of it each. */
+/* The probability that an interval is wrong; delays and counts have half each. */
 #define CHANCE 0.05
 
 /* Without single paths it cannot be measured how much they come in bursts. */
@@ -162,7 +161,7 @@ static Histogram *queued_of(Run *run, NodeId node)
         return &g_array_index(run->queued, Histogram, node);
 }
 
-/* What a path takes: where it goes on, until all of it is done. */
+/* The time of a path: its completion time if it goes on. */
 static const StoredHistogram *time_of(const StoredPatternNode *node)
 {
         return node->completion.n > 0 ? &node->completion : &node->latency;
@@ -348,7 +347,7 @@ static gboolean quantile_interval(const Histogram *h, double q, double n, double
         gint64 unused;
         double from, to;
 
-        /* The greatest rank that at least so many values do not exceed the quantile... */
+        /* The greatest rank whose value is, with probability 1 - tail, at most the quantile ... */
         for (from = 0, to = floor(n) + 1; to - from > 1;) {
                 double k = floor((from + to) / 2);
                 *(binomial_tail(n, k, q) >= 1 - tail ? &from : &to) = k;
@@ -357,7 +356,7 @@ static gboolean quantile_interval(const Histogram *h, double q, double n, double
                 return FALSE;
         guint64 rank = (guint64)(from / n * (double)h->count);
         rank_range(h, CLAMP(rank, 1, h->count), low, &unused);
-        /* ... and the least that hardly so many do. */
+        /* ... and the least rank whose value is likewise at least the quantile. */
         for (from = 0, to = floor(n) + 1; to - from > 1;) {
                 double k = floor((from + to) / 2);
                 *(binomial_tail(n, k, q) > tail ? &from : &to) = k;
@@ -488,9 +487,9 @@ static void compare_all_delays(Diff *d, Run *runs)
                                         &runs[DIFF_B].tested[i], tail);
 }
 
-/* So many paths count for one that chance makes as much of a count as its error by drawings. A
- * pattern that is rare here, or is not here, may be as frequent as in the other run, and what was
- * learned be wrong: it then would have the error that counts here have in the mean. */
+/* The dependence at which chance changes a count as much as its error by drawings. A pattern that
+ * is rare or absent here may be as frequent as in the other run. It then has the mean error of the
+ * counts here. */
 static double drawn_dependence(const Diff *d, const Run *runs, const DiffPattern *p, int side)
 {
         double expected =
@@ -526,7 +525,7 @@ static void compare_counts(Diff *d, const Run *runs)
         }
 }
 
-/* --- all of it ------------------------------------------------------------- */
+/* --- together --------------------------------------------------------------- */
 
 static void run_init(Run *run, StoreReader *reader)
 {

@@ -58,7 +58,7 @@ typedef struct {
 
 struct Score {
         GArray *patterns;      /* of Pattern */
-        GArray *rank[N_SIDES]; /* of guint32: those that have instances, most first */
+        GArray *rank[N_SIDES]; /* of guint32: patterns with instances, most first */
         ScoreParents parents;
         GArray *nodes;     /* of ScoreNode, by NodeId */
         gboolean labels;   /* patterns are compared by them, too */
@@ -328,8 +328,8 @@ static void count_call(Score *s, const Paths *truth, const Paths *found, const g
         pattern_at(s, pattern)->right_parents += is_right;
 }
 
-/* An instance is right where all its calls have their true parents, so that they
- * are one instance in the found store too, and no other call is in that. */
+/* An instance is right if all its calls have their true parents: they are one instance in the found
+ * store too, without other calls. */
 static void compare_calls(Score *s, const Paths *truth, const Paths *found, const guint32 *found_of)
 {
         g_autofree guint32 *right = g_new0(guint32, truth->n_paths);

@@ -41,7 +41,7 @@ static const char *const SQL_VERBS[] = {
         "SELECT",  "SHOW",     "START",   "TABLE",   "TRUNCATE",   "UNLISTEN", "UNLOCK",
         "UPDATE",  "USE",      "VACUUM",  "VALUES",  "WITH",       "XA",       NULL
 };
-/* Those that are asked for much, without those of SQL. */
+/* The frequent commands, without the words of SQL. */
 static const char *const REDIS_COMMANDS[] = {
         "APPEND",  "BLPOP",         "BRPOP",   "DBSIZE",     "DECR",      "DECRBY",   "DEL",
         "EVAL",    "EVALSHA",       "EXEC",    "EXISTS",     "EXPIRE",    "EXPIREAT", "FLUSHALL",

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  *
- * Trace events as Chrome writes them, for Perfetto and speedscope. A call is a pair of
- * events, its begin and its end, on a lane, which is a thread to the viewer: a request
- * takes a lane that is free, calls within their caller lie below it, and calls that
- * overlap a sibling, as no thread could make them, have a lane of their own. Times are in us since
- * the first stamp of the trace, which otherData has in full: a double does not hold both.
+ * Trace events as Chrome writes them, for Perfetto and speedscope. A call is a pair of events, its
+ * begin and its end, on a lane, which is a thread to the viewer. A request takes a free lane, and
+ * calls within their caller lie below it. Calls that overlap a sibling, as no thread could make
+ * them, have a lane of their own. Times are in us since the first stamp of the trace, which
+ * otherData has in full: a double does not hold both.
  *
- * What there is to say of a call stands in its end: of a begin speedscope makes it part
- * of the name, and no two calls would be of one node. Events at the same time are in the
- * order in which they nest, as viewers want it that sort by time.
+ * The arguments of a call stand at its end. speedscope makes arguments of a begin part of the name,
+ * so that no two calls would have the same name. Events at the same time are in the order in which
+ * they nest, as viewers want it that sort by time.
  */
 #include "export/export-requests.h"
 #include "export/export.h"

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  *
- * Folded stacks, for flame graphs: a line for each stack of nodes, then the own time
- * of the last, summed up over all requests, in us; so that the width of a frame is the
- * time that a node and what it calls have cost, and never how often it was called. The
- * network's part of a call is a frame of its own on the stack of its caller. It needs
- * no requests, only the patterns' distributions.
+ * Folded stacks, for flame graphs: a line for each stack of nodes, with the own time of the last
+ * node over all requests, in us. So the width of a frame is the time of a node and its callees,
+ * never the number of calls. The network's part of a call is a frame of its own on the stack of its
+ * caller. It needs no requests, only the patterns' distributions.
  */
 #include "export/export-requests.h"
 #include "export/export.h"

@@ -1,17 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  *
  * OTLP, the protocol of OpenTelemetry, as its JSON lines: each line is the
- * TracesData of one request, a trace. A call is two spans: one of the service
- * that calls, with the times that it saw, and below it one of the service that was called,
- * with its own. The first call of a request, whose client is none of the services, and what goes on
- * with its work without being waited for, is a span of the called service alone, with the times of
- * the caller; where both ends were observed, two events say when the call came in and when the
- * reply went out. Nothing of it was reported by the services: the
- * scope says so.
+ * TracesData of one request, a trace. A call is two spans: one of the calling service with its
+ * times, and below it one of the called service with its own. Two kinds of call have a span of the
+ * called service alone, with the times of the caller: the first call of a request, and calls that
+ * nobody waits for. If both ends were observed, two events say when the call came in and when the
+ * reply went out. The scope says that services did not report these spans.
  *
- * Ids are the same whenever the same store is exported. A trace id is a hash of where
- * the store comes from and the mixed number of the request, a span id the mixed number
- * of the call in the store; mixing is a bijection, so none is given twice.
+ * Ids are the same whenever the same store is exported. A trace id is a hash of the origin of the
+ * store and the mixed number of the request. A span id is the mixed number of the call in the
+ * store. Mixing is a bijection, so no id is given twice.
  */
 #include "export/conventions.h"
 #include "export/export-requests.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  *
- * A line for each call, with what tells the packets of it: its id, which has the client's port and
- * the number of its first byte, and all its stamps. wireshark/ravel.lua reads it. Path and
- * probability of a request stand at its first call alone.
+ * A line for each call, with its stamps, and its id by which packets are found: the client's port
+ * and the number of the first byte. wireshark/ravel.lua reads it. Path and probability of a request
+ * stand at its first call alone.
  */
 #include "export/export-requests.h"
 #include "export/export.h"

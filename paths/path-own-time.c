@@ -89,9 +89,9 @@ static inline void enter_callee(PathCall *call, Window *window, gint64 start, gi
         window->hi = call->enter + (hi - stay_start);
 }
 
-/* Most calls are seen at one end, lie within their parent's and begin when the one before has
- * ended: then all of them are on the walk, and each has what its children leave of it. FALSE
- * where it is not so. after: room for n moments. */
+/* Most calls are seen at one end, lie within their parent and begin after their sibling has ended.
+ * Then all calls are on the walk, and each has the time that its children leave. FALSE for other
+ * calls. after: room for n moments. */
 static gboolean subtract_children(PathCall *calls, guint32 n, gint64 *after)
 {
         for (guint32 i = 0; i < n; i++) {
@@ -132,8 +132,8 @@ typedef struct {
         PathCall *call;
 } Opening;
 
-/* Of the calls that were taken, the one whose connection was asked for first; of those before
- * caller was called none was asked for because of it. */
+/* Of the calls that were taken, the one whose connection was asked for first; no connection from
+ * before the call of caller was asked for by it. */
 static inline void note_opening(Opening *o, const PathCall *caller, PathCall *call)
 {
         gint64 since = call->start - call->connect;

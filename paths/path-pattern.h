@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  *
- * A path pattern: the shape that many path instances share, and the distributions of their delays,
+ * A path pattern: the shape of many path instances, and the distributions of their delays,
  * node by node.
  */
 #ifndef RAVEL_PATH_PATTERN_H
@@ -51,8 +51,8 @@ typedef struct {
         double probability; /* mean over the instances of the product of their calls' families */
         double drawn, drawn_error; /* by drawings, where the set has them: how many instances, and
                                       a standard error of that */
-        gboolean goes_on;          /* not all of it is nested: it has a completion time */
-        Histogram completion;      /* until all of it is done; empty where it does not go on */
+        gboolean goes_on;          /* some work is not nested: there is a completion time */
+        Histogram completion;      /* time until all work is done; empty if nothing goes on */
         guint32 n_nodes;
         PatternNode *nodes; /* pre-order; siblings in the order of the signature */
 } PathPattern;

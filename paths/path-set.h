@@ -3,10 +3,9 @@
  * The answer that both algorithms give: path instances gathered into ranked path
  * patterns (the paper's FindCallPaths and T_paths, section 5.1.1.4).
  *
- * A *path instance* is one tree of calls that happened. A *path pattern* is the
- * shape that many instances share: node names, the children of a node as a
- * multiset (Figure 4 builds sets), or in call order with SIBLINGS_STRICT; and the
- * operation of the root, where the trace says it.
+ * A *path instance* is one tree of calls that happened. A *path pattern* is the shape of many
+ * instances: node names, and the operation of the root where the trace has one. The children of a
+ * node are a multiset (Figure 4 builds sets), or in call order with SIBLINGS_STRICT.
  */
 #ifndef RAVEL_PATH_SET_H
 #define RAVEL_PATH_SET_H
@@ -56,10 +55,9 @@ void path_set_set_fold(PathSet *set, const NodeId *fold);
 void path_set_set_labels(PathSet *set, const GPtrArray *labels);
 const GPtrArray *path_set_labels(const PathSet *set); /* NULL: none were set */
 
-/* Called for each instance that is added, with own, network and queued filled in:
- * pattern is an index for path_set_pattern(), number counts instances from 0,
- * and slot[i] is the index in the pattern's nodes that calls[i] belongs to.
- * FALSE with error set stops path_set_add(). */
+/* Called for each instance that is added, with own, network and queued filled in. pattern is an
+ * index for path_set_pattern(); number counts instances from 0. slot[i] is the index of calls[i] in
+ * the nodes of the pattern. FALSE with error set stops path_set_add(). */
 typedef gboolean (*PathSink)(gpointer data, guint64 number, guint32 pattern, const PathCall *calls,
                              const guint32 *slot, guint32 n, double probability, GError **error);
 void path_set_set_sink(PathSet *set, PathSink sink, gpointer data);
@@ -113,8 +111,8 @@ const PathGraph *path_set_graph(const PathSet *set);
 
 /* Adds count messages (1 or more) that went the way of the n >= 1 hops and no further; to
  * the pattern if it is there already. Hop i's latency is the path's time from then on,
- * the network and the stay add up to it; distributions are scaled to count. probability:
- * that all of it is right. The hops are emptied. */
+ * the network and the stay add up to it; distributions are scaled to count. probability: of the
+ * whole path. The hops are emptied. */
 void path_set_add_linear(PathSet *set, NodeId client, PathHop *hops, guint32 n, guint64 count,
                          double probability);
 
@@ -149,8 +147,8 @@ const PathTrust *path_set_trust(const PathSet *set, guint32 *n);
 /* The caller's to fill in; no strings are copied. */
 PathSetSummary *path_set_summary(const PathSet *set);
 
-/* Indices of the patterns, best first, path_set_size() of them, those that go on by their
- * completion times; ties by signature. The caller's to free. */
+/* The indices of all patterns, best first; ties by signature. Patterns that go on are ranked by
+ * their completion times. The caller's to free. */
 guint32 *path_set_rank(const PathSet *set, RankBy by);
 
 #endif

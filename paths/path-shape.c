@@ -84,9 +84,8 @@ static int compare_names(const char *x, char a, const char *y, char b)
         return (guchar)(*x ? *x : a) - (guchar)(*y ? *y : b);
 }
 
-/* Compares the texts of two subtrees whose own siblings are in order already,
- * without making them: it walks both as long as they agree, so it costs no more
- * than the smaller one. */
+/* Compares the texts of two subtrees whose siblings are in order, without making the texts. It
+ * walks both while they agree, so it costs no more than the smaller one. */
 static int compare_subtrees(const Link *links, guint32 x, guint32 y)
 {
         Walk a = { links, x, x, AT_NAME }, b = { links, y, y, AT_NAME };

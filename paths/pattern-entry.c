@@ -5,27 +5,25 @@
 
 #include "paths/path-own-time.h"
 
-/* What an instance adds to the histograms of a node of its pattern. Time on the way
- * is put into its histogram at once, since with stamps of one end there is none;
- * what is 0 is counted when the pattern is looked at. */
+/* What an instance adds to the histograms of a node of its pattern. Network times go into their
+ * histogram at once, since there are none with stamps of one end. Zeros are counted when the
+ * pattern is looked at. */
 enum { LATENCY, CALL_DELAY, OWN, N_TIMES };
 
-/* Most patterns are rare, and few are looked at: the times of their instances wait in the log, a
- * few of them at a time, and become histograms, which are large, only then. Those of patterns with
- * more do at once, so many instances at a time as make going through the histograms worth while. Of
- * long instances there wait fewer. */
+/* Most patterns are rare, and few are looked at. So the times of their instances wait in the log,
+ * and become histograms, which are large, only when they are needed. Times of frequent patterns
+ * skip the log, and become histograms in batches. Fewer long instances wait. */
 enum {
         MAX_WAITING = 128, /* instances, and */
         MAX_WAITING_NODES = 1 << 14,
-        MIN_RARE = 4, /* until they go into the log, or an eighth of those that are there */
+        MIN_RARE = 4, /* until they go into the log, or an eighth of the instances there */
         MAX_RARE = 32,
         MAX_RARE_NODES = 1 << 9,
         MAX_LOGGED = 4096, /* in it, until they become histograms */
         MAX_LOGGED_NODES = 1 << 16,
 };
 
-/* Of one node of a pattern; more are not looked for, so that a call with any number of them costs
- * no more than this. */
+/* Most operations that are counted at a node, so that a call costs no more with any number. */
 enum { MAX_LABELS = 64 };
 
 /* How often calls at one node of a pattern had an operation. */

@@ -17,7 +17,7 @@ typedef struct {
         double own;
         guint32 last_child, older; /* or NO_PARENT; older is the sibling that came before */
         guint32 slot, cell;
-        GArray *patterns; /* of guint32, rising: those that have it */
+        GArray *patterns; /* of guint32, rising: the patterns with this chain */
 } Chain;
 
 struct PlaceSlots {

@@ -5,8 +5,8 @@
 
 #include "base/big-memory.h"
 
-/* What is in the file is put away when so much was added since, or so many places were looked at,
- * around each of which the kernel maps pages. */
+/* Pages of the file are released after this many bytes were added or places were read. The kernel
+ * maps pages around each place. */
 enum { LEAST_SIZE = 1 << 16, ADDED = 1 << 20, AROUND = 1 << 16, LOOKED_AT = 32 };
 
 struct TimesLog {

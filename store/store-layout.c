@@ -8,7 +8,7 @@
 
 typedef struct {
         char *name, *type;
-        int key;         /* place in the primary key, from 1; 0: none of it */
+        int key;         /* place in the primary key, from 1; 0: not in the key */
         gboolean hidden; /* generated, or of a virtual table */
 } Column;
 
@@ -193,9 +193,9 @@ static gboolean is_reference(const Column *c)
         return c->key > 0 || g_strv_contains(names, c->name);
 }
 
-/* Asked for the calls of a node, or those that took so long, SQLite would make an index of
- * them, and go through all that it finds for each path again. It can only by a column that
- * is none of an expression: one that leads to a call's children it may. */
+/* Asked for the calls of a node, or calls above a time, SQLite would make an index, and go through
+ * all its rows for each path again. An expression instead of the column prevents that. The columns
+ * that lead to a call's children stay columns. */
 static void append_column(GString *sql, const Column *c, gboolean is_there, gboolean for_questions)
 {
         if (!is_there)

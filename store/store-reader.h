@@ -45,11 +45,11 @@ typedef struct {
         guint64 count;
         gint64 total, mean, deviation, p50, p90, p99, min, max; /* of the latency, ns */
         double probability;
-        gboolean goes_on; /* not all of it is nested: */
+        gboolean goes_on; /* some work is not nested: */
         struct {
                 gint64 total, mean, p50, p99;
-        } completion; /* until all of it is done, ns; where nothing goes on, of the latency */
-        int doubt;    /* the worst of its edges, as doubts come; -1: none */
+        } completion;         /* time until all work is done, ns; the latency if nothing goes on */
+        int doubt;            /* the worst of its edges, as doubts come; -1: none */
         gboolean misassigned; /* probably (paths/misassigned.h) */
         gboolean is_drawn;    /* there are counts by drawings: */
         double drawn, drawn_error;
@@ -84,7 +84,7 @@ typedef struct {
 typedef struct {
         guint32 pattern;
         gint64 start, latency; /* ns */
-        gint64 completion;     /* until all of it is done, ns */
+        gint64 completion;     /* time until all work is done, ns */
         guint32 first_call, n_calls;
         double probability;
 } StoredPath;
@@ -176,9 +176,9 @@ gboolean store_reader_append_node(StoreReader *reader, const StoredPatternNode *
 gboolean store_reader_fail(const StoreReader *reader, GError **error, const char *format, ...)
         G_GNUC_PRINTF(3, 4);
 
-/* All calls of one path, at any time and apart from the rows above: calls, of
- * PathCall, are filled anew, and places, of guint32, with the place of each in the
- * pattern. Ids of calls are borrowed until the next time. Costs what reading n_calls rows costs. */
+/* All calls of one path, at any time and apart from the rows above. calls (of PathCall) is filled
+ * anew, and places (of guint32) with the place of each call in the pattern. Ids of calls are
+ * borrowed until the next time. Costs what reading n_calls rows costs. */
 gboolean store_reader_path_calls(StoreReader *reader, const StoredPath *path, GArray *calls,
                                  GArray *places, GError **error);
 

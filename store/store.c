@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  *
- * Only store/ knows SQLite. A store is written once, from
- * front to back, and read often: rows go in by rising key into tables without
- * indices, in one transaction without a journal, into a file that nobody sees
- * until it is whole.
+ * Only store/ knows SQLite. A store is written once, from front to back, and read often. Rows go in
+ * by rising key into tables without indices, in one transaction without a journal. Nobody sees the
+ * file until it is whole.
  */
 #include "config.h"
 
@@ -272,7 +271,7 @@ static gboolean check_target(const char *path, GError **error)
         return FALSE;
 }
 
-/* A link's target is written in its place; what it held is no part of it. */
+/* The target of a link is written in place; its old contents go. */
 static void make_empty(const char *path)
 {
         if (truncate(path, 0) < 0)

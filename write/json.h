@@ -12,7 +12,7 @@ typedef struct {
         GString *text;      /* borrowed; what stands in it may be taken out at any time */
         gboolean inside;    /* something stands in the innermost brackets */
         gboolean after_key; /* the next value belongs to a key */
-        int line;           /* the next value or key begins a line, after so many blanks; or -1 */
+        int line;           /* blanks of the line that the next value or key begins; -1: none */
         gboolean tight;     /* without a blank: programs alone read it */
 } Json;
 

@@ -103,7 +103,7 @@ static gboolean append_pattern(Json *j, Drawer *drawer, const Diff *d, const Dif
         return TRUE;
 }
 
-/* Those that are compared in full or differ in count; then the rest, most first. */
+/* Patterns that are compared in full or differ in count; then the rest, most first. */
 static gboolean append_patterns(Json *j, const Diff *d, GError **error)
 {
         g_autoptr(Drawer) drawer = drawer_new();
@@ -123,7 +123,7 @@ static gboolean append_patterns(Json *j, const Diff *d, GError **error)
         return TRUE;
 }
 
-/* Those that have calls. */
+/* Nodes with calls. */
 static void append_nodes(Json *j, const char *key, const GArray *nodes)
 {
         json_put_open(j, key, '[');

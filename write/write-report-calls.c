@@ -67,9 +67,8 @@ static void append_loads(Json *j, const Report *r)
 /* --- the slowest requests ------------------------------------------------------------- */
 
 /* Callee, parent; start, entry, reply and end after the request's start; own time, network;
- * probability, candidates, operation or -1, port or 0; how it continues and queued, where it does;
- * queued for a worker; how long before it its connection was opened, where its caller waited for
- * that. */
+ * probability, candidates, operation or -1, port or 0. Then, as far as a call has them: how it
+ * continues, queued; queued for a worker; time since its connection was opened. */
 static void append_call(Json *j, const ReportRequest *q, guint i, const StoreReader *reader,
                         Texts *labels)
 {
@@ -126,8 +125,8 @@ static void append_unusual(Json *j, const WhyRequest *why, Texts *wheres)
         json_close(j, ']');
 }
 
-/* Id, pattern's row or -1, start after the first, time, probability; the kind's median, how much of
- * it is less; operation or -1; what is unusual, calls. */
+/* Id, pattern's row or -1, start after the first, time, probability; the kind's median, the share
+ * of the kind with less; operation or -1; what is unusual, calls. */
 static void append_request(Json *j, const Report *r, const ReportRequest *q,
                            const StoreReader *reader, Texts *wheres, Texts *labels)
 {
@@ -201,7 +200,7 @@ static void append_entry(Json *j, const VarianceEntry *e, const NodeTable *nodes
         json_close(j, '}');
 }
 
-/* Those that have rows, the one with most time in all first. */
+/* The entries with rows, the most time in all first. */
 static void append_variance(Json *j, const Report *r)
 {
         guint shown = 0;

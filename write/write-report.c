@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  *
- * A report as the JSON that write/page.js draws. It is made for that script
- * alone and has no version: arrays stand for records, in the order that the
- * functions below write them in, since a page holds 10,000 patterns. Times are ns.
+ * A report as the JSON that write/page.js draws. It is made for that script alone and has no
+ * version. A page holds 10,000 patterns, so arrays stand for records, in the order of the functions
+ * below. Times are ns.
  */
 #include <math.h>
 #include <string.h>
@@ -24,7 +24,7 @@ enum {
         MAX_GRAPHS = 50,        /* of roots */
         MAX_PLACES = 1000,      /* of a pattern, apart from their vertices */
         VERTEX_BINS = 64,       /* of a distribution */
-        DETAIL_BYTES = 2100000, /* after so many no more patterns are in full */
+        DETAIL_BYTES = 2100000, /* bytes after which no more patterns are in full */
         FEWEST_DETAILS = 20,    /* but these are */
 };
 
@@ -238,8 +238,8 @@ static void append_statistics(Json *j, const Histogram *h)
         json_close(j, ']');
 }
 
-/* Parent, node, places; then latency, call delay, own time, network; how it continues and queued,
- * where anything does; workers and queued for them, where a node has any; operation, if any. */
+/* Parent, node, places; latency, call delay, own time, network. If anything continues: how, queued;
+ * if a node has workers: workers, queued for them; last the operation, if any. */
 static void append_vertices(Json *j, const CollapsedTree *tree, const Report *r)
 {
         json_put_open(j, "vertices", '[');
@@ -292,10 +292,9 @@ static void append_places(Json *j, const PathPattern *p)
         json_close(j, ']');
 }
 
-/* A real instance: its calls by place, parent (index into them), caller; start,
- * entry, reply and end after the path's start; own time, network; probability,
- * candidates; how it continues and queued, where it does; queued for a worker; how long before it
- * its connection was opened, where its caller waited for that. */
+/* A real instance: the calls, each with place, parent (index), caller; start, entry, reply and end
+ * after the path's start; own time, network; probability, candidates. Then, as far as a call has
+ * them: how it continues, queued; queued for a worker; time since its connection was opened. */
 static void append_sample(Json *j, const ReportSample *s)
 {
         json_open(j, '{');

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  *
- * The answer for a person at a terminal: what was read, the ranked table of the
- * patterns (section 5.4's sorting by frequency or total latency), and of the
- * first few the tree with each node's share of the time.
+ * The answer for a person at a terminal: what was read, then the ranked table of the patterns
+ * (section 5.4 sorts by frequency or total latency). The first few have a tree with each node's
+ * share of the time.
  */
 #include "base/compare.h"
 #include "paths/path-text.h"
@@ -308,7 +308,7 @@ static Rows find_rows(const PathSet *set, const PathWriteOptions *options)
         return r;
 }
 
-/* The row of those that have none. */
+/* The row of the patterns that have none. */
 static void write_left_out(const Rows *r, const PathWriteOptions *options, GString *out)
 {
         g_autofree char *patterns = path_format_count(r->n_left_out),

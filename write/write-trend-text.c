@@ -52,7 +52,7 @@ static char *format_value(const TrendSeries *s, double value)
         return g_strdup_printf("%s/s", text);
 }
 
-/* The mean of the points from..to, but not those that are odd. */
+/* The mean of the points from..to without odd points. */
 static double level_between(const TrendSeries *s, guint from, guint to)
 {
         double sum = 0, weight = 0;
@@ -169,7 +169,7 @@ static void add_change(const Trend *t, const TrendSeries *s, const SeriesChange 
                                                c->from + 1, c->to));
 }
 
-/* Those that follow from others apart. */
+/* Changes that follow from others stand apart. */
 static void append_changes(const Trend *t, gboolean follows, const char *title, guint width,
                            GString *out)
 {

@@ -18,7 +18,7 @@ typedef struct {
         gboolean *shown;  /* by vertex */
         guint32 *order;   /* all vertices */
         gint128 *waiting; /* by vertex: the delays of all messages on the edge into it, ns */
-        gint128 *stays;   /* by vertex: what those of the edges out of it add up to */
+        gint128 *stays;   /* by vertex: the sum of waiting over its outgoing edges, ns */
         gint128 total;
         guint32 slowest;       /* the shown vertex with the greatest stays, or NO_VERTEX; */
         guint32 slowest_child; /* and the one below it with the greatest part in that */

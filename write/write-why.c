@@ -14,9 +14,9 @@
 #define LEAST_SHARE 0.02
 enum { MOST_ROWS = 8, NARROWEST = 12 };
 
-/* So many others more than usual are worth a line. */
+/* This many calls more than usual are worth a line. */
 enum { MORE_LOAD = 2 };
-/* And so much of the variance of own time that goes with load. */
+/* And this part of the variance of own time that goes with load. */
 #define GOES_WITH 0.1
 
 static char *format_more(gint64 ns)
@@ -376,7 +376,7 @@ static void append_differences(GString *out, const WhyKind *k, guint columns)
         append_table(out, t, columns);
 }
 
-/* Whether one place has most of it, or all swell. */
+/* Whether one place has most of the difference, or all grow. */
 static void append_verdict(GString *out, const WhyKind *k, guint columns)
 {
         g_autoptr(GString) grown = g_string_new(NULL);

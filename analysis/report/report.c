@@ -521,7 +521,7 @@ static gboolean take_details(Loading *l, GError **error)
         return TRUE;
 }
 
-/* --- all of it ------------------------------------------------------------- */
+/* --- together --------------------------------------------------------------- */
 
 static gboolean read_captures(Loading *l, GError **error)
 {

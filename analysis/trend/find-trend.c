@@ -119,7 +119,7 @@ static TrendSeries *add_series(Trend *t, TrendKind kind, const char *subject, co
         return s;
 }
 
-/* The values that are tested: those that there are, by point; variances by point. */
+/* The logarithms of the values that there are, by point; variances by point. */
 static GArray *values_of(const Trend *t, const TrendSeries *s, const double *variances,
                          const double *without)
 {
@@ -378,8 +378,8 @@ static double count_dependence(const guint64 *counts, const guint64 *exposure, g
         return MAX(1, squares / (to - from - 1));
 }
 
-/* Where the pattern begins (or ends, gone), and how probable that is by chance; exposure: the
- * requests that could have been of it; error: of counts by drawings, a share of 1. at 0: nowhere.
+/* Where the pattern begins (or ends, if gone), and how probable that is by chance. exposure: the
+ * requests that could have the pattern; error: of counts by drawings, a share of 1. at 0: nowhere.
  */
 static double find_begin(double error, const guint64 *counts, const guint64 *exposure, guint n,
                          gboolean gone, guint *at)
@@ -571,8 +571,7 @@ static void find_changes(const Trend *t, const Candidate *c, double level)
         }
 }
 
-/* Whether the latency changed no more than the own times that changed make it: without them it
- * is as before. */
+/* Whether own times explain the change of a latency: without them it has none. */
 static gboolean follows_own_times(const Trend *t, const Candidate *c, const TrendSeries *const *own,
                                   double level)
 {

@@ -9,11 +9,11 @@
 
 enum {
         N_KINDS = 3,        /* that a p is the least of */
-        ODD_SHARE = 6,      /* of the values, one in so many may be odd, ... */
-        MOST_ODD = 20,      /* ... so many at most */
+        ODD_SHARE = 6,      /* one value in 6 may be odd, ... */
+        MOST_ODD = 20,      /* ... but no more than 20 */
         DEEPEST = 4,        /* steps within levels within levels */
         MOST_BUMPED = 600,  /* values of which a level in between is looked for, in time n^2, ... */
-        MOST_SEARCHED = 60, /* ... and so many where it is looked for again and again */
+        MOST_SEARCHED = 60, /* ... and in repeated searches */
 };
 
 /* No change below 0.01 % is one: stamps, and the delays of a simulator, are that exact and no more.
@@ -25,14 +25,14 @@ enum {
 #define SERIAL_BOUND 1.645
 enum { SERIAL_KNOWN = 30 };
 
-/* The p up to which odd values are no part of the scatter; what is less than this part of what the
- * calls explain is that; as many series as say something of others; and as series depend on each
- * other, they say so many times less. */
+/* The p up to which odd values are no part of the scatter. The least scatter, as a part of what
+ * calls explain. The fewest series that tell about others. Series depend on each other, so they
+ * tell 4 times less. */
 #define ODD_APART     1e-3
 #define LEAST_SCATTER 1e-2
 enum { FEWEST_ALIKE = 4, DEPENDENT = 4 };
 
-/* What is odd is so many times as far off as all that is not. */
+/* An odd value is 3 times as far off as all others. */
 #define ODD_FACTOR 3
 
 /* The median of the square of a normal value. */
@@ -83,8 +83,8 @@ static int compare_doubles(const void *va, const void *vb)
         return a < b ? -1 : a > b;
 }
 
-/* What stores differ by beyond their calls: of the differences between each value and the one of
- * its group before, the median, which steps, creeps and odd values leave alone. */
+/* The difference between stores beyond their calls: the median difference between a value and the
+ * one before in its group. Steps, creeps and odd values hardly change it. */
 static double variance_between(const Sample *s)
 {
         g_autofree double *squares = g_new(double, s->n);
@@ -274,8 +274,8 @@ static Model fit_step(const Sample *s, guint only)
         return m;
 }
 
-/* The level in between that stands out most from those before and after it, which are one: two
- * steps that hide each other from a test of one (Olshen and others). As fit_step(). */
+/* The level in between that stands out most from the common level around it. These are two steps
+ * that hide each other from a test of one (Olshen and others). As fit_step(). */
 static Model fit_bump(const Sample *s, guint most)
 {
         Model m = { .kind = SERIES_STEP };
@@ -343,8 +343,8 @@ static Model better(const Sample *s, const Model *a, const Model *b)
 
 /* --- odd values ------------------------------------------------------------ */
 
-/* The value that is the least like the others, by the model that fits best: which, how far off,
- * and by how many of the deviations that it would have. */
+/* The value least like the others, by the model that fits best: its index, how far off it is, and
+ * in deviations. */
 static double find_odd(const Sample *s, SeriesChange *found)
 {
         g_autofree double *residual = g_new(double, s->n), *regressor = g_new(double, s->n);

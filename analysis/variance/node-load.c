@@ -137,7 +137,7 @@ static guint32 *open_at(NodeLoad *load, NodeId node)
         return &load->open[node];
 }
 
-/* Those that come first do, all that come at this moment: none of them finds another there. */
+/* Takes the calls that come first, all of one moment: none of them counts another. */
 static void come(NodeLoad *load)
 {
         gint64 now = load->comes.events[0].time;

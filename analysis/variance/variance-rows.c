@@ -5,8 +5,8 @@
 
 #include "base/compare.h"
 
-/* A replica is named where it has this part of what its slot has within patterns, and so much more
- * of it than of the requests. Below this share of the variance it does not matter. */
+/* A replica is named if it has this part of its slot's variance within patterns, and this much more
+ * than its part of the requests. Slots below this share of the variance are left out. */
 #define REPLICA_PART  0.75
 #define REPLICA_MORE  0.2
 #define REPLICA_SHARE 0.05
@@ -237,7 +237,7 @@ static int compare_rows(const void *va, const void *vb)
         return COMPARE(a->factor, b->factor);
 }
 
-/* Whether there is any of it: a slot's own time and the network's always stand. */
+/* Whether the factor has a row: own times and the network always have one. */
 static gboolean is_there(const VarianceFactors *f, guint factor)
 {
         const VarianceSums *s = f->sums;

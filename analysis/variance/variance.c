@@ -36,7 +36,7 @@ typedef struct {
 typedef struct {
         SlotPlace slot;
         guint32 chain;
-        guint32 own, queued, connecting; /* factors; NO_FACTOR where none of it counts */
+        guint32 own, queued, connecting; /* factors; NO_FACTOR if the time does not count */
         gint64 cell;                     /* of the load, or NO_CELL */
 } Place;
 
@@ -323,7 +323,7 @@ static void measure_times(const Reading *r, Entry *e)
 
 /* --- factors --------------------------------------------------------------- */
 
-/* Those that are part of the time: what goes on is none of the latency. */
+/* Whether the call is part of the time: work that goes on is not part of the latency. */
 static guint32 copy_places(const Reading *r, const Pattern *p, SlotPlace *places, guint32 *at)
 {
         g_autofree guint32 *index = g_new(guint32, p->n_places);
