@@ -56,7 +56,7 @@ static void put_us(Json *j, const char *key, gint64 ns)
                 g_string_append_len(text, decimals, sizeof decimals);
 }
 
-static void put_probability(Json *j, const char *key, double probability)
+static void chrome_put_probability(Json *j, const char *key, double probability)
 {
         json_key(j, key);
         export_append_probability(json_value(j), probability);
@@ -195,9 +195,9 @@ static void put_end(Chrome *o, const ExportRequest *request, guint32 i)
         if (c->parent == NO_PARENT) {
                 json_put_count(j, "request", request->number);
                 json_put_id(j, "pattern", request->pattern);
-                put_probability(j, "request_probability", request->probability);
+                chrome_put_probability(j, "request_probability", request->probability);
         } else {
-                put_probability(j, "probability", (double)c->probability);
+                chrome_put_probability(j, "probability", (double)c->probability);
                 json_put_count(j, "candidates", c->candidates);
         }
         json_close(j, '}');

@@ -105,8 +105,8 @@ static gboolean check_depth(const Stacks *s, guint32 frame, GError **error)
 }
 
 /* places: the frame of each place of the pattern in hand. */
-static gboolean add_node(Stacks *s, const StoredPatternNode *node, NodeId client, GArray *places,
-                         GError **error)
+static gboolean folded_add_node(Stacks *s, const StoredPatternNode *node, NodeId client,
+                                GArray *places, GError **error)
 {
         guint32 caller = node->parent == NO_PARENT ? find_frame(s, NO_FRAME, client)
                                                    : g_array_index(places, guint32, node->parent);
@@ -131,8 +131,8 @@ static gboolean read_stacks(Stacks *s, GError **error)
         while ((status = store_reader_next_pattern_node(s->reader, &node, error)) > 0) {
                 if (node.place == 0)
                         g_array_set_size(places, 0);
-                if (!add_node(s, &node, stored_pattern_at(patterns, node.pattern)->client, places,
-                              error))
+                if (!folded_add_node(s, &node, stored_pattern_at(patterns, node.pattern)->client,
+                                     places, error))
                         return FALSE;
         }
         return status == 0;

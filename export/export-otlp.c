@@ -83,7 +83,7 @@ static char *make_scope(const StoredRun *run)
 
 /* --- a span ---------------------------------------------------------------- */
 
-static void put_probability(Json *j, const char *key, double probability)
+static void otlp_put_probability(Json *j, const char *key, double probability)
 {
         otlp_open_attribute(j, key, "doubleValue");
         export_append_probability(json_value(j), probability);
@@ -97,7 +97,7 @@ static void put_root(Json *j, const ExportRequest *request)
         json_id(j, request->pattern);
         otlp_close_attribute(j);
         otlp_put_integer(j, "ravel.request", (gint64)request->number);
-        put_probability(j, "ravel.request_probability", request->probability);
+        otlp_put_probability(j, "ravel.request_probability", request->probability);
 }
 
 /* What was found of the call stands at the callee's span. */
@@ -111,7 +111,7 @@ static void put_attributes(Json *j, const PathCall *c, const ExportRequest *requ
         if (c->parent == NO_PARENT) {
                 put_root(j, request);
         } else {
-                put_probability(j, "ravel.probability", (double)c->probability);
+                otlp_put_probability(j, "ravel.probability", (double)c->probability);
                 otlp_put_integer(j, "ravel.candidates", c->candidates);
         }
         if (c->continues == WORK_QUEUED)
@@ -169,8 +169,8 @@ static void put_name(Otlp *o, const ExportRequest *request, const PathCall *c,
 }
 
 /* What nobody answers is sent and taken, whatever it is. */
-static SpanKind find_kind(const Otlp *o, const PathCall *c, const ConventionCall *call,
-                          gboolean at_caller)
+static SpanKind otlp_find_kind(const Otlp *o, const PathCall *c, const ConventionCall *call,
+                               gboolean at_caller)
 {
         if (path_call_is_message(c))
                 return at_caller ? SPAN_PRODUCER : SPAN_CONSUMER;
@@ -205,7 +205,7 @@ static void open_span(Otlp *o, const ExportRequest *request, const PathCall *c,
                             at_caller ? span_id(&request->calls[c->parent], FALSE)
                                       : span_id(c, TRUE));
         put_name(o, request, c, call);
-        json_put_integer(j, "kind", find_kind(o, c, call, at_caller));
+        json_put_integer(j, "kind", otlp_find_kind(o, c, call, at_caller));
         json_put_time(j, "startTimeUnixNano", from);
         json_put_time(j, "endTimeUnixNano", MAX(to, from)); /* clocks may disagree */
         json_put_open(j, "attributes", '[');
@@ -255,7 +255,7 @@ static void put_span(Otlp *o, const ExportRequest *request, guint32 span)
 
 /* --- a trace --------------------------------------------------------------- */
 
-static void add_span(Otlp *o, NodeId service, guint32 span)
+static void otlp_add_span(Otlp *o, NodeId service, guint32 span)
 {
         g_array_index(o->next, guint32, span) = NO_PARENT;
         if (o->first[service] == NO_PARENT) {
@@ -284,8 +284,8 @@ static gboolean group_by_service(Otlp *o, const ExportRequest *request, GError *
                         return FALSE;
                 }
                 if (!is_alone(c))
-                        add_span(o, c->caller, 2 * i);
-                add_span(o, c->callee, 2 * i + 1);
+                        otlp_add_span(o, c->caller, 2 * i);
+                otlp_add_span(o, c->callee, 2 * i + 1);
         }
         return TRUE;
 }

@@ -17,8 +17,8 @@ static void append_goes_on(GString *text, const PathCall *c)
         path_append_integer(text, c->queued);
 }
 
-static void append_call(GString *text, const NodeTable *nodes, const PathCall *c, guint32 i,
-                        const char *label, gboolean goes_on)
+static void tsv_append_call(GString *text, const NodeTable *nodes, const PathCall *c, guint32 i,
+                            const char *label, gboolean goes_on)
 {
         path_append_integer(text, (gint64)i + 1);
         g_string_append_c(text, '\t');
@@ -46,7 +46,7 @@ static void append_call(GString *text, const NodeTable *nodes, const PathCall *c
         g_string_append_c(text, '\n');
 }
 
-static gboolean append_request(gpointer data, const ExportRequest *request, GError **error)
+static gboolean tsv_append_request(gpointer data, const ExportRequest *request, GError **error)
 {
         const ExportTable *t = data;
 
@@ -56,8 +56,8 @@ static gboolean append_request(gpointer data, const ExportRequest *request, GErr
                 g_string_append_c(t->text, '\t');
                 path_append_hex(t->text, request->pattern);
                 g_string_append_c(t->text, '\t');
-                append_call(t->text, t->nodes, &request->calls[i], i,
-                            store_reader_label(t->reader, request->calls[i].label), t->goes_on);
+                tsv_append_call(t->text, t->nodes, &request->calls[i], i,
+                                store_reader_label(t->reader, request->calls[i].label), t->goes_on);
         }
         return TRUE;
 }
@@ -72,6 +72,6 @@ gboolean export_tsv(StoreReader *reader, const NodeTable *nodes, OutputFile *out
 
         g_string_append(text, table.goes_on ? "\tcontinues\tqueued\n" : "\n");
         return patterns &&
-               export_requests(reader, patterns, append_request, &table, text, out, error) &&
+               export_requests(reader, patterns, tsv_append_request, &table, text, out, error) &&
                output_file_take(out, text, error);
 }

@@ -9,7 +9,7 @@
 #include "paths/path-text.h"
 #include "paths/pattern-text.h"
 
-static void append_place(GString *text, const ExportRequest *request, guint32 i)
+static void wireshark_append_place(GString *text, const ExportRequest *request, guint32 i)
 {
         const PathCall *c = &request->calls[i];
 
@@ -42,8 +42,8 @@ static void append_figures(GString *text, const ExportRequest *request, const Pa
         g_string_append_c(text, '\t');
 }
 
-static void append_names(GString *text, const NodeTable *nodes, const PathCall *c,
-                         const char *label, const char *signature)
+static void wireshark_append_names(GString *text, const NodeTable *nodes, const PathCall *c,
+                                   const char *label, const char *signature)
 {
         g_string_append(text, node_table_written(nodes, c->caller));
         g_string_append_c(text, '\t');
@@ -55,7 +55,8 @@ static void append_names(GString *text, const NodeTable *nodes, const PathCall *
         g_string_append_c(text, '\n');
 }
 
-static gboolean append_request(gpointer data, const ExportRequest *request, GError **error)
+static gboolean wireshark_append_request(gpointer data, const ExportRequest *request,
+                                         GError **error)
 {
         const ExportTable *t = data;
 
@@ -63,10 +64,10 @@ static gboolean append_request(gpointer data, const ExportRequest *request, GErr
         for (guint32 i = 0; i < request->n_calls; i++) {
                 const PathCall *c = &request->calls[i];
 
-                append_place(t->text, request, i);
+                wireshark_append_place(t->text, request, i);
                 append_figures(t->text, request, c);
-                append_names(t->text, t->nodes, c, store_reader_label(t->reader, c->label),
-                             request->signature);
+                wireshark_append_names(t->text, t->nodes, c,
+                                       store_reader_label(t->reader, c->label), request->signature);
         }
         return TRUE;
 }
@@ -82,6 +83,7 @@ gboolean export_wireshark(StoreReader *reader, const NodeTable *nodes, OutputFil
         ExportTable table = { reader, nodes, text, FALSE };
 
         return patterns &&
-               export_requests(reader, patterns, append_request, &table, text, out, error) &&
+               export_requests(reader, patterns, wireshark_append_request, &table, text, out,
+                               error) &&
                output_file_take(out, text, error);
 }

@@ -84,7 +84,7 @@ static int compare_shapes(const void *va, const void *vb)
         return a->k < b->k ? -1 : a->k > b->k;
 }
 
-static int compare_delays(const void *va, const void *vb)
+static int collapsed_compare_delays(const void *va, const void *vb)
 {
         const Child *a = va, *b = vb;
 
@@ -104,7 +104,7 @@ typedef struct {
         guint32 parent, first, n;
 } Waiting;
 
-static void add_vertex(Builder *b, const Waiting *w)
+static void collapsed_add_vertex(Builder *b, const Waiting *w)
 {
         const guint32 *places = &g_array_index(b->places, guint32, w->first);
         const PatternNode *node = &b->pattern->nodes[places[0]];
@@ -136,7 +136,7 @@ static void push_children(Builder *b, guint32 vertex, GArray *stack)
         for (guint32 k = 0; k < n; k++)
                 c[k].earliest =
                         k > 0 && c[k - 1].shape == c[k].shape ? c[k - 1].earliest : c[k].delay;
-        qsort(c, n, sizeof *c, compare_delays);
+        qsort(c, n, sizeof *c, collapsed_compare_delays);
         for (guint32 end = n; end > 0;) {
                 guint32 begin = end - 1;
                 while (begin > 0 && c[begin - 1].shape == c[end - 1].shape)
@@ -173,7 +173,7 @@ CollapsedTree *collapsed_tree_new(const PathPattern *p, guint32 max_vertices)
         while (stack->len > 0 && b.vertices->len < max_vertices) {
                 w = g_array_index(stack, Waiting, stack->len - 1);
                 g_array_set_size(stack, stack->len - 1);
-                add_vertex(&b, &w);
+                collapsed_add_vertex(&b, &w);
                 shown += w.n;
                 push_children(&b, b.vertices->len - 1, stack);
         }

@@ -225,7 +225,7 @@ static void find_moments(const PathCall *calls, guint32 n, Moments *at)
 
 /* The continuation that ends last; of several the one that starts later, then the one called later.
  * The root where none ends after it. */
-static guint32 find_last(const PathCall *calls, guint32 n, const Moments *at)
+static guint32 own_time_find_last(const PathCall *calls, guint32 n, const Moments *at)
 {
         guint32 last = 0;
 
@@ -291,7 +291,7 @@ static void walk_on(PathCall *calls, guint32 n, Window *windows, Piece *pieces)
         guint32 last;
 
         find_moments(calls, n, at);
-        last = find_last(calls, n, at);
+        last = own_time_find_last(calls, n, at);
         for (guint32 i = 0; i < n; i++)
                 windows[i].lo = windows[i].hi = 0;
         Back b = { calls, at, windows, at[last].end,

@@ -140,7 +140,7 @@ void path_set_set_sink(PathSet *set, PathSink sink, gpointer data)
 }
 
 /* Stamps that only a broken trace has: differences of two could overflow. */
-static inline gboolean is_beyond(const PathCall *c)
+static inline gboolean path_set_is_beyond(const PathCall *c)
 {
         const guint64 span = 2 * (guint64)PATH_TIME_LIMIT;
 
@@ -201,7 +201,8 @@ static PatternEntry *lookup_pattern(const PathSet *set, const char *label, const
 
 /* Finds the pattern of a variant by its signature, or makes it; of drawings NULL where there is
  * none. */
-static PatternEntry *find_pattern(PathSet *set, const PathCall *calls, Variant *v, gboolean make)
+static PatternEntry *path_set_find_pattern(PathSet *set, const PathCall *calls, Variant *v,
+                                           gboolean make)
 {
         char *signature = path_shape_signature(set->nodes, v->client, calls, v->n, set->order,
                                                v->words + 2 * (gsize)v->n);
@@ -234,7 +235,7 @@ static const Variant *variant_add(PathSet *set, const PathCall *calls, guint32 n
                 *words++ = shape_word(&calls[i]);
                 *words++ = calls[i].parent;
         }
-        v->entry = find_pattern(set, calls, v, make);
+        v->entry = path_set_find_pattern(set, calls, v, make);
         table_put(&set->by_sequence, hash, v);
         return v;
 }
@@ -313,7 +314,7 @@ gboolean path_set_add(PathSet *set, PathCall *calls, guint32 n, GError **error)
 
         for (guint32 i = 0; i < n; i++) {
                 hash = hash_call(hash, &calls[i]);
-                beyond |= is_beyond(&calls[i]);
+                beyond |= path_set_is_beyond(&calls[i]);
                 probability *= (double)calls[i].family;
                 if (i > 0)
                         count_parent(set, &calls[i]);
@@ -377,7 +378,7 @@ void path_set_draw(PathSet *set, const PathCall *calls, guint32 n)
 
 /* The error of a count by drawings: what these differ by, what chance makes of a count, and what
  * was learned wrong, by which all drawings go. */
-static double error_of(const PathSet *set, const PatternEntry *entry)
+static double path_set_error_of(const PathSet *set, const PatternEntry *entry)
 {
         double n = set->n_drawings, mean = entry->drawn_sum / n;
         double variance = (entry->drawn_squares - n * mean * mean) / MAX(n - 1, 1);
@@ -399,7 +400,7 @@ void path_set_end_drawing(PathSet *set)
                 entry->drawn_squares += (double)entry->drawn * (double)entry->drawn;
                 entry->drawn = 0;
                 entry->pattern.drawn = entry->drawn_sum / set->n_drawings;
-                entry->pattern.drawn_error = error_of(set, entry);
+                entry->pattern.drawn_error = path_set_error_of(set, entry);
         }
 }
 

@@ -77,7 +77,7 @@ static char walk_next(Walk *w, const char **name)
 
 /* How the texts of two names differ where what follows them is a or b. No name
  * has one of these characters in its written form. */
-static int compare_names(const char *x, char a, const char *y, char b)
+static int path_shape_compare_names(const char *x, char a, const char *y, char b)
 {
         while (*x && *x == *y)
                 x++, y++;
@@ -97,7 +97,8 @@ static int compare_subtrees(const Link *links, guint32 x, guint32 y)
                 if (name && other) {
                         if (name != other) {
                                 sign = walk_next(&a, &unused);
-                                return compare_names(name, sign, other, walk_next(&b, &unused));
+                                return path_shape_compare_names(name, sign, other,
+                                                                walk_next(&b, &unused));
                         }
                 } else if (name || other) {
                         return (guchar)(name ? *name : sign) -
@@ -150,7 +151,7 @@ static guint32 sort_siblings(Link *links, guint32 first)
 }
 
 /* Writes the tree in its final order, which is also the pattern's pre-order. */
-static char *write_signature(const Link *links, const char *client, guint32 *slot)
+static char *path_shape_write_signature(const Link *links, const char *client, guint32 *slot)
 {
         GString *text = g_string_new(client);
         Walk w = { links, 0, 0, AT_NAME };
@@ -197,5 +198,5 @@ char *path_shape_signature(const NodeTable *nodes, NodeId client, const PathCall
                 links[i].next = *first;
                 *first = i;
         }
-        return write_signature(links, node_table_written(nodes, client), slot);
+        return path_shape_write_signature(links, node_table_written(nodes, client), slot);
 }

@@ -118,7 +118,7 @@ static guint32 most_together(const PatternEntry *entry)
 }
 
 /* Puts the instances that wait into the histograms. */
-static void count_waiting(TimesLog *log, PatternEntry *entry)
+static void pattern_entry_count_waiting(TimesLog *log, PatternEntry *entry)
 {
         guint32 room = MIN(most_together(entry), entry->n_logged + entry->n_waiting);
         g_autofree gint64 *times = g_new(gint64, room * n_times(entry));
@@ -160,10 +160,10 @@ static void log_waiting(TimesLog *log, PatternEntry *entry)
         if (entry->n_logged < most_logged(log, entry))
                 return;
         entry->is_common = TRUE;
-        count_waiting(log, entry);
+        pattern_entry_count_waiting(log, entry);
 }
 
-static void make_room(PatternEntry *entry, guint32 room)
+static void pattern_entry_make_room(PatternEntry *entry, guint32 room)
 {
         gsize size = n_times(entry) * (entry->is_wide ? sizeof(gint64) : sizeof(gint32));
 
@@ -178,9 +178,9 @@ static inline void wait_for_more(TimesLog *log, PatternEntry *entry)
                 guint32 room = MAX(1, 2 * entry->room);
 
                 if (room <= most_waiting(entry))
-                        make_room(entry, room);
+                        pattern_entry_make_room(entry, room);
                 else if (entry->is_common)
-                        count_waiting(log, entry);
+                        pattern_entry_count_waiting(log, entry);
                 else
                         log_waiting(log, entry);
         }
@@ -188,7 +188,7 @@ static inline void wait_for_more(TimesLog *log, PatternEntry *entry)
 }
 
 /* A delay of over two seconds came, the last instance's: all times take 64 bits now. */
-static void widen(PatternEntry *entry)
+static void pattern_entry_widen(PatternEntry *entry)
 {
         gsize n = n_times(entry);
         gint64 *wide = g_new(gint64, entry->room * n);
@@ -314,7 +314,7 @@ void pattern_entry_add(PatternEntry *entry, TimesLog *log, const PathCall *calls
         wait_for_more(log, entry);
         entry->latency += calls[0].end - calls[0].start;
         if (!entry->is_wide && !put_narrow(entry, calls, slot))
-                widen(entry);
+                pattern_entry_widen(entry);
         if (G_UNLIKELY(entry->is_wide))
                 put_wide(entry, calls, slot);
         count_network(entry, calls, slot);
@@ -343,7 +343,7 @@ static void name_operations(PatternEntry *entry, const GPtrArray *labels)
 void pattern_entry_complete(PatternEntry *entry, TimesLog *log, const GPtrArray *labels)
 {
         if (entry->n_waiting + entry->n_logged > 0)
-                count_waiting(log, entry);
+                pattern_entry_count_waiting(log, entry);
         for (guint32 i = 0; i < entry->pattern.n_nodes; i++) {
                 Histogram *network = &entry->pattern.nodes[i].network;
                 Histogram *connecting = &entry->pattern.nodes[i].connecting;

@@ -34,7 +34,7 @@ static void put_away(TimesLog *log)
         log->added = log->looked_at = 0;
 }
 
-static void make_room(TimesLog *log, gsize n)
+static void times_log_make_room(TimesLog *log, gsize n)
 {
         gsize size = MAX(log->size, LEAST_SIZE);
 
@@ -61,7 +61,7 @@ TimesBlockAt times_log_add(TimesLog *log, TimesBlockAt last, gconstpointer times
         TimesBlock *block;
 
         if (log->size - log->n < size || log->n == 0)
-                make_room(log, size);
+                times_log_make_room(log, size);
         at = log->n;
         block = (TimesBlock *)(log->data + at);
         block->before = last;

@@ -84,7 +84,7 @@ static gboolean read_judgement(StoreReader *r, GError **error)
         return TRUE;
 }
 
-static gboolean read_nodes(StoreReader *r, NodeTable *nodes, GError **error)
+static gboolean stored_run_read_nodes(StoreReader *r, NodeTable *nodes, GError **error)
 {
         g_autoptr(GArray) ids = g_array_new(FALSE, FALSE, sizeof(NodeId));
         int status;
@@ -117,7 +117,7 @@ static gboolean read_labels(StoreReader *r, GError **error)
 }
 
 /* What sql, one truth value, says of the store. */
-static gboolean ask(StoreReader *r, const char *sql, gboolean *answer, GError **error)
+static gboolean stored_run_ask(StoreReader *r, const char *sql, gboolean *answer, GError **error)
 {
         sqlite3_stmt *s;
         gboolean ok = sqlite3_prepare_v2(r->db, sql, -1, &s, NULL) == SQLITE_OK &&
@@ -133,10 +133,10 @@ static gboolean ask(StoreReader *r, const char *sql, gboolean *answer, GError **
 
 static gboolean read_has_labels(StoreReader *r, GError **error)
 {
-        return ask(r,
-                   "SELECT EXISTS (SELECT 1 FROM pattern WHERE label IS NOT NULL) "
-                   "OR NOT EXISTS (SELECT 1 FROM pattern)",
-                   &r->has_labels, error);
+        return stored_run_ask(r,
+                              "SELECT EXISTS (SELECT 1 FROM pattern WHERE label IS NOT NULL) "
+                              "OR NOT EXISTS (SELECT 1 FROM pattern)",
+                              &r->has_labels, error);
 }
 
 StoreReader *store_reader_new(const char *path, NodeTable *nodes, GError **error)
@@ -157,8 +157,9 @@ StoreReader *store_reader_new(const char *path, NodeTable *nodes, GError **error
                         store_set_error(r->db, r->path, error);
                         return NULL;
                 }
-        if (!read_run(r, error) || !read_judgement(r, error) || !read_nodes(r, nodes, error) ||
-            !read_labels(r, error) || !read_has_labels(r, error))
+        if (!read_run(r, error) || !read_judgement(r, error) ||
+            !stored_run_read_nodes(r, nodes, error) || !read_labels(r, error) ||
+            !read_has_labels(r, error))
                 return NULL;
         return g_steal_pointer(&r);
 }
@@ -220,8 +221,9 @@ gboolean store_reader_expect_requests(StoreReader *r, GError **error)
 {
         gboolean none;
 
-        if (!ask(r, "SELECT EXISTS (SELECT 1 FROM pattern) AND NOT EXISTS (SELECT 1 FROM path)",
-                 &none, error))
+        if (!stored_run_ask(
+                    r, "SELECT EXISTS (SELECT 1 FROM pattern) AND NOT EXISTS (SELECT 1 FROM path)",
+                    &none, error))
                 return FALSE;
         if (!none)
                 return TRUE;

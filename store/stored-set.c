@@ -20,12 +20,12 @@ static void pattern_clear(gpointer data)
         path_pattern_clear(data);
 }
 
-static void loading_clear(Loading *l)
+static void stored_set_loading_clear(Loading *l)
 {
         g_array_unref(l->patterns);
         g_array_unref(l->doubts);
 }
-G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Loading, loading_clear)
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Loading, stored_set_loading_clear)
 
 /* --- patterns --------------------------------------------------------------- */
 
@@ -53,7 +53,7 @@ static gboolean loading_take_patterns(Loading *l, GError **error)
         return patterns != NULL;
 }
 
-static gboolean read_node(Loading *l, const StoredPatternNode *n, GError **error)
+static gboolean stored_set_read_node(Loading *l, const StoredPatternNode *n, GError **error)
 {
         PathPattern *p = &g_array_index(l->patterns, PathPattern, n->pattern);
 
@@ -62,13 +62,13 @@ static gboolean read_node(Loading *l, const StoredPatternNode *n, GError **error
                store_reader_append_node(l->reader, n, p, error);
 }
 
-static gboolean read_nodes(Loading *l, GError **error)
+static gboolean stored_set_read_nodes(Loading *l, GError **error)
 {
         StoredPatternNode node;
         int status;
 
         while ((status = store_reader_next_pattern_node(l->reader, &node, error)) > 0)
-                if (!read_node(l, &node, error))
+                if (!stored_set_read_node(l, &node, error))
                         return FALSE;
         for (guint i = 0; status == 0 && i < l->patterns->len; i++) {
                 const PathPattern *p = &g_array_index(l->patterns, PathPattern, i);
@@ -146,7 +146,7 @@ static gboolean read_verdict(Loading *l, GError **error)
         return status == 0;
 }
 
-static gboolean read_trust(Loading *l, GError **error)
+static gboolean stored_set_read_trust(Loading *l, GError **error)
 {
         StoredTrust t;
         int status;
@@ -159,7 +159,7 @@ static gboolean read_trust(Loading *l, GError **error)
         return status == 0;
 }
 
-static void fill_summary(Loading *l)
+static void stored_set_fill_summary(Loading *l)
 {
         const StoredRun *run = store_reader_run(l->reader);
         PathSetSummary *s = path_set_summary(l->stored->set);
@@ -209,7 +209,7 @@ StoredSet *stored_set_new(StoreReader *reader, NodeTable *nodes, GError **error)
         g_array_set_clear_func(l.patterns, pattern_clear);
         stored->clocks = path_clocks_from_parameters(store_reader_run(reader)->parameters, nodes);
         if (!read_verdict(&l, error) || !loading_take_patterns(&l, error) ||
-            !read_nodes(&l, error) || !stored_graph_load(reader, &graph, error))
+            !stored_set_read_nodes(&l, error) || !stored_graph_load(reader, &graph, error))
                 return NULL;
         stored->set = graph ? path_set_new_linear(nodes, g_steal_pointer(&graph))
                             : path_set_new(nodes, SIBLINGS_MULTISET);
@@ -218,9 +218,9 @@ StoredSet *stored_set_new(StoreReader *reader, NodeTable *nodes, GError **error)
         if (l.is_drawn)
                 path_set_set_drawn(stored->set);
         g_array_set_clear_func(l.patterns, NULL); /* they are the set's now */
-        if (!read_trust(&l, error))
+        if (!stored_set_read_trust(&l, error))
                 return NULL;
-        fill_summary(&l);
+        stored_set_fill_summary(&l);
         find_folded(&l, nodes);
         return g_steal_pointer(&stored);
 }

@@ -71,8 +71,8 @@ static gboolean append_tree(Json *j, Drawer *drawer, const Diff *d, const DiffPa
         return TRUE;
 }
 
-static gboolean append_pattern(Json *j, Drawer *drawer, const Diff *d, const DiffPattern *p,
-                               GError **error)
+static gboolean diff_page_append_pattern(Json *j, Drawer *drawer, const Diff *d,
+                                         const DiffPattern *p, GError **error)
 {
         json_open(j, '{');
         json_put_id(j, "id", p->id);
@@ -104,7 +104,7 @@ static gboolean append_pattern(Json *j, Drawer *drawer, const Diff *d, const Dif
 }
 
 /* Patterns that are compared in full or differ in count; then the rest, most first. */
-static gboolean append_patterns(Json *j, const Diff *d, GError **error)
+static gboolean diff_page_append_patterns(Json *j, const Diff *d, GError **error)
 {
         g_autoptr(Drawer) drawer = drawer_new();
         guint rest = 0;
@@ -115,7 +115,7 @@ static gboolean append_patterns(Json *j, const Diff *d, GError **error)
 
                 if (!p->tested && !p->beyond && ++rest > MAX_SHARES)
                         continue;
-                if (!append_pattern(j, drawer, d, p, error))
+                if (!diff_page_append_pattern(j, drawer, d, p, error))
                         return FALSE;
         }
         json_close(j, ']');
@@ -124,7 +124,7 @@ static gboolean append_patterns(Json *j, const Diff *d, GError **error)
 }
 
 /* Nodes with calls. */
-static void append_nodes(Json *j, const char *key, const GArray *nodes)
+static void diff_page_append_nodes(Json *j, const char *key, const GArray *nodes)
 {
         json_put_open(j, key, '[');
         for (guint i = 0; i < nodes->len; i++) {
@@ -181,9 +181,9 @@ gboolean diff_write_page(const Diff *d, const char *const names[N_SIDES], Output
         append_delay(j, &d->latency[DIFF_P50]);
         append_delay(j, &d->latency[DIFF_P99]);
         json_close(j, ']');
-        append_nodes(j, "byNode", d->by_node);
-        append_nodes(j, "queued", d->queued);
-        if (!append_patterns(j, d, error))
+        diff_page_append_nodes(j, "byNode", d->by_node);
+        diff_page_append_nodes(j, "queued", d->queued);
+        if (!diff_page_append_patterns(j, d, error))
                 return FALSE;
         json_close(j, '}');
         return page_write(file, "ravel diff", text, error);

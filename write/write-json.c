@@ -87,7 +87,7 @@ static void put_node(Json *j, const PathSet *set, const PathPattern *p, guint32 
 }
 
 /* null where what was captured is not fit: the summary says why. */
-static void put_probability(Json *j, const PathSet *set, double p)
+static void paths_json_put_probability(Json *j, const PathSet *set, double p)
 {
         json_key(j, "probability");
         if (path_set_shows_probability(set))
@@ -97,14 +97,15 @@ static void put_probability(Json *j, const PathSet *set, double p)
 }
 
 /* By drawings, where most instances are probably wrong. */
-static void put_drawn(Json *j, const PathPattern *p)
+static void paths_json_put_drawn(Json *j, const PathPattern *p)
 {
         json_put_number(j, "drawn", p->drawn, "%.6g");
         json_put_number(j, "drawn_error", p->drawn_error, "%.6g");
 }
 
-static gboolean put_pattern(Json *j, const PathSet *set, const PathPattern *p, guint32 rank,
-                            gboolean misassigned, OutputFile *file, GError **error)
+static gboolean paths_json_put_pattern(Json *j, const PathSet *set, const PathPattern *p,
+                                       guint32 rank, gboolean misassigned, OutputFile *file,
+                                       GError **error)
 {
         int doubt = path_set_find_doubt(set, p);
 
@@ -120,8 +121,8 @@ static gboolean put_pattern(Json *j, const PathSet *set, const PathPattern *p, g
         json_line(j, 5);
         json_put_count(j, "count", p->count);
         if (path_set_is_drawn(set))
-                put_drawn(j, p);
-        put_probability(j, set, p->probability);
+                paths_json_put_drawn(j, p);
+        paths_json_put_probability(j, set, p->probability);
         put_index(j, "doubt", (guint32)doubt, (guint32)-1);
         if (misassigned) {
                 json_put_boolean(j, "misassigned", TRUE);
@@ -181,7 +182,7 @@ static void put_trust(Json *j, const PathSet *set)
                 json_put_string(j, "name", node_table_name(path_set_nodes(set), node));
                 json_put_count(j, "calls", trust[node].calls);
                 json_put_count(j, "guessed", trust[node].guessed);
-                put_probability(j, set, trust[node].right / (double)trust[node].calls);
+                paths_json_put_probability(j, set, trust[node].right / (double)trust[node].calls);
                 json_close(j, '}');
         }
         json_close(j, ']');
@@ -260,7 +261,7 @@ static void put_verdict(Json *j, const PathSet *set)
         json_close(j, ']');
 }
 
-static void put_summary(Json *j, const PathSet *set)
+static void paths_json_put_summary(Json *j, const PathSet *set)
 {
         const PathSetSummary *summary = path_set_summary(set);
 
@@ -305,7 +306,7 @@ static void put_vertex(Json *j, const PathSet *set, guint32 i)
         put_index(j, "parent", v->parent, NO_VERTEX);
         json_put_string(j, "name", node_table_name(path_set_nodes(set), v->node));
         json_put_count(j, "count", v->count);
-        put_probability(j, set, v->probability);
+        paths_json_put_probability(j, set, v->probability);
         json_put_string(j, "end", v->end == PATH_GOES_ON ? NULL : path_end_name(v->end));
         json_put_open(j, "delays", '[');
         for (guint k = 0; k < v->delays->len; k++) {
@@ -346,12 +347,13 @@ gboolean path_write_json(const PathSet *set, const PathWriteOptions *options, Ou
         Json j = JSON_IN(text);
 
         json_open_document(&j, "ravel paths");
-        put_summary(&j, set);
+        paths_json_put_summary(&j, set);
         json_line(&j, 2);
         json_put_open(&j, "patterns", '[');
         for (guint32 i = 0; i < options->n_patterns; i++)
-                if (!put_pattern(&j, set, path_set_pattern(set, options->rank[i]), i,
-                                 misassigned && misassigned[options->rank[i]], file, error))
+                if (!paths_json_put_pattern(&j, set, path_set_pattern(set, options->rank[i]), i,
+                                            misassigned && misassigned[options->rank[i]], file,
+                                            error))
                         return FALSE;
         json_close(&j, ']');
         if (!put_graph(&j, set, file, error))

@@ -35,7 +35,7 @@ static gint64 clamp(gint128 n)
 
 /* How far to trust probabilities where parents were guessed, and what was measured is about them.
  */
-static void append_trust(Json *j, const Report *r, const StoreReader *reader)
+static void report_page_append_trust(Json *j, const Report *r, const StoreReader *reader)
 {
         const StoredRun *run = store_reader_run(reader);
         guint64 guessed = 0;
@@ -96,7 +96,7 @@ static void append_run(Json *j, const Report *r, const StoreReader *reader)
                 json_close(j, ']');
         }
         json_close(j, ']');
-        append_trust(j, r, reader);
+        report_page_append_trust(j, r, reader);
         json_put_open(j, "captures", '[');
         for (guint i = 0; i < r->captures->len; i++) {
                 const StoredCapture *c = &g_array_index(r->captures, StoredCapture, i);
@@ -109,7 +109,7 @@ static void append_run(Json *j, const Report *r, const StoreReader *reader)
         json_close(j, ']');
 }
 
-static void append_nodes(Json *j, const Report *r)
+static void report_page_append_nodes(Json *j, const Report *r)
 {
         json_put_open(j, "nodes", '[');
         for (NodeId i = 0; i < node_table_size(r->nodes); i++) {
@@ -133,14 +133,14 @@ static void append_nodes(Json *j, const Report *r)
 }
 
 /* The last of an array; nothing where there is none. */
-static void append_operation(Json *j, const char *operation)
+static void report_page_append_operation(Json *j, const char *operation)
 {
         if (!operation)
                 return;
         json_string(j, operation);
 }
 
-static void append_rows(Json *j, const Report *r)
+static void report_page_append_rows(Json *j, const Report *r)
 {
         json_put_open(j, "rows", '[');
         for (guint i = 0; i < r->rows->len; i++) {
@@ -158,7 +158,7 @@ static void append_rows(Json *j, const Report *r)
                 page_numbers(j, row->slowest, row->slowest_own);
                 json_string(j, row->latency->str);
                 json_integer(j, p->doubt);
-                append_operation(j, p->label ? p->label : r->goes_on ? "" : NULL);
+                report_page_append_operation(j, p->label ? p->label : r->goes_on ? "" : NULL);
                 if (r->goes_on)
                         page_numbers(j, p->completion.mean, p->completion.p99);
                 json_close(j, ']');
@@ -167,7 +167,7 @@ static void append_rows(Json *j, const Report *r)
 }
 
 /* By row: its count by drawings, and a standard error of that. */
-static void append_drawn(Json *j, const Report *r)
+static void report_page_append_drawn(Json *j, const Report *r)
 {
         double elsewhere = MAX((double)r->n_paths - r->drawn, 0) / (double)MAX(r->n_paths, 1);
         g_autofree char *trust = trust_in_counts(r->probability, elsewhere);
@@ -265,14 +265,14 @@ static void append_vertices(Json *j, const CollapsedTree *tree, const Report *r)
                         json_integer(j, v->all.workers);
                         append_statistics(j, &v->all.own_queued);
                 }
-                append_operation(j, operation);
+                report_page_append_operation(j, operation);
                 json_close(j, ']');
         }
         json_close(j, ']');
 }
 
 /* By place: parent; mean call delay, latency, its p10 and p90, own time, network. */
-static void append_places(Json *j, const PathPattern *p)
+static void report_page_append_places(Json *j, const PathPattern *p)
 {
         json_put_open(j, "places", '[');
         for (guint32 i = 0; i < p->n_nodes && p->n_nodes <= MAX_PLACES; i++) {
@@ -360,7 +360,7 @@ static gboolean append_detail(Json *j, Drawer *drawer, const Report *r, const Re
                                  (gint64)(path_pattern_sum(&d->pattern, NODE_CONNECTING) /
                                           (gint128)d->pattern.nodes[0].latency.count));
         append_vertices(j, tree, r);
-        append_places(j, &d->pattern);
+        report_page_append_places(j, &d->pattern);
         append_samples(j, d);
         append_buckets(j, d->buckets);
         write_report_spent(j, d, tree);
@@ -453,9 +453,9 @@ gboolean report_write(const Report *r, const StoreReader *reader, const char *ma
         page_text(j, "kind", "report");
         page_text(j, made_of ? "madeOf" : "store", made_of ? made_of : store_reader_name(reader));
         append_run(j, r, reader);
-        append_nodes(j, r);
-        append_rows(j, r);
-        append_drawn(j, r);
+        report_page_append_nodes(j, r);
+        report_page_append_rows(j, r);
+        report_page_append_drawn(j, r);
         append_misassigned(j, r);
         write_report_calls(j, r, reader);
         page_time(j, "firstStart", r->first);

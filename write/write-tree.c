@@ -32,7 +32,7 @@ static void set_inches(Drawing *drawing, DrawingItem item, const char *name, int
         drawing_set(drawing, item, name, text);
 }
 
-static DrawingItem add_vertex(Drawing *drawing, guint32 i, const char *name, int height)
+static DrawingItem tree_add_vertex(Drawing *drawing, guint32 i, const char *name, int height)
 {
         int width = CLAMP((int)text_width(name) * NAME_CELL + NAME_ROOM, MIN_WIDTH, MAX_WIDTH);
         char id[16];
@@ -106,7 +106,7 @@ TreeLayout *tree_layout_new(Drawer *drawer, const guint32 *parents, const char *
 
         set_defaults(drawing);
         for (guint32 i = 0; i < n; i++) {
-                vertices[i] = add_vertex(drawing, i, names[i], HEIGHT + lines * LINE);
+                vertices[i] = tree_add_vertex(drawing, i, names[i], HEIGHT + lines * LINE);
                 if (i > 0)
                         drawing_add_edge(drawing, vertices[parents[i]], vertices[i]);
         }

@@ -28,7 +28,7 @@ static const char MISASSIGNED[] = "\tmisassigned";
 /* Where most instances are probably wrong: counts by drawings. */
 static const char DRAWN[] = "\tdrawn\tdrawn_error";
 
-static void append_number(GString *out, double x)
+static void paths_tsv_append_number(GString *out, double x)
 {
         char text[G_ASCII_DTOSTR_BUF_SIZE];
 
@@ -65,8 +65,9 @@ static gboolean shows_connecting(const PathSet *set, const PathWriteOptions *opt
         return !options->windows && path_set_connects(set);
 }
 
-static void append_pattern(GString *out, const PathSet *set, const PathPattern *p, guint32 rank,
-                           const PathWriteOptions *options, const gboolean *misassigned)
+static void paths_tsv_append_pattern(GString *out, const PathSet *set, const PathPattern *p,
+                                     guint32 rank, const PathWriteOptions *options,
+                                     const gboolean *misassigned)
 {
         const Histogram *latency = &p->nodes[0].latency;
         const PatternNode *slowest = &p->nodes[path_pattern_slowest(p)];
@@ -100,8 +101,8 @@ static void append_pattern(GString *out, const PathSet *set, const PathPattern *
                 append_next_time(out, histogram_mean(&slowest->own_queued));
         }
         if (path_set_is_drawn(set) && !options->windows) {
-                append_number(out, p->drawn);
-                append_number(out, p->drawn_error);
+                paths_tsv_append_number(out, p->drawn);
+                paths_tsv_append_number(out, p->drawn_error);
         }
         if (shows_connecting(set, options))
                 append_next_time(out, path_pattern_sum(p, NODE_CONNECTING) / (gint128)p->count);
@@ -126,8 +127,8 @@ gboolean path_write_tsv(const PathSet *set, const PathWriteOptions *options, Out
         for (guint32 i = 0; i < options->n_patterns; i++) {
                 if (options->windows)
                         append_time(out, path_set_summary(set)->first);
-                append_pattern(out, set, path_set_pattern(set, options->rank[i]), i, options,
-                               misassigned);
+                paths_tsv_append_pattern(out, set, path_set_pattern(set, options->rank[i]), i,
+                                         options, misassigned);
                 if (!output_file_take(file, out, error))
                         return FALSE;
         }

@@ -110,7 +110,7 @@ static void put_load(const LoadEffect *load, Json *j)
         json_close(j, '}');
 }
 
-static void put_row(const VarianceRow *row, Json *j)
+static void variance_out_put_row(const VarianceRow *row, Json *j)
 {
         json_line(j, 6);
         json_open(j, '{');
@@ -136,7 +136,7 @@ static void put_entry(const VarianceEntry *e, const NodeTable *nodes, Json *j)
         json_line(j, 5);
         json_put_open(j, "rows", '[');
         for (guint i = 0; i < e->rows->len; i++)
-                put_row(&g_array_index(e->rows, VarianceRow, i), j);
+                variance_out_put_row(&g_array_index(e->rows, VarianceRow, i), j);
         json_close(j, ']');
         json_line(j, 5);
         json_put_open(j, "together", '[');

@@ -61,7 +61,7 @@ typedef struct {
         double norm; /* of the regressor */
 } Model;
 
-static void sample_clear(Sample *s)
+static void series_sample_clear(Sample *s)
 {
         g_free(s->when);
         g_free(s->value);
@@ -69,14 +69,14 @@ static void sample_clear(Sample *s)
         g_free(s->group);
         g_free(s->place);
 }
-G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Sample, sample_clear)
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Sample, series_sample_clear)
 
 static double least_variance(double variance)
 {
         return MAX(variance, LEAST_DEVIATION * LEAST_DEVIATION);
 }
 
-static int compare_doubles(const void *va, const void *vb)
+static int series_compare_doubles(const void *va, const void *vb)
 {
         double a = *(const double *)va, b = *(const double *)vb;
 
@@ -104,7 +104,7 @@ static double variance_between(const Sample *s)
         }
         if (n == 0)
                 return 0;
-        qsort(squares, n, sizeof *squares, compare_doubles);
+        qsort(squares, n, sizeof *squares, series_compare_doubles);
         return MAX(0, (squares[n / 2] / CHI_SQUARE_MEDIAN - explained / n) / 2);
 }
 
@@ -119,8 +119,8 @@ static void center(const Sample *s, double *values)
 }
 
 /* Of the values from..to that are not odd. */
-static void sample_init(Sample *s, const SeriesValue *values, guint from, guint to,
-                        SeriesPrior prior, const gboolean *odd)
+static void series_sample_init(Sample *s, const SeriesValue *values, guint from, guint to,
+                               SeriesPrior prior, const gboolean *odd)
 {
         gint64 number[SERIES_GROUPS];
 
@@ -393,7 +393,7 @@ static double find_all_odd(const SeriesValue *values, guint from, guint to, doub
                 SeriesChange *c = &found[n];
 
                 *c = (SeriesChange){ .kind = SERIES_ODD, .from = from, .to = to };
-                sample_init(&s, values, from, to, (SeriesPrior){ 0 }, odd);
+                series_sample_init(&s, values, from, to, (SeriesPrior){ 0 }, odd);
                 double off = find_odd(&s, c);
                 if (n > 0 && before >= ODD_FACTOR * off) {
                         least = MIN(least, found[n - 1].p);
@@ -457,7 +457,7 @@ SeriesPrior series_scatter(const SeriesValue *values, guint n)
         if (n < SERIES_FEWEST)
                 return (SeriesPrior){ 0 };
         find_all_odd(values, 0, n, ODD_APART, odd, NULL);
-        sample_init(&s, values, 0, n, (SeriesPrior){ 0 }, odd);
+        series_sample_init(&s, values, 0, n, (SeriesPrior){ 0 }, odd);
         Model level = fit_level(&s), creep = fit_creep(&s), step = fit_levels(&s, MOST_BUMPED);
         Model best = better(&s, &level, &creep);
         best = better(&s, &best, &step);
@@ -508,7 +508,7 @@ double series_p(const SeriesValue *values, guint n, SeriesPrior prior)
 
         if (n < SERIES_FEWEST)
                 return 1;
-        sample_init(&s, values, 0, n, prior, odd);
+        series_sample_init(&s, values, 0, n, prior, odd);
         Model creep = fit_creep(&s), step = fit_levels(&s, MOST_BUMPED);
         double change = MIN(1, N_KINDS * MIN(creep.p, step.p));
         return MIN(change, find_all_odd(values, 0, n, 0, odd, NULL));
@@ -541,7 +541,7 @@ static void find_between(const SeriesValue *values, guint from, guint to, Series
         if (to - from < SERIES_FEWEST || depth > DEEPEST)
                 return;
         find_all_odd(values, from, to, level, odd, changes);
-        sample_init(&s, values, from, to, prior, odd);
+        series_sample_init(&s, values, from, to, prior, odd);
         if (s.n < SERIES_FEWEST - 1)
                 return;
         Model creep = fit_creep(&s), step = fit_levels(&s, MOST_BUMPED), best;
@@ -600,7 +600,7 @@ static void measure_steps(const SeriesValue *values, guint n, SeriesPrior prior,
                                 c->to = g_array_index(changes, SeriesChange, k).at;
                                 break;
                         }
-                sample_init(&s, values, c->from, c->to, prior, odd);
+                series_sample_init(&s, values, c->from, c->to, prior, odd);
                 while (at < s.n && s.place[at] < c->at)
                         at++;
                 Model m = fit_step(&s, at);

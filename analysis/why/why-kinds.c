@@ -68,7 +68,7 @@ static WhyBurst find_burst(GArray *slow, GArray *all)
 /* Which part of a kind a request is in. */
 typedef enum { NEITHER, SLOW, MIDDLE } Part;
 
-static guint8 *divide(const Why *w, const Kind *k, guint *n_slow, guint *n_middle)
+static guint8 *why_kinds_divide(const Why *w, const Kind *k, guint *n_slow, guint *n_middle)
 {
         GArray *keyed = g_array_new(FALSE, FALSE, sizeof(Keyed));
         guint8 *part = g_new0(guint8, w->requests->len);
@@ -174,7 +174,7 @@ static WhyKind *compare_parts(Why *w, Kind *k, GArray *slow_of_all, GArray *all_
         g_autoptr(GArray) all = g_array_new(FALSE, FALSE, sizeof(gint64));
         WhyKind *kind = g_new0(WhyKind, 1);
         guint n_slow, n_middle;
-        g_autofree guint8 *part = divide(w, k, &n_slow, &n_middle);
+        g_autofree guint8 *part = why_kinds_divide(w, k, &n_slow, &n_middle);
 
         why_look_at(w, k);
         kind->client = node_table_written(w->nodes, k->client);

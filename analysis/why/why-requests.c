@@ -48,7 +48,7 @@ static gint64 limit_length(gint64 ns)
         return CLAMP(ns, -LENGTH_LIMIT, LENGTH_LIMIT);
 }
 
-static gint64 limit_time(gint64 ns)
+static gint64 why_limit_time(gint64 ns)
 {
         return CLAMP(ns, -PATH_TIME_LIMIT, PATH_TIME_LIMIT);
 }
@@ -91,13 +91,13 @@ static gboolean why_read_places(Why *w, GError **error)
         return status == 0;
 }
 
-static gboolean add_calls(Why *w, const Pattern *pattern, const GArray *calls, const GArray *places,
-                          GError **error)
+static gboolean why_add_calls(Why *w, const Pattern *pattern, const GArray *calls,
+                              const GArray *places, GError **error)
 {
         for (guint i = 0; i < calls->len; i++) {
                 const PathCall *c = &g_array_index(calls, PathCall, i);
-                Call call = { .enter = limit_time(c->enter),
-                              .reply = limit_time(c->reply),
+                Call call = { .enter = why_limit_time(c->enter),
+                              .reply = why_limit_time(c->reply),
                               .own = limit_length(c->own - c->own_queued),
                               .network = limit_length(c->network - c->connecting),
                               .queued = limit_length(c->queued + c->own_queued),
@@ -126,12 +126,12 @@ static gboolean read_requests(Why *w, GError **error)
                 Request r = { .pattern = path.pattern,
                               .first = w->calls->len,
                               .n = path.n_calls,
-                              .start = limit_time(path.start),
+                              .start = why_limit_time(path.start),
                               .time = limit_length(path.completion),
                               .probability = path.probability };
 
                 if (!store_reader_path_calls(w->reader, &path, calls, places, error) ||
-                    !add_calls(w, why_pattern_at(w, path.pattern), calls, places, error))
+                    !why_add_calls(w, why_pattern_at(w, path.pattern), calls, places, error))
                         return FALSE;
                 g_array_append_val(w->requests, r);
         }
@@ -140,7 +140,7 @@ static gboolean read_requests(Why *w, GError **error)
 
 /* --- kinds ------------------------------------------------------------------- */
 
-static guint32 find_kind(Why *w, const StoredPattern *p, NodeId root)
+static guint32 why_find_kind(Why *w, const StoredPattern *p, NodeId root)
 {
         Kind *k;
 
@@ -159,12 +159,12 @@ static guint32 find_kind(Why *w, const StoredPattern *p, NodeId root)
         return w->kinds->len - 1;
 }
 
-static void add_pattern(Why *w, Pattern *p)
+static void why_add_pattern(Why *w, Pattern *p)
 {
         const SlotPlace *places = &g_array_index(w->places, SlotPlace, p->first_place);
         Kind *k;
 
-        p->kind = find_kind(w, p->stored, places[0].node);
+        p->kind = why_find_kind(w, p->stored, places[0].node);
         k = w->kinds->pdata[p->kind];
         place_slots_add(k->slots, p->stored->count, places, p->n_places,
                         w->chains + p->first_place);
@@ -177,7 +177,7 @@ static gboolean make_kinds(Why *w, GError **error)
                 if (why_pattern_at(w, i)->n_places == 0)
                         return store_reader_fail(w->reader, error,
                                                  "a pattern has no nodes, expected some");
-                add_pattern(w, why_pattern_at(w, i));
+                why_add_pattern(w, why_pattern_at(w, i));
         }
         for (guint i = 0; i < w->kinds->len; i++)
                 place_slots_find(((Kind *)w->kinds->pdata[i])->slots, w->nodes);
@@ -292,7 +292,7 @@ static void add_waiting(const Kind *k, guint32 request, guint32 slot, gint64 tim
         s->own = limit_length(s->own + time);
 }
 
-static void add_request(const Why *w, const Kind *k, guint32 request)
+static void why_add_request(const Why *w, const Kind *k, guint32 request)
 {
         const Request *r = why_request_at(w, request);
         guint32 first_place = why_pattern_at(w, r->pattern)->first_place;
@@ -318,7 +318,7 @@ static void add_request(const Why *w, const Kind *k, guint32 request)
 }
 
 /* "web1|web2 / auth" */
-static char *name_slot(const Why *w, const Kind *k, guint32 slot)
+static char *why_name_slot(const Why *w, const Kind *k, guint32 slot)
 {
         GString *text = g_string_new(NULL);
 
@@ -346,10 +346,10 @@ static char *name_factor(const Why *w, const Kind *k, guint32 slot)
         g_autofree char *name = NULL;
 
         if (why_is_node(k, slot))
-                return name_slot(w, k, slot);
+                return why_name_slot(w, k, slot);
         if (slot + 1 == why_n_slots(k))
                 return g_strdup("(network)");
-        name = name_slot(w, k, slot % n);
+        name = why_name_slot(w, k, slot % n);
         return g_strconcat(name, what[slot / n], NULL);
 }
 
@@ -372,7 +372,7 @@ void why_look_at(const Why *w, Kind *k)
         for (guint i = 0; i < k->requests->len; i++) {
                 guint32 request = g_array_index(k->requests, guint32, i);
 
-                add_request(w, k, request);
+                why_add_request(w, k, request);
                 k->sorted[i] = why_request_at(w, request)->time;
         }
         qsort(k->sorted, k->requests->len, sizeof *k->sorted, compare_int64s);
@@ -508,7 +508,7 @@ static int compare_places(gconstpointer va, gconstpointer vb)
 }
 
 /* Of the places of its calls. */
-static void find_trust(const Why *w, const Kind *k, guint32 request, GArray *places)
+static void why_find_trust(const Why *w, const Kind *k, guint32 request, GArray *places)
 {
         const Request *r = why_request_at(w, request);
         guint32 first_place = why_pattern_at(w, r->pattern)->first_place;
@@ -550,7 +550,7 @@ WhyRequest *why_request(Why *w, guint64 id)
         why->places = g_array_new(FALSE, FALSE, sizeof(WhyPlace));
         for (guint32 s = 0; s < why_n_slots(k); s++)
                 add_place(w, k, s, request, why->places);
-        find_trust(w, k, request, why->places);
+        why_find_trust(w, k, request, why->places);
         g_array_sort(why->places, compare_places);
         return why;
 }
@@ -573,7 +573,7 @@ int why_compare_keyed(gconstpointer va, gconstpointer vb)
 }
 
 /* The first n, as ids; keyed is freed. */
-static GArray *first_of(GArray *keyed, guint n)
+static GArray *why_first_of(GArray *keyed, guint n)
 {
         GArray *ids = g_array_new(FALSE, FALSE, sizeof(guint64));
 
@@ -596,7 +596,7 @@ GArray *why_slowest(Why *w, guint n)
 
                 g_array_append_val(keyed, k);
         }
-        return first_of(keyed, n);
+        return why_first_of(keyed, n);
 }
 
 GArray *why_at(Why *w, gint64 time, guint n, guint *n_there)
@@ -614,5 +614,5 @@ GArray *why_at(Why *w, gint64 time, guint n, guint *n_there)
                 g_array_append_val(keyed, key);
         }
         *n_there = keyed->len;
-        return first_of(keyed, n);
+        return why_first_of(keyed, n);
 }
