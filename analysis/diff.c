@@ -17,8 +17,7 @@ enum {
 /* What one path counts for is measured with batches of these many. */
 static const guint batch_widths[] = { 1, 2, 5 };
 
-/* All intervals hold together with this probability but one; delays and counts have
- * half of it each. */
+/* The probability that an interval is wrong; delays and counts have half each. */
 #define CHANCE 0.05
 
 /* Without single paths it cannot be measured how much they come in bursts. */
@@ -53,7 +52,7 @@ typedef struct {
         guint64 count;
 } Medians;
 
-static DiffPattern *pattern_at(const Diff *d, guint32 i)
+static DiffPattern *diff_pattern_at(const Diff *d, guint32 i)
 {
         return &g_array_index(d->by_pattern, DiffPattern, i);
 }
@@ -86,7 +85,7 @@ static gboolean diff_add_patterns(Diff *d, Run *run, int side, GHashTable *by_ke
                         g_array_append_val(d->by_pattern, p);
                         g_hash_table_insert(by_key, p.key, GUINT_TO_POINTER(i));
                 }
-                DiffPattern *p = pattern_at(d, i);
+                DiffPattern *p = diff_pattern_at(d, i);
                 p->count[side] += stored->count;
                 p->number[side] += stored->is_drawn ? stored->drawn : (double)stored->count;
                 p->error[side] += stored->drawn_error; /* all of one thing learned */
@@ -109,7 +108,7 @@ static gboolean diff_add_patterns(Diff *d, Run *run, int side, GHashTable *by_ke
         return patterns != NULL;
 }
 
-static int compare_patterns(const void *va, const void *vb)
+static int diff_compare_patterns(const void *va, const void *vb)
 {
         const DiffPattern *a = va, *b = vb;
         gint128 total_a = (gint128)a->total[DIFF_A] + a->total[DIFF_B];
@@ -125,16 +124,16 @@ static int compare_patterns(const void *va, const void *vb)
 }
 
 /* Those in both runs first, and of these the ones to be tested. */
-static void rank_patterns(Diff *d, Run *runs)
+static void diff_rank_patterns(Diff *d, Run *runs)
 {
         g_autoptr(GHashTable) place = g_hash_table_new(g_str_hash, g_str_equal);
         g_autofree char **keys = g_new(char *, d->by_pattern->len);
 
         for (guint i = 0; i < d->by_pattern->len; i++)
-                keys[i] = pattern_at(d, i)->key;
-        g_array_sort(d->by_pattern, compare_patterns);
+                keys[i] = diff_pattern_at(d, i)->key;
+        g_array_sort(d->by_pattern, diff_compare_patterns);
         for (guint i = 0; i < d->by_pattern->len; i++) {
-                DiffPattern *p = pattern_at(d, i);
+                DiffPattern *p = diff_pattern_at(d, i);
 
                 p->tested = i < DIFF_TESTED && p->count[DIFF_A] && p->count[DIFF_B];
                 g_hash_table_insert(place, p->key, GUINT_TO_POINTER(i));
@@ -162,19 +161,7 @@ static Histogram *queued_of(Run *run, NodeId node)
         return &g_array_index(run->queued, Histogram, node);
 }
 
-static gboolean merge_stored(Run *run, const StoredHistogram *stored, Histogram *into,
-                             GError **error)
-{
-        Histogram h = HISTOGRAM_INIT;
-
-        if (!store_reader_histogram(run->reader, stored, &h, error))
-                return FALSE;
-        histogram_merge(into, &h);
-        histogram_clear(&h);
-        return TRUE;
-}
-
-/* What a path takes: where it goes on, until all of it is done. */
+/* The time of a path: its completion time if it goes on. */
 static const StoredHistogram *time_of(const StoredPatternNode *node)
 {
         return node->completion.n > 0 ? &node->completion : &node->latency;
@@ -189,12 +176,12 @@ static gboolean add_tested(Run *run, PathPattern *p, const StoredPatternNode *st
                 path_pattern_append(p, stored->node, stored->parent)->label =
                         labels ? g_intern_string(stored->label) : NULL;
         node = &p->nodes[stored->place];
-        return merge_stored(run, time_of(stored), &node->latency, error) &&
-               merge_stored(run, &stored->call_delay, &node->call_delay, error) &&
-               merge_stored(run, &stored->own, &node->own, error);
+        return store_reader_histogram(run->reader, time_of(stored), &node->latency, error) &&
+               store_reader_histogram(run->reader, &stored->call_delay, &node->call_delay, error) &&
+               store_reader_histogram(run->reader, &stored->own, &node->own, error);
 }
 
-static gboolean read_nodes(const Diff *d, Run *run, GError **error)
+static gboolean diff_read_nodes(const Diff *d, Run *run, GError **error)
 {
         g_autoptr(GArray) last = g_array_new(FALSE, TRUE, sizeof(guint32)); /* pattern + 1 */
         gboolean labels = d->has_labels[DIFF_A] && d->has_labels[DIFF_B];
@@ -203,12 +190,14 @@ static gboolean read_nodes(const Diff *d, Run *run, GError **error)
 
         while ((status = store_reader_next_pattern_node(run->reader, &n, error)) > 0) {
                 guint32 pattern = g_array_index(run->pattern_of, guint32, n.pattern);
-                const DiffPattern *p = pattern_at(d, pattern);
+                const DiffPattern *p = diff_pattern_at(d, pattern);
 
-                if (!merge_stored(run, &n.own, own_of(run, n.node), error) ||
+                if (!store_reader_histogram(run->reader, &n.own, own_of(run, n.node), error) ||
                     (n.queued.n > 0 && n.continues == WORK_QUEUED &&
-                     !merge_stored(run, &n.queued, queued_of(run, n.node), error)) ||
-                    (n.place == 0 && !merge_stored(run, time_of(&n), &run->all, error)) ||
+                     !store_reader_histogram(run->reader, &n.queued, queued_of(run, n.node),
+                                             error)) ||
+                    (n.place == 0 &&
+                     !store_reader_histogram(run->reader, time_of(&n), &run->all, error)) ||
                     (p->tested && !add_tested(run, &run->tested[pattern], &n, labels, error)))
                         return FALSE;
                 if (last->len <= n.node)
@@ -221,7 +210,7 @@ static gboolean read_nodes(const Diff *d, Run *run, GError **error)
         return status == 0;
 }
 
-static gboolean read_paths(Run *run, GError **error)
+static gboolean diff_read_paths(Run *run, GError **error)
 {
         StoredPath path;
         int status;
@@ -321,7 +310,7 @@ static void measure_dependence(Diff *d, Run *run, int side)
         if (n > 0)
                 d->dependence[side] = MAX(slow_dependence(all->data, all->len), 1);
         for (guint i = 0; i < n_patterns; i++) {
-                DiffPattern *p = pattern_at(d, i);
+                DiffPattern *p = diff_pattern_at(d, i);
                 double measured = 0;
 
                 run->count_dependence[i] = n > 0 ? batch_dependence(counts + (gsize)i * N_BATCHES,
@@ -358,7 +347,7 @@ static gboolean quantile_interval(const Histogram *h, double q, double n, double
         gint64 unused;
         double from, to;
 
-        /* The greatest rank that at least so many values do not exceed the quantile... */
+        /* The greatest rank whose value is, with probability 1 - tail, at most the quantile ... */
         for (from = 0, to = floor(n) + 1; to - from > 1;) {
                 double k = floor((from + to) / 2);
                 *(binomial_tail(n, k, q) >= 1 - tail ? &from : &to) = k;
@@ -367,7 +356,7 @@ static gboolean quantile_interval(const Histogram *h, double q, double n, double
                 return FALSE;
         guint64 rank = (guint64)(from / n * (double)h->count);
         rank_range(h, CLAMP(rank, 1, h->count), low, &unused);
-        /* ... and the least that hardly so many do. */
+        /* ... and the least rank whose value is likewise at least the quantile. */
         for (from = 0, to = floor(n) + 1; to - from > 1;) {
                 double k = floor((from + to) / 2);
                 *(binomial_tail(n, k, q) > tail ? &from : &to) = k;
@@ -380,8 +369,8 @@ static gboolean quantile_interval(const Histogram *h, double q, double n, double
 }
 
 /* paths: how many independent ones the delays are of, in each run. */
-static DiffDelay compare_delays(const Histogram *a, const Histogram *b, double q,
-                                const double paths[N_SIDES], double tail)
+static DiffDelay diff_compare_delays(const Histogram *a, const Histogram *b, double q,
+                                     const double paths[N_SIDES], double tail)
 {
         DiffDelay d = { .value = { histogram_quantile(a, q), histogram_quantile(b, q) } };
         gint64 low_a, high_a, low_b, high_b;
@@ -399,8 +388,8 @@ static DiffDelay compare_delays(const Histogram *a, const Histogram *b, double q
 
 /* --- what changed ---------------------------------------------------------- */
 
-static DiffNode compare_nodes(NodeId node, const Histogram *a, const Histogram *b,
-                              const double paths[N_SIDES], double tail)
+static DiffNode diff_compare_nodes(NodeId node, const Histogram *a, const Histogram *b,
+                                   const double paths[N_SIDES], double tail)
 {
         DiffNode n = { .node = node,
                        .parent = NO_PARENT,
@@ -409,7 +398,7 @@ static DiffNode compare_nodes(NodeId node, const Histogram *a, const Histogram *
                        .mean = { histogram_mean(a), histogram_mean(b) } };
 
         for (guint q = 0; q < N_DIFF_QUANTILES; q++)
-                n.own[q] = compare_delays(a, b, diff_quantiles[q], paths, tail);
+                n.own[q] = diff_compare_delays(a, b, diff_quantiles[q], paths, tail);
         return n;
 }
 
@@ -420,15 +409,15 @@ static void compare_pattern(DiffPattern *p, const PathPattern *a, const PathPatt
         for (int side = 0; side < N_SIDES; side++)
                 paths[side] = (double)p->count[side] / p->dependence[side];
         for (guint q = 0; q < N_DIFF_QUANTILES; q++)
-                p->latency[q] = compare_delays(&a->nodes[0].latency, &b->nodes[0].latency,
-                                               diff_quantiles[q], paths, tail);
+                p->latency[q] = diff_compare_delays(&a->nodes[0].latency, &b->nodes[0].latency,
+                                                    diff_quantiles[q], paths, tail);
         for (guint32 i = 0; i < p->tree->n_vertices; i++) {
                 const CollapsedCall *v = &p->tree->vertices[i];
                 Histogram own = HISTOGRAM_INIT;
 
                 for (guint32 k = 0; k < v->n; k++)
                         histogram_merge(&own, &b->nodes[p->tree->places[v->first + k]].own);
-                DiffNode n = compare_nodes(v->all.node, &v->all.own, &own, paths, tail);
+                DiffNode n = diff_compare_nodes(v->all.node, &v->all.own, &own, paths, tail);
                 n.parent = v->parent;
                 n.label = v->all.label;
                 n.repeats = v->n;
@@ -452,7 +441,7 @@ static guint make_trees(Diff *d, const Run *runs)
                 n += N_DIFF_QUANTILES * (have_both(runs[DIFF_A].own, runs[DIFF_B].own, i) +
                                          have_both(runs[DIFF_A].queued, runs[DIFF_B].queued, i));
         for (guint i = 0; i < d->by_pattern->len; i++) {
-                DiffPattern *p = pattern_at(d, i);
+                DiffPattern *p = diff_pattern_at(d, i);
 
                 /* A store that is corrupt may have other nodes of the same signature. */
                 p->tested = p->tested && runs[DIFF_A].tested[i].n_nodes > 0 &&
@@ -476,8 +465,8 @@ static void compare_all_delays(Diff *d, Run *runs)
         for (int side = 0; side < N_SIDES; side++)
                 paths[side] = (double)d->paths[side] / d->dependence[side];
         for (guint q = 0; q < N_DIFF_QUANTILES; q++)
-                d->latency[q] = compare_delays(&runs[DIFF_A].all, &runs[DIFF_B].all,
-                                               diff_quantiles[q], paths, tail);
+                d->latency[q] = diff_compare_delays(&runs[DIFF_A].all, &runs[DIFF_B].all,
+                                                    diff_quantiles[q], paths, tail);
         for (NodeId i = 0; i < n; i++) {
                 const Histogram *own[N_SIDES];
 
@@ -486,21 +475,21 @@ static void compare_all_delays(Diff *d, Run *runs)
                         paths[side] = (double)g_array_index(runs[side].node_paths, guint64, i) /
                                       d->dependence[side];
                 }
-                DiffNode node = compare_nodes(i, own[DIFF_A], own[DIFF_B], paths, tail);
+                DiffNode node = diff_compare_nodes(i, own[DIFF_A], own[DIFF_B], paths, tail);
                 g_array_append_val(d->by_node, node);
-                node = compare_nodes(i, queued_of(&runs[DIFF_A], i), queued_of(&runs[DIFF_B], i),
-                                     paths, tail);
+                node = diff_compare_nodes(i, queued_of(&runs[DIFF_A], i),
+                                          queued_of(&runs[DIFF_B], i), paths, tail);
                 g_array_append_val(d->queued, node);
         }
         for (guint i = 0; i < d->by_pattern->len; i++)
-                if (pattern_at(d, i)->tested)
-                        compare_pattern(pattern_at(d, i), &runs[DIFF_A].tested[i],
+                if (diff_pattern_at(d, i)->tested)
+                        compare_pattern(diff_pattern_at(d, i), &runs[DIFF_A].tested[i],
                                         &runs[DIFF_B].tested[i], tail);
 }
 
-/* So many paths count for one that chance makes as much of a count as its error by drawings. A
- * pattern that is rare here, or is not here, may be as frequent as in the other run, and what was
- * learned be wrong: it then would have the error that counts here have in the mean. */
+/* The dependence at which chance changes a count as much as its error by drawings. A pattern that
+ * is rare or absent here may be as frequent as in the other run. It then has the mean error of the
+ * counts here. */
 static double drawn_dependence(const Diff *d, const Run *runs, const DiffPattern *p, int side)
 {
         double expected =
@@ -513,12 +502,12 @@ static double drawn_dependence(const Diff *d, const Run *runs, const DiffPattern
                MAX(expected, p->number[side]);
 }
 
-static void compare_counts(Diff *d, const Run *runs)
+static void diff_compare_counts(Diff *d, const Run *runs)
 {
         double tail = CHANCE / 2 / MAX(d->by_pattern->len, 1) / 4;
 
         for (guint i = 0; i < d->by_pattern->len; i++) {
-                DiffPattern *p = pattern_at(d, i);
+                DiffPattern *p = diff_pattern_at(d, i);
                 double low[N_SIDES], high[N_SIDES];
                 /* What comes in bursts in one run is likely to in the other. */
                 double dependence =
@@ -536,7 +525,7 @@ static void compare_counts(Diff *d, const Run *runs)
         }
 }
 
-/* --- all of it ------------------------------------------------------------- */
+/* --- together --------------------------------------------------------------- */
 
 static void run_init(Run *run, StoreReader *reader)
 {
@@ -550,18 +539,10 @@ static void run_init(Run *run, StoreReader *reader)
         run->moments = g_array_new(FALSE, FALSE, sizeof(Moment));
 }
 
-static void run_clear(Run *run)
+static void diff_run_clear(Run *run)
 {
-        for (guint i = 0; i < DIFF_TESTED; i++) {
-                PathPattern *p = &run->tested[i];
-
-                for (guint32 k = 0; k < p->n_nodes; k++) {
-                        histogram_clear(&p->nodes[k].latency);
-                        histogram_clear(&p->nodes[k].call_delay);
-                        histogram_clear(&p->nodes[k].own);
-                }
-                g_free(p->nodes);
-        }
+        for (guint i = 0; i < DIFF_TESTED; i++)
+                path_pattern_clear(&run->tested[i]);
         for (guint i = 0; i < run->own->len; i++) {
                 histogram_clear(&g_array_index(run->own, Histogram, i));
                 histogram_clear(&g_array_index(run->queued, Histogram, i));
@@ -586,9 +567,9 @@ static gboolean read_runs(Diff *d, Run *runs, GError **error)
         for (int side = 0; side < N_SIDES; side++)
                 if (!diff_add_patterns(d, &runs[side], side, by_key, error))
                         return FALSE;
-        rank_patterns(d, runs);
+        diff_rank_patterns(d, runs);
         for (int side = 0; side < N_SIDES; side++)
-                if (!read_nodes(d, &runs[side], error) || !read_paths(&runs[side], error))
+                if (!diff_read_nodes(d, &runs[side], error) || !diff_read_paths(&runs[side], error))
                         return FALSE;
         return TRUE;
 }
@@ -609,10 +590,10 @@ Diff *diff_new(StoreReader *a, StoreReader *b, NodeTable *nodes, GError **error)
                 for (int side = 0; side < N_SIDES; side++)
                         measure_dependence(d, &runs[side], side);
                 compare_all_delays(d, runs);
-                compare_counts(d, runs);
+                diff_compare_counts(d, runs);
         }
-        run_clear(&runs[DIFF_A]);
-        run_clear(&runs[DIFF_B]);
+        diff_run_clear(&runs[DIFF_A]);
+        diff_run_clear(&runs[DIFF_B]);
         return ok ? g_steal_pointer(&d) : NULL;
 }
 
@@ -621,7 +602,7 @@ void diff_free(Diff *d)
         if (!d)
                 return;
         for (guint i = 0; i < d->by_pattern->len; i++) {
-                DiffPattern *p = pattern_at(d, i);
+                DiffPattern *p = diff_pattern_at(d, i);
 
                 g_free(p->key);
                 g_free(p->signature);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  *
- * What changed between two runs, and what of it is beyond chance. docs/analysis.md says
- * how that is told: intervals by order statistics, which ask nothing of the
- * distributions; paths that come in bursts count for fewer; and all intervals hold
- * together, so that of twenty pairs of equal runs nineteen differ in nothing.
+ * The changes between two runs, and which are beyond chance. docs/analysis.md has the method.
+ * Intervals are by order statistics, which assume nothing about the distributions. Paths that come
+ * in bursts count for fewer. All intervals hold together: of twenty pairs of equal runs nineteen
+ * differ in nothing.
  */
 #ifndef RAVEL_DIFF_H
 #define RAVEL_DIFF_H
@@ -55,7 +55,7 @@ typedef struct {
         double low, high;           /* its share of all paths changed by that much, in 1 */
         gboolean beyond;            /* which is not 0 */
         gboolean tested;            /* it has what follows */
-        double dependence[N_SIDES]; /* so many paths count for one */
+        double dependence[N_SIDES]; /* number of paths that count as one independent path */
         DiffDelay latency[N_DIFF_QUANTILES];
         CollapsedTree *tree; /* of run A */
         GArray *nodes;       /* of DiffNode: the tree's vertices */

@@ -15,4 +15,6 @@ libravel_a_SOURCES += \
 	%D%/variance/variance-rows.c \
 	%D%/variance/variance-sums.c \
 	%D%/variance/variance.c \
-	%D%/why/why.c
+	%D%/why/why-kinds.c \
+	%D%/why/why-packets.c \
+	%D%/why/why-requests.c

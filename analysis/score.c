@@ -58,14 +58,14 @@ typedef struct {
 
 struct Score {
         GArray *patterns;      /* of Pattern */
-        GArray *rank[N_SIDES]; /* of guint32: those that have instances, most first */
+        GArray *rank[N_SIDES]; /* of guint32: patterns with instances, most first */
         ScoreParents parents;
         GArray *nodes;     /* of ScoreNode, by NodeId */
         gboolean labels;   /* patterns are compared by them, too */
         gboolean is_drawn; /* the found ones are counted by drawings, too */
 };
 
-static Pattern *pattern_at(const Score *s, guint32 i)
+static Pattern *score_pattern_at(const Score *s, guint32 i)
 {
         return &g_array_index(s->patterns, Pattern, i);
 }
@@ -80,20 +80,8 @@ static void delays_clear(gpointer data)
         histogram_clear(&d->own);
 }
 
-static gboolean merge_stored(StoreReader *reader, const StoredHistogram *stored, Histogram *into,
-                             GError **error)
-{
-        Histogram h = HISTOGRAM_INIT;
-
-        if (!store_reader_histogram(reader, stored, &h, error))
-                return FALSE;
-        histogram_merge(into, &h);
-        histogram_clear(&h);
-        return TRUE;
-}
-
-static gboolean add_node(const Score *s, GArray *nodes, StoreReader *reader,
-                         const StoredPatternNode *node, GError **error)
+static gboolean score_add_node(const Score *s, GArray *nodes, StoreReader *reader,
+                               const StoredPatternNode *node, GError **error)
 {
         Delays *d;
 
@@ -107,8 +95,8 @@ static gboolean add_node(const Score *s, GArray *nodes, StoreReader *reader,
                 d->own_p99 = node->own_p99;
                 return TRUE;
         }
-        if (!merge_stored(reader, &node->latency, &d->latency, error) ||
-            !merge_stored(reader, &node->own, &d->own, error))
+        if (!store_reader_histogram(reader, &node->latency, &d->latency, error) ||
+            !store_reader_histogram(reader, &node->own, &d->own, error))
                 return FALSE;
         d->latency_mean = histogram_mean(&d->latency);
         d->latency_p99 = histogram_quantile(&d->latency, 0.99);
@@ -145,7 +133,7 @@ static gboolean score_add_patterns(Score *s, GHashTable *by_key, Side side, Stor
                 }
                 g_array_append_val(pattern_of, i);
                 if (side == FOUND_ONE && stored->is_drawn) {
-                        pattern_at(s, i)->drawn += stored->drawn;
+                        score_pattern_at(s, i)->drawn += stored->drawn;
                         s->is_drawn = TRUE;
                 }
         }
@@ -153,13 +141,15 @@ static gboolean score_add_patterns(Score *s, GHashTable *by_key, Side side, Stor
         if (!patterns)
                 return FALSE;
         while ((status = store_reader_next_pattern_node(reader, &node, error)) > 0)
-                if (!add_node(s, pattern_at(s, paths->pattern_of[node.pattern])->nodes[side],
-                              reader, &node, error))
+                if (!score_add_node(
+                            s, score_pattern_at(s, paths->pattern_of[node.pattern])->nodes[side],
+                            reader, &node, error))
                         return FALSE;
         return status == 0;
 }
 
-static gboolean read_paths(Score *s, Side side, StoreReader *reader, Paths *paths, GError **error)
+static gboolean score_read_paths(Score *s, Side side, StoreReader *reader, Paths *paths,
+                                 GError **error)
 {
         g_autoptr(GArray) patterns = g_array_new(FALSE, FALSE, sizeof(guint32));
         StoredPath path;
@@ -169,7 +159,7 @@ static gboolean read_paths(Score *s, Side side, StoreReader *reader, Paths *path
                 guint32 pattern = paths->pattern_of[path.pattern];
 
                 g_array_append_val(patterns, pattern);
-                pattern_at(s, pattern)->instances[side]++;
+                score_pattern_at(s, pattern)->instances[side]++;
         }
         paths->n_paths = patterns->len;
         paths->path_calls = g_new0(guint32, patterns->len);
@@ -177,7 +167,8 @@ static gboolean read_paths(Score *s, Side side, StoreReader *reader, Paths *path
         return status == 0;
 }
 
-static gboolean read_calls(Score *s, Side side, StoreReader *reader, Paths *paths, GError **error)
+static gboolean score_read_calls(Score *s, Side side, StoreReader *reader, Paths *paths,
+                                 GError **error)
 {
         StoredCall call;
         gsize size = 0;
@@ -202,7 +193,7 @@ static gboolean read_calls(Score *s, Side side, StoreReader *reader, Paths *path
                         .call = i,
                 };
                 paths->path_calls[call.path]++;
-                pattern_at(s, paths->path_pattern[call.path])->calls[side]++;
+                score_pattern_at(s, paths->path_pattern[call.path])->calls[side]++;
         }
         return status == 0;
 }
@@ -305,8 +296,8 @@ static void count_node(Score *s, NodeId node, gboolean is_right, float probabili
 }
 
 /* right: by true path, how many of its calls are found with their true parents. */
-static void count_call(Score *s, const Paths *truth, const Paths *found, const guint32 *found_of,
-                       guint32 call, guint32 *right)
+static void score_count_call(Score *s, const Paths *truth, const Paths *found,
+                             const guint32 *found_of, guint32 call, guint32 *right)
 {
         ScoreParents *p = &s->parents;
         guint32 pattern = truth->path_pattern[truth->calls[call].path];
@@ -316,7 +307,7 @@ static void count_call(Score *s, const Paths *truth, const Paths *found, const g
 
         right[truth->calls[call].path] += is_right;
         if (f != NOT_FOUND)
-                pattern_at(s, pattern)->same_calls +=
+                score_pattern_at(s, pattern)->same_calls +=
                         found->path_pattern[found->calls[f].path] == pattern;
         if (f != NOT_FOUND && found->calls[f].parent != NO_PARENT)
                 count_said(p, found->calls[f].probability, is_right);
@@ -336,24 +327,25 @@ static void count_call(Score *s, const Paths *truth, const Paths *found, const g
                 p->other++;
         count_node(s, truth->calls[call].caller, is_right,
                    f == NOT_FOUND ? 0 : found->calls[f].probability);
-        pattern_at(s, pattern)->children++;
-        pattern_at(s, pattern)->right_parents += is_right;
+        score_pattern_at(s, pattern)->children++;
+        score_pattern_at(s, pattern)->right_parents += is_right;
 }
 
-/* An instance is right where all its calls have their true parents, so that they
- * are one instance in the found store too, and no other call is in that. */
-static void compare_calls(Score *s, const Paths *truth, const Paths *found, const guint32 *found_of)
+/* An instance is right if all its calls have their true parents: they are one instance in the found
+ * store too, without other calls. */
+static void score_compare_calls(Score *s, const Paths *truth, const Paths *found,
+                                const guint32 *found_of)
 {
         g_autofree guint32 *right = g_new0(guint32, truth->n_paths);
 
         for (guint32 i = 0; i < truth->n_calls; i++)
-                count_call(s, truth, found, found_of, i, right);
+                score_count_call(s, truth, found, found_of, i, right);
         for (guint32 i = 0; i < truth->n_calls; i++) {
                 guint32 path = truth->calls[i].path;
 
                 if (truth->calls[i].parent == NO_PARENT && right[path] == truth->path_calls[path] &&
                     right[path] == found->path_calls[found->calls[found_of[i]].path])
-                        pattern_at(s, truth->path_pattern[path])->right_instances++;
+                        score_pattern_at(s, truth->path_pattern[path])->right_instances++;
         }
 }
 
@@ -365,26 +357,26 @@ typedef struct {
 static int compare_ranks(const void *a, const void *b, void *data)
 {
         const Ranking *r = data;
-        const Pattern *x = pattern_at(r->score, *(const guint32 *)a);
-        const Pattern *y = pattern_at(r->score, *(const guint32 *)b);
+        const Pattern *x = score_pattern_at(r->score, *(const guint32 *)a);
+        const Pattern *y = score_pattern_at(r->score, *(const guint32 *)b);
 
         if (x->instances[r->side] != y->instances[r->side])
                 return x->instances[r->side] > y->instances[r->side] ? -1 : 1;
         return strcmp(x->key, y->key);
 }
 
-static void rank_patterns(Score *s, Side side)
+static void score_rank_patterns(Score *s, Side side)
 {
         Ranking ranking = { s, side };
         GArray *rank = s->rank[side] = g_array_new(FALSE, FALSE, sizeof(guint32));
 
         for (guint32 i = 0; i < s->patterns->len; i++)
-                if (pattern_at(s, i)->instances[side] > 0)
+                if (score_pattern_at(s, i)->instances[side] > 0)
                         g_array_append_val(rank, i);
         if (rank->len > 0)
                 qsort_r(rank->data, rank->len, sizeof(guint32), compare_ranks, &ranking);
         for (guint32 i = 0; i < rank->len; i++)
-                pattern_at(s, g_array_index(rank, guint32, i))->rank[side] = i;
+                score_pattern_at(s, g_array_index(rank, guint32, i))->rank[side] = i;
 }
 
 Score *score_new(StoreReader *truth, StoreReader *found, GError **error)
@@ -400,15 +392,15 @@ Score *score_new(StoreReader *truth, StoreReader *found, GError **error)
         s->labels = store_reader_has_labels(truth) && store_reader_has_labels(found);
         for (Side k = 0; ok && k < N_SIDES; k++)
                 ok = score_add_patterns(s, by_key, k, readers[k], &paths[k], error) &&
-                     read_paths(s, k, readers[k], &paths[k], error) &&
-                     read_calls(s, k, readers[k], &paths[k], error);
+                     score_read_paths(s, k, readers[k], &paths[k], error) &&
+                     score_read_calls(s, k, readers[k], &paths[k], error);
         if (ok) {
                 g_autofree guint32 *found_of =
                         match_calls(&paths[TRUE_ONE], &paths[FOUND_ONE], &s->parents.in_both);
 
-                compare_calls(s, &paths[TRUE_ONE], &paths[FOUND_ONE], found_of);
+                score_compare_calls(s, &paths[TRUE_ONE], &paths[FOUND_ONE], found_of);
                 for (Side k = 0; k < N_SIDES; k++)
-                        rank_patterns(s, k);
+                        score_rank_patterns(s, k);
         }
         for (Side k = 0; k < N_SIDES; k++)
                 paths_clear(&paths[k]);
@@ -420,7 +412,7 @@ void score_free(Score *s)
         if (!s)
                 return;
         for (guint32 i = 0; i < s->patterns->len; i++) {
-                Pattern *p = pattern_at(s, i);
+                Pattern *p = score_pattern_at(s, i);
 
                 g_free(p->key);
                 for (Side k = 0; k < N_SIDES; k++)
@@ -441,8 +433,8 @@ const ScoreParents *score_parents(const Score *s)
 
 static int compare_drawn(const void *a, const void *b, void *data)
 {
-        const Pattern *x = pattern_at(data, *(const guint32 *)a);
-        const Pattern *y = pattern_at(data, *(const guint32 *)b);
+        const Pattern *x = score_pattern_at(data, *(const guint32 *)a);
+        const Pattern *y = score_pattern_at(data, *(const guint32 *)b);
 
         if (x->drawn != y->drawn)
                 return x->drawn > y->drawn ? -1 : 1;
@@ -461,14 +453,15 @@ ScoreDrawn score_drawn(const Score *s)
         qsort_r(by_drawings->data, found->len, sizeof(guint32), compare_drawn, (void *)s);
         d.first = MIN(found->len, SCORE_DRAWN_FIRST);
         for (guint i = 0; i < d.first; i++) {
-                const Pattern *drawn = pattern_at(s, g_array_index(by_drawings, guint32, i));
+                const Pattern *drawn = score_pattern_at(s, g_array_index(by_drawings, guint32, i));
 
                 d.true_drawn += drawn->instances[TRUE_ONE] > 0;
                 d.true_found +=
-                        pattern_at(s, g_array_index(found, guint32, i))->instances[TRUE_ONE] > 0;
+                        score_pattern_at(s, g_array_index(found, guint32, i))->instances[TRUE_ONE] >
+                        0;
         }
         for (guint32 i = 0; i < s->patterns->len; i++) {
-                const Pattern *p = pattern_at(s, i);
+                const Pattern *p = score_pattern_at(s, i);
                 double is = (double)p->instances[TRUE_ONE];
 
                 all += is;
@@ -497,7 +490,7 @@ static guint64 least_instances(const Score *s, guint32 n)
 
         if (n > rank->len)
                 return 0;
-        return pattern_at(s, g_array_index(rank, guint32, n - 1))->instances[FOUND_ONE];
+        return score_pattern_at(s, g_array_index(rank, guint32, n - 1))->instances[FOUND_ONE];
 }
 
 static void add_delay(ScoreDelay *d, guint64 times, gint64 is, gint64 found)
@@ -563,9 +556,10 @@ void score_row(const Score *s, guint32 n, ScoreRow *row)
 
         *row = (ScoreRow){ 0 };
         for (guint32 i = 0; i < MIN(n, s->rank[TRUE_ONE]->len); i++)
-                add_true_pattern(row, pattern_at(s, g_array_index(s->rank[TRUE_ONE], guint32, i)),
+                add_true_pattern(row,
+                                 score_pattern_at(s, g_array_index(s->rank[TRUE_ONE], guint32, i)),
                                  n, least);
         for (guint32 i = 0; i < MIN(n, s->rank[FOUND_ONE]->len); i++)
-                add_found_pattern(row,
-                                  pattern_at(s, g_array_index(s->rank[FOUND_ONE], guint32, i)));
+                add_found_pattern(
+                        row, score_pattern_at(s, g_array_index(s->rank[FOUND_ONE], guint32, i)));
 }

@@ -15,8 +15,8 @@
 
 typedef struct Score Score;
 
-/* Figure 17: a true pattern that lacks at most so many percent of the instances
- * that would have it among the first N found is no false negative. */
+/* Figure 17: a true pattern may lack this percentage of the instances that would put it among the
+ * first N found, and be no false negative. */
 enum { SCORE_TOLERANCES = 3 };
 extern const guint score_tolerances[SCORE_TOLERANCES]; /* 0, 2, 6 */
 
@@ -59,9 +59,9 @@ typedef struct {
         ScoreClass said[SCORE_CLASSES];   /* calls in both stores, found with a parent */
 } ScoreParents;
 
-/* Where patterns of the found store are counted by drawings (docs/paths.md, "Probability"): of the
- * most frequent ones how many are true, and what share of all counts agrees with the true ones; by
- * drawings, and by the instances found. */
+/* If patterns of the found store are counted by drawings (docs/paths.md, "Probability"): how many
+ * of the most frequent patterns are true, and the share of all counts that agrees with the true
+ * counts. Both by drawings, and by the instances found. */
 enum { SCORE_DRAWN_FIRST = 10 };
 typedef struct {
         guint first; /* patterns that are looked at; 0: there are no drawings */
@@ -82,7 +82,7 @@ Score *score_new(StoreReader *truth, StoreReader *found, GError **error);
 void score_free(Score *score);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(Score, score_free)
 
-/* n: the first so many patterns; G_MAXUINT32: all. */
+/* Of the first n patterns; G_MAXUINT32: all. */
 void score_row(const Score *score, guint32 n, ScoreRow *row);
 
 const ScoreParents *score_parents(const Score *score);

@@ -41,7 +41,7 @@ static const char *const SQL_VERBS[] = {
         "SELECT",  "SHOW",     "START",   "TABLE",   "TRUNCATE",   "UNLISTEN", "UNLOCK",
         "UPDATE",  "USE",      "VACUUM",  "VALUES",  "WITH",       "XA",       NULL
 };
-/* Those that are asked for much, without those of SQL. */
+/* The frequent commands, without the words of SQL. */
 static const char *const REDIS_COMMANDS[] = {
         "APPEND",  "BLPOP",         "BRPOP",   "DBSIZE",     "DECR",      "DECRBY",   "DEL",
         "EVAL",    "EVALSHA",       "EXEC",    "EXISTS",     "EXPIRE",    "EXPIREAT", "FLUSHALL",
@@ -87,7 +87,7 @@ static gboolean is_onc_rpc(const char *label)
                label[4 + strspn(label + 4, G_CSET_DIGITS ".")] == 0;
 }
 
-static Asks ask(const char *label)
+static Asks conventions_ask(const char *label)
 {
         gsize n = strcspn(label, " ");
         const char *rest = label[n] ? label + n + 1 : NULL;
@@ -115,7 +115,7 @@ static Asks ask(const char *label)
 
 static Asks ask_of(const Conventions *c, const ConventionCall *call)
 {
-        Asks asks = call->label ? ask(call->label) : ASKS_OTHER;
+        Asks asks = call->label ? conventions_ask(call->label) : ASKS_OTHER;
 
         if (asks != ASKS_SQL_OR_REDIS)
                 return asks;
@@ -162,7 +162,7 @@ Conventions *conventions_new(StoreReader *reader, const NodeTable *nodes, GError
         c->asked = g_new0(guint16, n);
         c->asks = g_new0(guint16, n);
         while ((status = store_reader_next_pattern_node(reader, &node, error)) > 0) {
-                guint16 asks = node.label ? (guint16)(1 << ask(node.label)) : 0;
+                guint16 asks = node.label ? (guint16)(1 << conventions_ask(node.label)) : 0;
 
                 g_array_set_size(places, node.place);
                 g_array_append_val(places, node.node);

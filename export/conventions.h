@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  *
- * OpenTelemetry's semantic conventions (1.40) for the spans of a call: which attributes the ends of
- * an HTTP request, a question to a database, an RPC and a message of a broker have. A store knows
- * of a call its operation, as ravel capture names it (ravel-privacy(7)), and no protocol; so the
- * protocol is told by the words of the operation, and where these are several protocols' by what
- * else its node is asked. What cannot be told has no such attributes.
+ * OpenTelemetry's semantic conventions (1.40) for the spans of a call: the attributes of an HTTP
+ * request, a database query, an RPC and a message of a broker. A store has the operation of a call,
+ * as ravel capture names it (ravel-privacy(7)), and no protocol. So the protocol is told by the
+ * words of the operation. If several protocols have these words, it is told by the other operations
+ * of the node. What cannot be told has no such attributes.
  */
 #ifndef RAVEL_CONVENTIONS_H
 #define RAVEL_CONVENTIONS_H

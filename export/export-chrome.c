@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  *
- * Trace events as Chrome writes them, for Perfetto and speedscope. A call is a pair of
- * events, its begin and its end, on a lane, which is a thread to the viewer: a request
- * takes a lane that is free, calls within their caller lie below it, and calls that
- * overlap a sibling, as no thread could make them, have a lane of their own. Times are in us since
- * the first stamp of the trace, which otherData has in full: a double does not hold both.
+ * Trace events as Chrome writes them, for Perfetto and speedscope. A call is a pair of events, its
+ * begin and its end, on a lane, which is a thread to the viewer. A request takes a free lane, and
+ * calls within their caller lie below it. Calls that overlap a sibling, as no thread could make
+ * them, have a lane of their own. Times are in us since the first stamp of the trace, which
+ * otherData has in full: a double does not hold both.
  *
- * What there is to say of a call stands in its end: of a begin speedscope makes it part
- * of the name, and no two calls would be of one node. Events at the same time are in the
- * order in which they nest, as viewers want it that sort by time.
+ * The arguments of a call stand at its end. speedscope makes arguments of a begin part of the name,
+ * so that no two calls would have the same name. Events at the same time are in the order in which
+ * they nest, as viewers want it that sort by time.
  */
 #include "export/export-requests.h"
 #include "export/export.h"
@@ -56,7 +56,7 @@ static void put_us(Json *j, const char *key, gint64 ns)
                 g_string_append_len(text, decimals, sizeof decimals);
 }
 
-static void put_probability(Json *j, const char *key, double probability)
+static void chrome_put_probability(Json *j, const char *key, double probability)
 {
         json_key(j, key);
         export_append_probability(json_value(j), probability);
@@ -195,9 +195,9 @@ static void put_end(Chrome *o, const ExportRequest *request, guint32 i)
         if (c->parent == NO_PARENT) {
                 json_put_count(j, "request", request->number);
                 json_put_id(j, "pattern", request->pattern);
-                put_probability(j, "request_probability", request->probability);
+                chrome_put_probability(j, "request_probability", request->probability);
         } else {
-                put_probability(j, "probability", (double)c->probability);
+                chrome_put_probability(j, "probability", (double)c->probability);
                 json_put_count(j, "candidates", c->candidates);
         }
         json_close(j, '}');
@@ -205,8 +205,9 @@ static void put_end(Chrome *o, const ExportRequest *request, guint32 i)
 }
 
 /* A call ends after those below it, and before the next that is not. */
-static void put_request(Chrome *o, const ExportRequest *request)
+static gboolean put_request(gpointer data, const ExportRequest *request, GError **error)
 {
+        Chrome *o = data;
         guint32 open = NO_PARENT; /* the last call that has begun and not ended */
 
         lay_out(o, request);
@@ -220,6 +221,8 @@ static void put_request(Chrome *o, const ExportRequest *request)
         }
         for (; open != NO_PARENT; open = request->calls[open].parent)
                 put_end(o, request, open);
+        (void)error;
+        return TRUE;
 }
 
 static void open_events(Chrome *o)
@@ -265,20 +268,13 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(Chrome, chrome_free)
 
 gboolean export_chrome(StoreReader *reader, const NodeTable *nodes, OutputFile *out, GError **error)
 {
-        g_autoptr(ExportRequests) requests = export_requests_new(reader, error);
         g_autoptr(Chrome) o = chrome_new(nodes, reader);
-        ExportRequest request;
-        int status;
+        g_autoptr(GArray) patterns = export_patterns_load(reader, error);
 
-        if (!requests)
-                return FALSE;
         open_events(o);
-        while ((status = export_requests_next(requests, &request, error)) > 0) {
-                put_request(o, &request);
-                if (!export_flush(o->text, FALSE, out, error))
-                        return FALSE;
-        }
+        if (!patterns || !export_requests(reader, patterns, put_request, o, o->text, out, error))
+                return FALSE;
         put_title(&o->json, "process_name", 1, "requests, inferred by ravel");
         g_string_append(o->text, "\n]}\n");
-        return status == 0 && export_flush(o->text, TRUE, out, error);
+        return output_file_take(out, o->text, error);
 }

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  *
- * Folded stacks, for flame graphs: a line for each stack of nodes, then the own time
- * of the last, summed up over all requests, in us; so that the width of a frame is the
- * time that a node and what it calls have cost, and never how often it was called. The
- * network's part of a call is a frame of its own on the stack of its caller. It needs
- * no requests, only the patterns' distributions.
+ * Folded stacks, for flame graphs: a line for each stack of nodes, with the own time of the last
+ * node over all requests, in us. So the width of a frame is the time of a node and its callees,
+ * never the number of calls. The network's part of a call is a frame of its own on the stack of its
+ * caller. It needs no requests, only the patterns' distributions.
  */
 #include "export/export-requests.h"
 #include "export/export.h"
@@ -106,8 +105,8 @@ static gboolean check_depth(const Stacks *s, guint32 frame, GError **error)
 }
 
 /* places: the frame of each place of the pattern in hand. */
-static gboolean add_node(Stacks *s, const StoredPatternNode *node, NodeId client, GArray *places,
-                         GError **error)
+static gboolean folded_add_node(Stacks *s, const StoredPatternNode *node, NodeId client,
+                                GArray *places, GError **error)
 {
         guint32 caller = node->parent == NO_PARENT ? find_frame(s, NO_FRAME, client)
                                                    : g_array_index(places, guint32, node->parent);
@@ -132,8 +131,8 @@ static gboolean read_stacks(Stacks *s, GError **error)
         while ((status = store_reader_next_pattern_node(s->reader, &node, error)) > 0) {
                 if (node.place == 0)
                         g_array_set_size(places, 0);
-                if (!add_node(s, &node, stored_pattern_at(patterns, node.pattern)->client, places,
-                              error))
+                if (!folded_add_node(s, &node, stored_pattern_at(patterns, node.pattern)->client,
+                                     places, error))
                         return FALSE;
         }
         return status == 0;
@@ -194,10 +193,10 @@ static gboolean write_stacks(const Stacks *s, OutputFile *out, GError **error)
                         continue;
                 g_string_append_len(text, stack->str, (gssize)stack->len);
                 g_string_append_printf(text, " %" G_GINT64_FORMAT "\n", us);
-                if (!export_flush(text, FALSE, out, error))
+                if (!output_file_take(out, text, error))
                         return FALSE;
         }
-        return export_flush(text, TRUE, out, error);
+        return output_file_take(out, text, error);
 }
 
 gboolean export_folded(StoreReader *reader, const NodeTable *nodes, OutputFile *out, GError **error)

@@ -1,17 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  *
  * OTLP, the protocol of OpenTelemetry, as its JSON lines: each line is the
- * TracesData of one request, a trace. A call is two spans: one of the service
- * that calls, with the times that it saw, and below it one of the service that was called,
- * with its own. The first call of a request, whose client is none of the services, and what goes on
- * with its work without being waited for, is a span of the called service alone, with the times of
- * the caller; where both ends were observed, two events say when the call came in and when the
- * reply went out. Nothing of it was reported by the services: the
- * scope says so.
+ * TracesData of one request, a trace. A call is two spans: one of the calling service with its
+ * times, and below it one of the called service with its own. Two kinds of call have a span of the
+ * called service alone, with the times of the caller: the first call of a request, and calls that
+ * nobody waits for. If both ends were observed, two events say when the call came in and when the
+ * reply went out. The scope says that services did not report these spans.
  *
- * Ids are the same whenever the same store is exported. A trace id is a hash of where
- * the store comes from and the mixed number of the request, a span id the mixed number
- * of the call in the store; mixing is a bijection, so none is given twice.
+ * Ids are the same whenever the same store is exported. A trace id is a hash of the origin of the
+ * store and the mixed number of the request. A span id is the mixed number of the call in the
+ * store. Mixing is a bijection, so no id is given twice.
  */
 #include "export/conventions.h"
 #include "export/export-requests.h"
@@ -85,7 +83,7 @@ static char *make_scope(const StoredRun *run)
 
 /* --- a span ---------------------------------------------------------------- */
 
-static void put_probability(Json *j, const char *key, double probability)
+static void otlp_put_probability(Json *j, const char *key, double probability)
 {
         otlp_open_attribute(j, key, "doubleValue");
         export_append_probability(json_value(j), probability);
@@ -99,7 +97,7 @@ static void put_root(Json *j, const ExportRequest *request)
         json_id(j, request->pattern);
         otlp_close_attribute(j);
         otlp_put_integer(j, "ravel.request", (gint64)request->number);
-        put_probability(j, "ravel.request_probability", request->probability);
+        otlp_put_probability(j, "ravel.request_probability", request->probability);
 }
 
 /* What was found of the call stands at the callee's span. */
@@ -113,7 +111,7 @@ static void put_attributes(Json *j, const PathCall *c, const ExportRequest *requ
         if (c->parent == NO_PARENT) {
                 put_root(j, request);
         } else {
-                put_probability(j, "ravel.probability", (double)c->probability);
+                otlp_put_probability(j, "ravel.probability", (double)c->probability);
                 otlp_put_integer(j, "ravel.candidates", c->candidates);
         }
         if (c->continues == WORK_QUEUED)
@@ -171,8 +169,8 @@ static void put_name(Otlp *o, const ExportRequest *request, const PathCall *c,
 }
 
 /* What nobody answers is sent and taken, whatever it is. */
-static SpanKind find_kind(const Otlp *o, const PathCall *c, const ConventionCall *call,
-                          gboolean at_caller)
+static SpanKind otlp_find_kind(const Otlp *o, const PathCall *c, const ConventionCall *call,
+                               gboolean at_caller)
 {
         if (path_call_is_message(c))
                 return at_caller ? SPAN_PRODUCER : SPAN_CONSUMER;
@@ -207,7 +205,7 @@ static void open_span(Otlp *o, const ExportRequest *request, const PathCall *c,
                             at_caller ? span_id(&request->calls[c->parent], FALSE)
                                       : span_id(c, TRUE));
         put_name(o, request, c, call);
-        json_put_integer(j, "kind", find_kind(o, c, call, at_caller));
+        json_put_integer(j, "kind", otlp_find_kind(o, c, call, at_caller));
         json_put_time(j, "startTimeUnixNano", from);
         json_put_time(j, "endTimeUnixNano", MAX(to, from)); /* clocks may disagree */
         json_put_open(j, "attributes", '[');
@@ -257,7 +255,7 @@ static void put_span(Otlp *o, const ExportRequest *request, guint32 span)
 
 /* --- a trace --------------------------------------------------------------- */
 
-static void add_span(Otlp *o, NodeId service, guint32 span)
+static void otlp_add_span(Otlp *o, NodeId service, guint32 span)
 {
         g_array_index(o->next, guint32, span) = NO_PARENT;
         if (o->first[service] == NO_PARENT) {
@@ -286,8 +284,8 @@ static gboolean group_by_service(Otlp *o, const ExportRequest *request, GError *
                         return FALSE;
                 }
                 if (!is_alone(c))
-                        add_span(o, c->caller, 2 * i);
-                add_span(o, c->callee, 2 * i + 1);
+                        otlp_add_span(o, c->caller, 2 * i);
+                otlp_add_span(o, c->callee, 2 * i + 1);
         }
         return TRUE;
 }
@@ -316,8 +314,10 @@ static void put_service(Otlp *o, const ExportRequest *request, NodeId service)
         json_close(j, '}');
 }
 
-static gboolean put_trace(Otlp *o, const ExportRequest *request, GError **error)
+static gboolean put_trace(gpointer data, const ExportRequest *request, GError **error)
 {
+        Otlp *o = data;
+
         if (!group_by_service(o, request, error))
                 return FALSE;
         g_snprintf(o->trace_id, sizeof o->trace_id,
@@ -369,16 +369,10 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(Otlp, otlp_free)
 
 gboolean export_otlp(StoreReader *reader, const NodeTable *nodes, OutputFile *out, GError **error)
 {
-        g_autoptr(ExportRequests) requests = export_requests_new(reader, error);
         g_autoptr(Otlp) o = otlp_new(nodes, reader);
-        ExportRequest request;
-        int status;
+        g_autoptr(GArray) patterns = export_patterns_load(reader, error);
 
-        if (!requests || !read_origin(reader, &o->origin, error) ||
-            !(o->conventions = conventions_new(reader, nodes, error)))
-                return FALSE;
-        while ((status = export_requests_next(requests, &request, error)) > 0)
-                if (!put_trace(o, &request, error) || !export_flush(o->text, FALSE, out, error))
-                        return FALSE;
-        return status == 0 && export_flush(o->text, TRUE, out, error);
+        return patterns && read_origin(reader, &o->origin, error) &&
+               (o->conventions = conventions_new(reader, nodes, error)) &&
+               export_requests(reader, patterns, put_trace, o, o->text, out, error);
 }

@@ -5,66 +5,40 @@
 #include "paths/path-text.h"
 #include "store/stored-patterns.h"
 
-struct ExportRequests {
-        StoreReader *reader; /* borrowed */
-        GArray *patterns;    /* of StoredPattern */
-        GArray *calls;       /* of PathCall */
-        GArray *places;
-        guint64 n; /* requests so far */
-};
-
-ExportRequests *export_requests_new(StoreReader *reader, GError **error)
+GArray *export_patterns_load(StoreReader *reader, GError **error)
 {
-        ExportRequests *r;
-        GArray *patterns;
-
-        if (!store_reader_expect_requests(reader, error) ||
-            !(patterns = stored_patterns_load(reader, error)))
-                return NULL;
-        r = g_new0(ExportRequests, 1);
-        r->reader = reader;
-        r->patterns = patterns;
-        r->calls = g_array_new(FALSE, FALSE, sizeof(PathCall));
-        r->places = g_array_new(FALSE, FALSE, sizeof(guint32));
-        return r;
+        return store_reader_expect_requests(reader, error) ? stored_patterns_load(reader, error)
+                                                           : NULL;
 }
 
-void export_requests_free(ExportRequests *r)
+gboolean export_requests(StoreReader *reader, const GArray *patterns, ExportSink sink,
+                         gpointer data, GString *text, OutputFile *out, GError **error)
 {
-        if (!r)
-                return;
-        g_array_unref(r->patterns);
-        g_array_free(r->calls, TRUE);
-        g_array_free(r->places, TRUE);
-        g_free(r);
-}
-
-int export_requests_next(ExportRequests *r, ExportRequest *request, GError **error)
-{
+        g_autoptr(GArray) calls = g_array_new(FALSE, FALSE, sizeof(PathCall));
+        g_autoptr(GArray) places = g_array_new(FALSE, FALSE, sizeof(guint32));
         StoredPath path;
-        const StoredPattern *pattern;
-        int status = store_reader_next_path(r->reader, &path, error);
+        guint64 n = 0;
+        int status;
 
-        if (status <= 0)
-                return status;
-        if (!store_reader_path_calls(r->reader, &path, r->calls, r->places, error))
-                return -1;
-        pattern = stored_pattern_at(r->patterns, path.pattern);
-        *request = (ExportRequest){
-                .number = ++r->n,
-                .pattern = pattern->id,
-                .signature = pattern->signature,
-                .client = pattern->client,
-                .probability = path.probability,
-                .calls = (const PathCall *)r->calls->data,
-                .n_calls = r->calls->len,
-        };
-        return 1;
+        while ((status = store_reader_next_path(reader, &path, error)) > 0) {
+                const StoredPattern *pattern = stored_pattern_at(patterns, path.pattern);
+                ExportRequest request = {
+                        .number = ++n,
+                        .pattern = pattern->id,
+                        .signature = pattern->signature,
+                        .client = pattern->client,
+                        .probability = path.probability,
+                };
+
+                if (!store_reader_path_calls(reader, &path, calls, places, error))
+                        return FALSE;
+                request.calls = (const PathCall *)calls->data;
+                request.n_calls = calls->len;
+                if (!sink(data, &request, error) || !output_file_take(out, text, error))
+                        return FALSE;
+        }
+        return status == 0;
 }
-
-/* --- text ------------------------------------------------------------------ */
-
-enum { FLUSH_SIZE = 1 << 16 };
 
 void export_append_probability(GString *text, double probability)
 {
@@ -101,14 +75,4 @@ void export_append_stamp_cell(GString *text, gint64 time, gboolean observed)
         else
                 g_string_append_c(text, '-');
         g_string_append_c(text, '\t');
-}
-
-gboolean export_flush(GString *text, gboolean all, OutputFile *out, GError **error)
-{
-        if (!all && text->len < FLUSH_SIZE)
-                return TRUE;
-        if (!output_file_write(out, text->str, text->len, error))
-                return FALSE;
-        g_string_truncate(text, 0);
-        return TRUE;
 }

@@ -19,16 +19,23 @@ typedef struct {
         guint32 n_calls;
 } ExportRequest;
 
-typedef struct ExportRequests ExportRequests;
+/* A table of calls, a line each. */
+typedef struct {
+        const StoreReader *reader;
+        const NodeTable *nodes;
+        GString *text;
+        gboolean goes_on; /* with the columns of work that goes on */
+} ExportTable;
 
-/* The requests of a store, in order of start. NULL and error set where it has none
- * since it was made so, or cannot be read. */
-ExportRequests *export_requests_new(StoreReader *reader, GError **error);
-void export_requests_free(ExportRequests *requests);
-G_DEFINE_AUTOPTR_CLEANUP_FUNC(ExportRequests, export_requests_free)
+/* Appends a request to the text of an export. FALSE with error set ends the export. */
+typedef gboolean (*ExportSink)(gpointer data, const ExportRequest *request, GError **error);
 
-/* 1, 0 after the last, or -1 with error set. The calls are borrowed until the next. */
-int export_requests_next(ExportRequests *requests, ExportRequest *request, GError **error);
+/* The patterns of a store (stored_patterns_load()); NULL with error set if it has no requests. */
+GArray *export_patterns_load(StoreReader *reader, GError **error);
+
+/* Gives all requests of a store to a sink, in order of start, and writes the text after each. */
+gboolean export_requests(StoreReader *reader, const GArray *patterns, ExportSink sink,
+                         gpointer data, GString *text, OutputFile *out, GError **error);
 
 /* With 6 digits. */
 void export_append_probability(GString *text, double probability);
@@ -37,8 +44,5 @@ void export_append_probability(GString *text, double probability);
 void export_append_parent_cell(GString *text, const PathCall *call); /* from 1 in the request */
 void export_append_id_cell(GString *text, const PathCall *call);
 void export_append_stamp_cell(GString *text, gint64 time, gboolean observed);
-
-/* Writes text once there is enough of it, or in any case (all), and empties it. */
-gboolean export_flush(GString *text, gboolean all, OutputFile *out, GError **error);
 
 #endif

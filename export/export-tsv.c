@@ -17,8 +17,8 @@ static void append_goes_on(GString *text, const PathCall *c)
         path_append_integer(text, c->queued);
 }
 
-static void append_call(GString *text, const NodeTable *nodes, const PathCall *c, guint32 i,
-                        const char *label, gboolean goes_on)
+static void tsv_append_call(GString *text, const NodeTable *nodes, const PathCall *c, guint32 i,
+                            const char *label, gboolean goes_on)
 {
         path_append_integer(text, (gint64)i + 1);
         g_string_append_c(text, '\t');
@@ -46,33 +46,32 @@ static void append_call(GString *text, const NodeTable *nodes, const PathCall *c
         g_string_append_c(text, '\n');
 }
 
+static gboolean tsv_append_request(gpointer data, const ExportRequest *request, GError **error)
+{
+        const ExportTable *t = data;
+
+        (void)error;
+        for (guint32 i = 0; i < request->n_calls; i++) {
+                path_append_integer(t->text, (gint64)request->number);
+                g_string_append_c(t->text, '\t');
+                path_append_hex(t->text, request->pattern);
+                g_string_append_c(t->text, '\t');
+                tsv_append_call(t->text, t->nodes, &request->calls[i], i,
+                                store_reader_label(t->reader, request->calls[i].label), t->goes_on);
+        }
+        return TRUE;
+}
+
 gboolean export_tsv(StoreReader *reader, const NodeTable *nodes, OutputFile *out, GError **error)
 {
-        g_autoptr(ExportRequests) requests = export_requests_new(reader, error);
+        g_autoptr(GArray) patterns = export_patterns_load(reader, error);
         g_autoptr(GString) text = g_string_new(
                 "request\tpattern\tcall\tparent\tcaller\tcallee\tcall_sent\tcall_recv\tret_sent\t"
                 "ret_recv\town\tnetwork\tprobability\tcandidates\ttrace_id\tlabel");
-        gboolean goes_on = store_reader_goes_on(reader);
-        ExportRequest request;
-        int status;
+        ExportTable table = { reader, nodes, text, store_reader_goes_on(reader) };
 
-        if (!requests)
-                return FALSE;
-        g_string_append(text, goes_on ? "\tcontinues\tqueued\n" : "\n");
-        while ((status = export_requests_next(requests, &request, error)) > 0) {
-                char pattern[17];
-
-                g_snprintf(pattern, sizeof pattern, "%016" G_GINT64_MODIFIER "x", request.pattern);
-                for (guint32 i = 0; i < request.n_calls; i++) {
-                        path_append_integer(text, (gint64)request.number);
-                        g_string_append_c(text, '\t');
-                        g_string_append_len(text, pattern, 16);
-                        g_string_append_c(text, '\t');
-                        append_call(text, nodes, &request.calls[i], i,
-                                    store_reader_label(reader, request.calls[i].label), goes_on);
-                }
-                if (!export_flush(text, FALSE, out, error))
-                        return FALSE;
-        }
-        return status == 0 && export_flush(text, TRUE, out, error);
+        g_string_append(text, table.goes_on ? "\tcontinues\tqueued\n" : "\n");
+        return patterns &&
+               export_requests(reader, patterns, tsv_append_request, &table, text, out, error) &&
+               output_file_take(out, text, error);
 }

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  *
- * A line for each call, with what tells the packets of it: its id, which has the client's port and
- * the number of its first byte, and all its stamps. wireshark/ravel.lua reads it. Path and
- * probability of a request stand at its first call alone.
+ * A line for each call, with its stamps, and its id by which packets are found: the client's port
+ * and the number of the first byte. wireshark/ravel.lua reads it. Path and probability of a request
+ * stand at its first call alone.
  */
 #include "export/export-requests.h"
 #include "export/export.h"
 #include "paths/path-text.h"
 #include "paths/pattern-text.h"
 
-static void append_place(GString *text, const ExportRequest *request, guint32 i)
+static void wireshark_append_place(GString *text, const ExportRequest *request, guint32 i)
 {
         const PathCall *c = &request->calls[i];
 
@@ -42,8 +42,8 @@ static void append_figures(GString *text, const ExportRequest *request, const Pa
         g_string_append_c(text, '\t');
 }
 
-static void append_names(GString *text, const NodeTable *nodes, const PathCall *c,
-                         const char *label, const char *signature)
+static void wireshark_append_names(GString *text, const NodeTable *nodes, const PathCall *c,
+                                   const char *label, const char *signature)
 {
         g_string_append(text, node_table_written(nodes, c->caller));
         g_string_append_c(text, '\t');
@@ -55,30 +55,35 @@ static void append_names(GString *text, const NodeTable *nodes, const PathCall *
         g_string_append_c(text, '\n');
 }
 
+static gboolean wireshark_append_request(gpointer data, const ExportRequest *request,
+                                         GError **error)
+{
+        const ExportTable *t = data;
+
+        (void)error;
+        for (guint32 i = 0; i < request->n_calls; i++) {
+                const PathCall *c = &request->calls[i];
+
+                wireshark_append_place(t->text, request, i);
+                append_figures(t->text, request, c);
+                wireshark_append_names(t->text, t->nodes, c,
+                                       store_reader_label(t->reader, c->label), request->signature);
+        }
+        return TRUE;
+}
+
 gboolean export_wireshark(StoreReader *reader, const NodeTable *nodes, OutputFile *out,
                           GError **error)
 {
-        g_autoptr(ExportRequests) requests = export_requests_new(reader, error);
+        g_autoptr(GArray) patterns = export_patterns_load(reader, error);
         g_autoptr(GString) text = g_string_new(
                 "request\tcall\tparent\tid\tcall_sent\tcall_recv\tret_sent\tret_"
                 "recv\town\tnetwork\t"
                 "probability\trequest_probability\tcandidates\tcaller\tcallee\toperation\tpath\n");
-        ExportRequest request;
-        int status;
+        ExportTable table = { reader, nodes, text, FALSE };
 
-        if (!requests)
-                return FALSE;
-        while ((status = export_requests_next(requests, &request, error)) > 0) {
-                for (guint32 i = 0; i < request.n_calls; i++) {
-                        const PathCall *c = &request.calls[i];
-
-                        append_place(text, &request, i);
-                        append_figures(text, &request, c);
-                        append_names(text, nodes, c, store_reader_label(reader, c->label),
-                                     request.signature);
-                }
-                if (!export_flush(text, FALSE, out, error))
-                        return FALSE;
-        }
-        return status == 0 && export_flush(text, TRUE, out, error);
+        return patterns &&
+               export_requests(reader, patterns, wireshark_append_request, &table, text, out,
+                               error) &&
+               output_file_take(out, text, error);
 }

@@ -4,8 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Numbers the shapes of subtrees: equal ones have equal numbers. Children in the
- * order of the signature, which for a multiset is the same in equal subtrees. */
 /* Equal operations have equal numbers, from 1; 0: none. */
 static guint32 number_label(GHashTable *labels, const char *label)
 {
@@ -18,6 +16,8 @@ static guint32 number_label(GHashTable *labels, const char *label)
         return GPOINTER_TO_UINT(number);
 }
 
+/* Numbers the shapes of subtrees: equal ones have equal numbers. Children are in the order of the
+ * signature, which is the same for equal multisets. */
 static guint32 *number_shapes(const PathPattern *p, const guint32 *children, const guint32 *first)
 {
         g_autoptr(GHashTable) known =
@@ -84,25 +84,13 @@ static int compare_shapes(const void *va, const void *vb)
         return a->k < b->k ? -1 : a->k > b->k;
 }
 
-static int compare_delays(const void *va, const void *vb)
+static int collapsed_compare_delays(const void *va, const void *vb)
 {
         const Child *a = va, *b = vb;
 
         if (a->earliest != b->earliest)
                 return a->earliest < b->earliest ? -1 : 1;
         return compare_shapes(a, b);
-}
-
-static void merge_node(PatternNode *into, const PatternNode *from)
-{
-        histogram_merge(&into->latency, &from->latency);
-        histogram_merge(&into->call_delay, &from->call_delay);
-        histogram_merge(&into->own, &from->own);
-        histogram_merge(&into->network, &from->network);
-        histogram_merge(&into->connecting, &from->connecting);
-        histogram_merge(&into->queued, &from->queued);
-        histogram_merge(&into->own_queued, &from->own_queued);
-        histogram_merge(&into->serving, &from->serving);
 }
 
 typedef struct {
@@ -116,21 +104,15 @@ typedef struct {
         guint32 parent, first, n;
 } Waiting;
 
-static void add_vertex(Builder *b, const Waiting *w)
+static void collapsed_add_vertex(Builder *b, const Waiting *w)
 {
         const guint32 *places = &g_array_index(b->places, guint32, w->first);
         const PatternNode *node = &b->pattern->nodes[places[0]];
-        CollapsedCall v = { .parent = w->parent, .first = w->first, .n = w->n };
+        CollapsedCall v = { .parent = w->parent, .first = w->first, .n = w->n, .all = *node };
 
-        v.all.node = node->node;
-        v.all.parent = node->parent;
-        v.all.depth = node->depth;
-        v.all.continues = node->continues;
-        v.all.label = node->label;
-        v.all.n_labels = node->n_labels;
-        v.all.workers = node->workers;
+        memset(v.all.times, 0, sizeof v.all.times);
         for (guint32 i = 0; i < w->n; i++)
-                merge_node(&v.all, &b->pattern->nodes[places[i]]);
+                pattern_node_merge(&v.all, &b->pattern->nodes[places[i]]);
         g_array_append_val(b->vertices, v);
 }
 
@@ -154,7 +136,7 @@ static void push_children(Builder *b, guint32 vertex, GArray *stack)
         for (guint32 k = 0; k < n; k++)
                 c[k].earliest =
                         k > 0 && c[k - 1].shape == c[k].shape ? c[k - 1].earliest : c[k].delay;
-        qsort(c, n, sizeof *c, compare_delays);
+        qsort(c, n, sizeof *c, collapsed_compare_delays);
         for (guint32 end = n; end > 0;) {
                 guint32 begin = end - 1;
                 while (begin > 0 && c[begin - 1].shape == c[end - 1].shape)
@@ -191,7 +173,7 @@ CollapsedTree *collapsed_tree_new(const PathPattern *p, guint32 max_vertices)
         while (stack->len > 0 && b.vertices->len < max_vertices) {
                 w = g_array_index(stack, Waiting, stack->len - 1);
                 g_array_set_size(stack, stack->len - 1);
-                add_vertex(&b, &w);
+                collapsed_add_vertex(&b, &w);
                 shown += w.n;
                 push_children(&b, b.vertices->len - 1, stack);
         }
@@ -221,18 +203,8 @@ void collapsed_tree_free(CollapsedTree *tree)
 {
         if (!tree)
                 return;
-        for (guint32 i = 0; i < tree->n_vertices; i++) {
-                PatternNode *all = &tree->vertices[i].all;
-
-                histogram_clear(&all->latency);
-                histogram_clear(&all->call_delay);
-                histogram_clear(&all->own);
-                histogram_clear(&all->network);
-                histogram_clear(&all->connecting);
-                histogram_clear(&all->queued);
-                histogram_clear(&all->own_queued);
-                histogram_clear(&all->serving);
-        }
+        for (guint32 i = 0; i < tree->n_vertices; i++)
+                pattern_node_clear(&tree->vertices[i].all);
         g_free(tree->vertices);
         g_free(tree->places);
         g_free(tree);

@@ -88,7 +88,7 @@ static inline void add_one_to(Histogram *h, guint32 i)
 
 /* Widens the window of bins so that bin is in it. It grows by a part of itself, on
  * the side where values now come from, so that n values cost O(n). */
-static void widen(Histogram *h, guint32 bin)
+static void histogram_widen(Histogram *h, guint32 bin)
 {
         guint32 end = h->first + h->n_bins; /* past the last */
         guint32 first = MIN(h->first, bin);
@@ -117,7 +117,7 @@ static void widen(Histogram *h, guint32 bin)
 }
 
 /* Makes bins out of a list; the list stays. */
-static void spread(Histogram *h, const guint16 *few)
+static void histogram_spread(Histogram *h, const guint16 *few)
 {
         guint32 low = few[0], high = few[0];
 
@@ -163,13 +163,13 @@ static void make_bins(Histogram *h, guint32 low, guint32 high)
                 h->bins = g_new0(guint32, h->n_bins);
         } else if (h->n_bins == 0) {
                 g_autofree guint16 *few = h->few;
-                spread(h, few);
+                histogram_spread(h, few);
                 h->room = 0;
         }
         if (low - h->first >= h->n_bins)
-                widen(h, low);
+                histogram_widen(h, low);
         if (high - h->first >= h->n_bins || !h->bins)
-                widen(h, high);
+                histogram_widen(h, high);
 }
 
 /* Counts values of a bin that is not in the window, or where there is none. */
@@ -206,7 +206,7 @@ static const Histogram *without_list(const Histogram *h, Histogram *temporary)
         if (h->n_bins > 0 || h->count == 0)
                 return h;
         temporary->count = h->count;
-        spread(temporary, h->few);
+        histogram_spread(temporary, h->few);
         return temporary;
 }
 
@@ -417,7 +417,7 @@ guint64 *histogram_counts(const Histogram *h, guint32 *first, guint32 *n)
         return counts;
 }
 
-static inline guint8 *write_number(guint8 *to, uint128 value)
+static inline guint8 *histogram_write_number(guint8 *to, uint128 value)
 {
         for (; value >= 0x80; value >>= 7)
                 *to++ = (guint8)(value | 0x80);
@@ -429,7 +429,7 @@ static void put_number(GByteArray *out, uint128 value)
 {
         guint8 bytes[19];
 
-        g_byte_array_append(out, bytes, (guint)(write_number(bytes, value) - bytes));
+        g_byte_array_append(out, bytes, (guint)(histogram_write_number(bytes, value) - bytes));
 }
 
 static void put_signed(GByteArray *out, gint128 value)
@@ -490,8 +490,8 @@ static void put_bins(GByteArray *out, const Histogram *h)
 
                 if (!count)
                         continue;
-                to = write_number(to, h->first + i - last);
-                to = write_number(to, count);
+                to = histogram_write_number(to, h->first + i - last);
+                to = histogram_write_number(to, count);
                 last = h->first + i;
         }
         g_byte_array_set_size(out, (guint)(to - out->data));

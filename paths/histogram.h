@@ -3,10 +3,10 @@
  * The distribution of a delay: the paper's "full distribution for each latency"
  * (section 5.4).
  *
- * Count, sum, sum of squares, minimum and maximum are exact; the shape is kept in
- * bins that grow with the delay: 64 to an octave, so a bin is at most 1.6 % wide,
- * and exact below 64 ns. Negative delays (clocks that disagree) share one bin.
- * Two histograms merge into exactly what one over all the values would be.
+ * Count, sum, sum of squares, minimum and maximum are exact. The shape is kept in bins that grow
+ * with the delay, 64 to an octave. A bin is at most 1.6 % wide, and exact below 64 ns. Negative
+ * delays (clocks that disagree) share one bin. Two histograms merge into exactly what one over all
+ * the values would be.
  */
 #ifndef RAVEL_HISTOGRAM_H
 #define RAVEL_HISTOGRAM_H
@@ -15,10 +15,9 @@
 
 #include "base/int128.h"
 
-/* How the shape is kept depends on how much there is of it, since most patterns
- * are rare: nothing but the number of the one bin; a list of a bin a value; a
- * count a bin, from the first bin used to the last. Only the functions below
- * need to know. */
+/* Most patterns are rare, so there are three forms of the shape: the number of the only bin, a list
+ * with the bin of each value, or a count for each bin from the first to the last. Only the
+ * functions below need to know. */
 typedef struct {
         guint64 count;
         gint64 min, max; /* ns; meaningless where count is 0 */
@@ -46,17 +45,17 @@ void histogram_add_zeros(Histogram *h, guint64 n); /* n delays of 0 */
  * third of what they cost one by one. */
 void histogram_add_all(Histogram *h, const gint64 *delays, gsize n, gsize stride);
 void histogram_merge(Histogram *into, const Histogram *from);
-/* The same shape, mean and extremes, of n values: into, which is empty, becomes from as it
- * would be if its values came up n / count times as often. */
+/* The same shape, mean and extremes, of n values. into is empty, and becomes from as if each value
+ * came up n / count times. */
 void histogram_scale(Histogram *into, const Histogram *from, guint64 n);
 
 /* All 0 for an empty histogram. Mean rounds half away from zero. */
 gint64 histogram_mean(const Histogram *h);
 gint64 histogram_deviation(const Histogram *h); /* of the population */
 
-/* The delay below which a share q (0 to 1) of the values lie: the middle of the
- * bin that the value of rank ceil(q * count) is in, as far as that bin lies
- * within min to max. The first and the last value are exact. */
+/* The delay below which a share q (0 to 1) of the values lie. It is the middle of the bin with the
+ * value of rank ceil(q * count), as far as that bin lies within min to max. The first and the last
+ * value are exact. */
 gint64 histogram_quantile(const Histogram *h, double q);
 
 /* Bins are numbered 0 to HISTOGRAM_BINS - 1, whatever the histogram. */
@@ -74,13 +73,12 @@ guint64 histogram_bin_count(const Histogram *h, guint32 bin);
  * and the last hold some; the caller's to free. NULL for an empty histogram. */
 guint64 *histogram_counts(const Histogram *h, guint32 *first, guint32 *n);
 
-/* A compact portable form for the store, and back: numbers of 7 bits a byte, low
- * ones first, the top bit set on all but the last; signed ones zigzagged (0, -1,
- * 1, -2 are 0, 1, 2, 3). First min, max - min, sum, square; then how many bins
- * hold values; then for each, in rising order, how far it is past the one before
- * (the first: its number) and its count. An empty histogram is no bytes at all.
- * Unpacking is into an empty one; FALSE, and h still empty, where the bytes are
- * not that. */
+/* A compact portable form for the store, and back. Numbers have 7 bits a byte, low bits first, the
+ * top bit set on all bytes but the last; signed numbers are zigzagged (0, -1, 1, -2 are 0, 1, 2,
+ * 3). First come min, max - min, sum, square; then the number of bins that hold values. Then
+ * follows each bin in rising order: its distance from the bin before (the first: its number) and
+ * its count. An empty histogram is no bytes at all. Unpacking is into an empty one; FALSE, and h
+ * still empty, where the bytes are not that. */
 GBytes *histogram_pack(const Histogram *h);
 gboolean histogram_unpack(Histogram *h, const guint8 *data, gsize n);
 

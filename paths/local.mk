@@ -7,9 +7,11 @@ libravel_a_SOURCES += \
 	%D%/path-clocks.c \
 	%D%/path-graph.c \
 	%D%/path-own-time.c \
+	%D%/path-pattern.c \
 	%D%/path-set.c \
 	%D%/path-shape.c \
 	%D%/path-text.c \
+	%D%/pattern-entry.c \
 	%D%/pattern-text.c \
 	%D%/place-slots.c \
 	%D%/times-log.c \

@@ -3,7 +3,7 @@
 
 #include "paths/verdict.h"
 
-/* Few paths are also at most one in so many of all. */
+/* Few paths are also at most one in 50 of all. */
 #define RARE_SHARE    50
 /* A pattern of few paths is probably an error if it is as improbable as this; */
 #define IMPROBABLE    0.1

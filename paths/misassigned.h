@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  *
- * Patterns that are probably errors of inference: a path that got a call of another one, or lost
- * one to it, seldom looks like a true path, and such errors scatter over very many patterns of very
- * few paths.
+ * Patterns that are probably errors of inference. A path that got a call of another path, or lost
+ * one, seldom looks like a true path. Such errors scatter over very many patterns of very few
+ * paths.
  */
 #ifndef RAVEL_MISASSIGNED_H
 #define RAVEL_MISASSIGNED_H

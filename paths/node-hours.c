@@ -61,7 +61,7 @@ static gint64 hour_of(gint64 time)
         return time - past - (past < 0 ? hour : 0);
 }
 
-static NodeHour *find(NodeHours *hours, NodeId node, gint64 hour)
+static NodeHour *node_hours_find(NodeHours *hours, NodeId node, gint64 hour)
 {
         const NodeHour key = { .hour = hour, .node = node };
         NodeHour *found = g_hash_table_lookup(hours->known, &key);
@@ -83,7 +83,7 @@ void node_hours_add(NodeHours *hours, const PathCall *call)
                 g_ptr_array_set_size(hours->latest, (gint)call->callee + 1);
         h = hours->latest->pdata[call->callee];
         if (!h || h->hour != hour)
-                h = hours->latest->pdata[call->callee] = find(hours, call->callee, hour);
+                h = hours->latest->pdata[call->callee] = node_hours_find(hours, call->callee, hour);
         histogram_add(&h->latency, call->end - call->start);
         h->own += call->own;
 }

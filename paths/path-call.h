@@ -24,7 +24,7 @@ typedef struct {
         gint64 end;         /* the return is at the caller  (RET_RECV, else RET_SENT)  */
         guint8 stamps;      /* 1 << MessageOp of each stamp that the trace had */
         float probability;  /* that parent is right; 1 for a root */
-        float family;       /* that its children are those that are here, and no others */
+        float family;       /* probability that the children are right and complete */
         guint32 candidates; /* how many parents there were to choose from */
         const char *id;     /* as written, not NUL-terminated; NULL where not kept */
         guint32 id_length;
@@ -37,7 +37,8 @@ typedef struct {
         gint64 connect; /* how long before it its connection was opened, ns; 0: unknown, or not its
                            first call */
         gint64 call_bytes, ret_bytes; /* 0: unknown */
-        gint64 own_queued; /* set by path_set_add(): what of own was before a worker took it, ns */
+        gint64 own_queued; /* set by path_set_add(): the part of own before a worker took the call,
+                              ns */
         gint64 wait;     /* from its entry until one of them took it, ns; 0: at once, or unknown */
         guint32 workers; /* of its callee, with a queue before them; 0: no bound, or not known;
                             from a store: 1 where they are known */

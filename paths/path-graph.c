@@ -44,7 +44,7 @@ void path_graph_free(PathGraph *g)
         g_free(g);
 }
 
-static PathVertex *vertex_at(const PathGraph *g, guint32 i)
+static PathVertex *path_graph_vertex_at(const PathGraph *g, guint32 i)
 {
         return &g_array_index(g->vertices, PathVertex, i);
 }
@@ -69,22 +69,23 @@ guint32 path_graph_add(PathGraph *g, guint32 parent, NodeId node, guint64 messag
                 *place = (gint64)((guint64)parent << 32 | node);
                 v.delays = g_array_new(FALSE, FALSE, sizeof(PathDelay));
                 if (parent != NO_VERTEX) {
-                        v.depth = vertex_at(g, parent)->depth + 1;
-                        vertex_at(g, parent)->n_children++;
-                        vertex_at(g, parent)->end = PATH_GOES_ON;
+                        v.depth = path_graph_vertex_at(g, parent)->depth + 1;
+                        path_graph_vertex_at(g, parent)->n_children++;
+                        path_graph_vertex_at(g, parent)->end = PATH_GOES_ON;
                 }
                 i = g->vertices->len;
                 g_array_append_val(g->vertices, v);
                 g_hash_table_insert(g->by_place, place, GUINT_TO_POINTER(i + 1));
         }
-        vertex_at(g, i)->count += messages;
-        vertex_at(g, i)->probability = MAX(vertex_at(g, i)->probability, probability);
+        path_graph_vertex_at(g, i)->count += messages;
+        path_graph_vertex_at(g, i)->probability =
+                MAX(path_graph_vertex_at(g, i)->probability, probability);
         return i;
 }
 
 void path_graph_add_delay(PathGraph *g, guint32 vertex, gint64 delay, guint64 messages)
 {
-        GArray *delays = vertex_at(g, vertex)->delays;
+        GArray *delays = path_graph_vertex_at(g, vertex)->delays;
         PathDelay new = { delay, messages };
 
         for (guint i = 0; i < delays->len; i++) {
@@ -100,8 +101,8 @@ void path_graph_add_delay(PathGraph *g, guint32 vertex, gint64 delay, guint64 me
 
 void path_graph_end(PathGraph *g, guint32 vertex, PathEnd end)
 {
-        if (vertex_at(g, vertex)->n_children == 0)
-                vertex_at(g, vertex)->end = end;
+        if (path_graph_vertex_at(g, vertex)->n_children == 0)
+                path_graph_vertex_at(g, vertex)->end = end;
 }
 
 guint32 path_graph_size(const PathGraph *g)
@@ -109,7 +110,7 @@ guint32 path_graph_size(const PathGraph *g)
         return g->vertices->len;
 }
 
-static int compare_delays(const void *va, const void *vb)
+static int path_graph_compare_delays(const void *va, const void *vb)
 {
         const PathDelay *a = va, *b = vb;
 
@@ -120,9 +121,9 @@ static int compare_delays(const void *va, const void *vb)
 
 const PathVertex *path_graph_vertex(const PathGraph *g, guint32 vertex)
 {
-        PathVertex *v = vertex_at(g, vertex);
+        PathVertex *v = path_graph_vertex_at(g, vertex);
 
-        g_array_sort(v->delays, compare_delays);
+        g_array_sort(v->delays, path_graph_compare_delays);
         return v;
 }
 
@@ -135,8 +136,8 @@ typedef struct {
 static int compare_vertices(const void *va, const void *vb, void *data)
 {
         const Ordering *o = data;
-        const PathVertex *a = vertex_at(o->graph, *(const guint32 *)va);
-        const PathVertex *b = vertex_at(o->graph, *(const guint32 *)vb);
+        const PathVertex *a = path_graph_vertex_at(o->graph, *(const guint32 *)va);
+        const PathVertex *b = path_graph_vertex_at(o->graph, *(const guint32 *)vb);
 
         if (a->parent != b->parent)
                 return a->parent < b->parent ? -1 : 1;
@@ -158,17 +159,17 @@ guint32 *path_graph_order(const PathGraph *g, const NodeTable *nodes)
         if (n > 0)
                 qsort_r(siblings, n, sizeof *siblings, compare_vertices, &ordering);
         for (guint32 i = n; i-- > 0;) {
-                guint32 parent = vertex_at(g, siblings[i])->parent;
+                guint32 parent = path_graph_vertex_at(g, siblings[i])->parent;
 
                 if (parent != NO_VERTEX)
                         first_child[parent] = i;
         }
         /* Roots come last: no index is as great as NO_VERTEX. */
         for (guint32 i = 0; i < n; i++)
-                if (vertex_at(g, siblings[i])->parent == NO_VERTEX)
+                if (path_graph_vertex_at(g, siblings[i])->parent == NO_VERTEX)
                         stack[n_stack++] = siblings[i];
         while (n_stack > 0) {
-                guint32 v = stack[--n_stack], n_children = vertex_at(g, v)->n_children;
+                guint32 v = stack[--n_stack], n_children = path_graph_vertex_at(g, v)->n_children;
 
                 order[n_order++] = v;
                 for (guint32 i = 0; i < n_children; i++)

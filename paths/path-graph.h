@@ -56,7 +56,7 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(PathGraph, path_graph_free)
 guint32 path_graph_add(PathGraph *graph, guint32 parent, NodeId node, guint64 messages,
                        double probability);
 
-/* So many of the messages on the edge into vertex are by that delay. */
+/* Counts messages on the edge into vertex with this delay. */
 void path_graph_add_delay(PathGraph *graph, guint32 vertex, gint64 delay, guint64 messages);
 
 /* Says why nothing follows vertex; of no effect where something does. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  *
  * Own time: which call each moment of a path instance's latency belongs to
- * (path_own_times() in path-set.h; docs/paths.md says it with a drawing).
+ * (docs/paths.md has a drawing).
  *
  * Every call on the walk has a window (lo, hi] on its callee's clock, the time
  * that is its to give away. Calls come in pre-order, so one pass forward hands
@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "paths/path-set.h"
+#include "paths/path-own-time.h"
 
 typedef struct {
         gint64 lo, hi;             /* of the callee, on its clock; lo == hi where off the walk */
@@ -89,9 +89,9 @@ static inline void enter_callee(PathCall *call, Window *window, gint64 start, gi
         window->hi = call->enter + (hi - stay_start);
 }
 
-/* Most calls are seen at one end, lie within their parent's and begin when the one before has
- * ended: then all of them are on the walk, and each has what its children leave of it. FALSE
- * where it is not so. after: room for n moments. */
+/* Most calls are seen at one end, lie within their parent and begin after their sibling has ended.
+ * Then all calls are on the walk, and each has the time that its children leave. FALSE for other
+ * calls. after: room for n moments. */
 static gboolean subtract_children(PathCall *calls, guint32 n, gint64 *after)
 {
         for (guint32 i = 0; i < n; i++) {
@@ -132,8 +132,8 @@ typedef struct {
         PathCall *call;
 } Opening;
 
-/* Of the calls that were taken, the one whose connection was asked for first; of those before
- * caller was called none was asked for because of it. */
+/* Of the calls that were taken, the one whose connection was asked for first; no connection from
+ * before the call of caller was asked for by it. */
 static inline void note_opening(Opening *o, const PathCall *caller, PathCall *call)
 {
         gint64 since = call->start - call->connect;
@@ -225,7 +225,7 @@ static void find_moments(const PathCall *calls, guint32 n, Moments *at)
 
 /* The continuation that ends last; of several the one that starts later, then the one called later.
  * The root where none ends after it. */
-static guint32 find_last(const PathCall *calls, guint32 n, const Moments *at)
+static guint32 own_time_find_last(const PathCall *calls, guint32 n, const Moments *at)
 {
         guint32 last = 0;
 
@@ -291,7 +291,7 @@ static void walk_on(PathCall *calls, guint32 n, Window *windows, Piece *pieces)
         guint32 last;
 
         find_moments(calls, n, at);
-        last = find_last(calls, n, at);
+        last = own_time_find_last(calls, n, at);
         for (guint32 i = 0; i < n; i++)
                 windows[i].lo = windows[i].hi = 0;
         Back b = { calls, at, windows, at[last].end,

@@ -5,79 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/exact-sum.h"
 #include "base/hash.h"
+#include "paths/path-own-time.h"
 #include "paths/path-shape.h"
-#include "paths/times-log.h"
-
-/* Finding the pattern of an instance must cost little more than reading it.
- * Instances of one pattern differ only in the order of their siblings, and few
- * orders come up again and again. Each is a *variant*: the raw sequence of
- * (callee and kind, parent), found by its hash, with the slots it was once given. Only
- * a new variant is sorted and spelt out. */
-typedef struct {
-        struct PatternEntry *entry;
-        guint32 n; /* calls */
-        NodeId client;
-        guint16 label;   /* of the root */
-        guint32 words[]; /* n times (shape_word(), parent), then n slots */
-} Variant;
-
-/* What an instance adds to the histograms of a node of its pattern. Time on the way
- * is put into its histogram at once, since with stamps of one end there is none;
- * what is 0 is counted when the pattern is looked at. */
-enum { LATENCY, CALL_DELAY, OWN, N_TIMES };
-
-/* Most patterns are rare, and few are looked at: the times of their instances wait in the log, a
- * few of them at a time, and become histograms, which are large, only then. Those of patterns with
- * more do at once, so many instances at a time as make going through the histograms worth while. Of
- * long instances there wait fewer. */
-enum {
-        MAX_WAITING = 128, /* instances, and */
-        MAX_WAITING_NODES = 1 << 14,
-        MIN_RARE = 4, /* until they go into the log, or an eighth of those that are there */
-        MAX_RARE = 32,
-        MAX_RARE_NODES = 1 << 9,
-        MAX_LOGGED = 4096, /* in it, until they become histograms */
-        MAX_LOGGED_NODES = 1 << 16,
-};
-
-/* Of one node of a pattern; more are not looked for, so that a call with any number of them costs
- * no more than this. */
-enum { MAX_LABELS = 64 };
-
-/* How often calls at one node of a pattern had an operation. */
-typedef struct {
-        guint16 label;
-        guint64 count;
-} LabelCount;
-
-typedef struct {
-        guint32 n;
-        LabelCount *counts; /* in the order in which they came */
-} LabelCounts;
-
-typedef struct PatternEntry {
-        /* n_waiting times n_nodes times N_TIMES; of 32 bits as long as all times fit. */
-        union {
-                gint32 *narrow;
-                gint64 *wide;
-        };
-        guint32 n_waiting, room;
-        gboolean is_wide;
-        gboolean is_common;              /* what waits is not for the log */
-        TimesBlockAt logged;             /* the last block of those that waited before */
-        guint32 n_logged;                /* instances */
-        guint32 index;                   /* of the pattern */
-        gint128 latency;                 /* of the instances that wait here and in the log, ns */
-        PathPattern pattern;             /* without nodes until they are needed */
-        LabelCounts *labels;             /* by node; NULL: no call had one */
-        const Variant *first;            /* that it was found with; NULL for a linear pattern */
-        guint64 drawn;                   /* instances of the drawing in hand */
-        double drawn_sum, drawn_squares; /* of drawings: of instances, and of their squares */
-        gboolean is_whole;               /* of a store: there is nothing to be made of instances */
-        ExactSum probability;
-} PatternEntry;
+#include "paths/pattern-entry.h"
 
 /* An open-addressed table from hash to something kept elsewhere. */
 typedef struct {
@@ -141,42 +72,6 @@ static void table_put(HashTable *t, guint64 hash, gpointer what)
         t->places[at] = (Place){ hash, what };
 }
 
-void path_pattern_clear(PathPattern *p)
-{
-        for (guint32 i = 0; p->nodes && i < p->n_nodes; i++) {
-                histogram_clear(&p->nodes[i].latency);
-                histogram_clear(&p->nodes[i].call_delay);
-                histogram_clear(&p->nodes[i].own);
-                histogram_clear(&p->nodes[i].network);
-                histogram_clear(&p->nodes[i].connecting);
-                histogram_clear(&p->nodes[i].queued);
-                histogram_clear(&p->nodes[i].own_queued);
-                histogram_clear(&p->nodes[i].serving);
-        }
-        histogram_clear(&p->completion);
-        g_free(p->nodes);
-        g_free(p->signature);
-}
-
-static void pattern_free(gpointer data)
-{
-        PatternEntry *entry = data;
-
-        for (guint32 i = 0; entry->labels && i < entry->pattern.n_nodes; i++)
-                g_free(entry->labels[i].counts);
-        g_free(entry->labels);
-        path_pattern_clear(&entry->pattern);
-        g_free(entry->wide); /* or narrow */
-        g_free(entry);
-}
-
-const char *path_continues_name(guint continues)
-{
-        static const char *const names[] = { NULL, "goes on", "queued" };
-
-        return names[continues];
-}
-
 PathSet *path_set_new(const NodeTable *nodes, SiblingOrder order)
 {
         PathSet *set = g_new0(PathSet, 1);
@@ -186,7 +81,7 @@ PathSet *path_set_new(const NodeTable *nodes, SiblingOrder order)
         set->summary = g_new0(PathSetSummary, 1);
         set->summary->method = "unknown";
         set->summary->first = set->summary->last = NO_TIME;
-        set->patterns = g_ptr_array_new_with_free_func(pattern_free);
+        set->patterns = g_ptr_array_new_with_free_func(pattern_entry_free);
         set->log = times_log_new();
         table_init(&set->by_sequence, 64);
         table_init(&set->by_id, 64);
@@ -245,7 +140,7 @@ void path_set_set_sink(PathSet *set, PathSink sink, gpointer data)
 }
 
 /* Stamps that only a broken trace has: differences of two could overflow. */
-static inline gboolean is_beyond(const PathCall *c)
+static inline gboolean path_set_is_beyond(const PathCall *c)
 {
         const guint64 span = 2 * (guint64)PATH_TIME_LIMIT;
 
@@ -273,21 +168,6 @@ static NodeId client_of(const PathSet *set, const PathCall *calls)
         return set->fold ? set->fold[calls[0].caller] : calls[0].caller;
 }
 
-/* NULL where there is none. */
-static const char *label_text(const PathSet *set, guint16 label)
-{
-        return label && set->labels && label <= set->labels->len ? set->labels->pdata[label - 1]
-                                                                 : NULL;
-}
-
-/* The callee of a call and how it continues, of which node numbers leave the two highest bits. */
-enum { CONTINUES_SHIFT = 30 };
-
-static inline guint32 shape_word(const PathCall *call)
-{
-        return call->callee | (guint32)call->continues << CONTINUES_SHIFT;
-}
-
 static PatternEntry *entry_new(PathSet *set, const char *label, char *signature, guint64 id,
                                NodeId client, guint32 n)
 {
@@ -302,24 +182,6 @@ static PatternEntry *entry_new(PathSet *set, const char *label, char *signature,
         g_ptr_array_add(set->patterns, entry);
         table_put(&set->by_id, id, entry);
         return entry;
-}
-
-static void make_nodes(PatternEntry *entry)
-{
-        PathPattern *p = &entry->pattern;
-        const guint32 *calls = entry->first->words;
-        const guint32 *slot = calls + 2 * (gsize)p->n_nodes;
-
-        p->nodes = g_new0(PatternNode, p->n_nodes);
-        for (guint32 i = 0; i < p->n_nodes; i++) {
-                PatternNode *node = &p->nodes[slot[i]];
-                guint32 parent = calls[2 * (gsize)i + 1];
-
-                node->node = calls[2 * (gsize)i] & (((guint32)1 << CONTINUES_SHIFT) - 1);
-                node->continues = (guint8)(calls[2 * (gsize)i] >> CONTINUES_SHIFT);
-                node->parent = i == 0 ? NO_PARENT : slot[parent];
-                node->depth = i == 0 ? 0 : p->nodes[node->parent].depth + 1;
-        }
 }
 
 /* NULL where there is none of this label and signature. */
@@ -339,11 +201,12 @@ static PatternEntry *lookup_pattern(const PathSet *set, const char *label, const
 
 /* Finds the pattern of a variant by its signature, or makes it; of drawings NULL where there is
  * none. */
-static PatternEntry *find_pattern(PathSet *set, const PathCall *calls, Variant *v, gboolean make)
+static PatternEntry *path_set_find_pattern(PathSet *set, const PathCall *calls, Variant *v,
+                                           gboolean make)
 {
         char *signature = path_shape_signature(set->nodes, v->client, calls, v->n, set->order,
                                                v->words + 2 * (gsize)v->n);
-        const char *label = label_text(set, v->label);
+        const char *label = pattern_label_text(set->labels, v->label);
         guint64 id = path_pattern_id(label, signature);
         PatternEntry *entry = lookup_pattern(set, label, signature, id);
 
@@ -372,7 +235,7 @@ static const Variant *variant_add(PathSet *set, const PathCall *calls, guint32 n
                 *words++ = shape_word(&calls[i]);
                 *words++ = calls[i].parent;
         }
-        v->entry = find_pattern(set, calls, v, make);
+        v->entry = path_set_find_pattern(set, calls, v, make);
         table_put(&set->by_sequence, hash, v);
         return v;
 }
@@ -409,177 +272,6 @@ static inline const Variant *find_variant(PathSet *set, const PathCall *calls, g
         return variant_add(set, calls, n, hash, make);
 }
 
-/* How many times one instance has. */
-static gsize n_times(const PatternEntry *entry)
-{
-        return (gsize)entry->pattern.n_nodes * N_TIMES;
-}
-
-/* Instances to be counted together. */
-typedef struct {
-        PatternEntry *entry;
-        gint64 *times;
-        guint32 n, room;
-} Batch;
-
-static void batch_count(Batch *b)
-{
-        PathPattern *p = &b->entry->pattern;
-        gsize n = n_times(b->entry);
-
-        for (guint32 i = 0; i < p->n_nodes; i++) {
-                const gint64 *times = b->times + (gsize)i * N_TIMES;
-
-                histogram_add_all(&p->nodes[i].latency, times + LATENCY, b->n, n);
-                histogram_add_all(&p->nodes[i].call_delay, times + CALL_DELAY, b->n, n);
-                histogram_add_all(&p->nodes[i].own, times + OWN, b->n, n);
-        }
-        b->n = 0;
-}
-
-/* times: of some instances, n in all. */
-static void batch_add(Batch *b, gconstpointer times, gsize n, gboolean is_wide)
-{
-        const gint32 *narrow = times;
-        const gint64 *wide = times;
-        gsize each = n_times(b->entry);
-
-        for (gsize at = 0; at < n; at += each) {
-                gint64 *to = b->times + b->n * each;
-
-                for (gsize i = 0; i < each; i++)
-                        to[i] = is_wide ? wide[at + i] : narrow[at + i];
-                if (++b->n == b->room)
-                        batch_count(b);
-        }
-}
-
-static guint32 most_together(const PatternEntry *entry)
-{
-        return CLAMP(MAX_WAITING_NODES / entry->pattern.n_nodes, 1, MAX_WAITING);
-}
-
-/* Puts the instances that wait into the histograms. */
-static void count_waiting(const PathSet *set, PatternEntry *entry)
-{
-        guint32 room = MIN(most_together(entry), entry->n_logged + entry->n_waiting);
-        g_autofree gint64 *times = g_new(gint64, room * n_times(entry));
-        Batch batch = { .entry = entry, .times = times, .room = room };
-        const TimesBlock *b;
-
-        if (!entry->pattern.nodes)
-                make_nodes(entry);
-        for (; (b = times_log_block(set->log, entry->logged)); entry->logged = b->before)
-                batch_add(&batch, b->times, b->n, b->is_wide);
-        batch_add(&batch, entry->wide, entry->n_waiting * n_times(entry), entry->is_wide);
-        batch_count(&batch);
-        entry->n_waiting = entry->n_logged = 0;
-        entry->latency = 0;
-}
-
-static guint32 most_waiting(const PatternEntry *entry)
-{
-        guint32 most = CLAMP(entry->n_logged / 8, MIN_RARE, MAX_RARE);
-
-        return entry->is_common ? most_together(entry)
-                                : CLAMP(MAX_RARE_NODES / entry->pattern.n_nodes, 1, most);
-}
-
-/* Fewer where they would take memory. */
-static guint32 most_logged(const PathSet *set, const PatternEntry *entry)
-{
-        return times_log_is_in_memory(set->log)
-                       ? most_together(entry)
-                       : CLAMP(MAX_LOGGED_NODES / entry->pattern.n_nodes, 1, MAX_LOGGED);
-}
-
-static void log_waiting(PathSet *set, PatternEntry *entry)
-{
-        entry->logged = times_log_add(set->log, entry->logged, entry->wide,
-                                      (guint32)(entry->n_waiting * n_times(entry)), entry->is_wide);
-        entry->n_logged += entry->n_waiting;
-        entry->n_waiting = 0;
-        if (entry->n_logged < most_logged(set, entry))
-                return;
-        entry->is_common = TRUE;
-        count_waiting(set, entry);
-}
-
-static void make_room(PatternEntry *entry, guint32 room)
-{
-        gsize size = n_times(entry) * (entry->is_wide ? sizeof(gint64) : sizeof(gint32));
-
-        entry->room = room;
-        entry->wide = g_realloc(entry->wide, entry->room * size);
-}
-
-/* Makes room for the times of one more instance, and counts it. */
-static inline void wait_for_more(PathSet *set, PatternEntry *entry)
-{
-        if (G_UNLIKELY(entry->n_waiting == entry->room)) {
-                guint32 room = MAX(1, 2 * entry->room);
-
-                if (room <= most_waiting(entry))
-                        make_room(entry, room);
-                else if (entry->is_common)
-                        count_waiting(set, entry);
-                else
-                        log_waiting(set, entry);
-        }
-        entry->n_waiting++;
-}
-
-/* A delay of over two seconds came, the last instance's: all times take 64 bits now. */
-static void widen(PatternEntry *entry)
-{
-        gsize n = n_times(entry);
-        gint64 *wide = g_new(gint64, entry->room * n);
-
-        for (gsize i = 0; i < (entry->n_waiting - 1) * n; i++)
-                wide[i] = entry->narrow[i];
-        g_free(entry->narrow);
-        entry->wide = wide;
-        entry->is_wide = TRUE;
-}
-
-static inline gint64 call_delay(const PathCall *calls, guint32 i)
-{
-        return i == 0 ? 0 : calls[i].start - calls[calls[i].parent].enter;
-}
-
-static void put_wide(PatternEntry *entry, const PathCall *calls, const guint32 *slot)
-{
-        gint64 *times = entry->wide + (entry->n_waiting - 1) * n_times(entry);
-
-        for (guint32 i = 0; i < entry->pattern.n_nodes; i++) {
-                gint64 *to = times + (gsize)slot[i] * N_TIMES;
-
-                to[LATENCY] = calls[i].end - calls[i].start;
-                to[CALL_DELAY] = call_delay(calls, i);
-                to[OWN] = calls[i].own;
-        }
-}
-
-/* The same; FALSE where they do not fit. */
-static inline gboolean put_narrow(PatternEntry *entry, const PathCall *calls, const guint32 *slot)
-{
-        gint32 *times = entry->narrow + (entry->n_waiting - 1) * n_times(entry);
-        guint64 beyond = 0;
-
-        for (guint32 i = 0; i < entry->pattern.n_nodes; i++) {
-                gint32 *to = times + (gsize)slot[i] * N_TIMES;
-                gint64 latency = calls[i].end - calls[i].start, delay = call_delay(calls, i);
-
-                to[LATENCY] = (gint32)latency;
-                to[CALL_DELAY] = (gint32)delay;
-                to[OWN] = (gint32)calls[i].own;
-                beyond |= ((guint64)latency + ((guint64)1 << 31)) |
-                          ((guint64)delay + ((guint64)1 << 31)) |
-                          ((guint64)calls[i].own + ((guint64)1 << 31));
-        }
-        return beyond >> 32 == 0;
-}
-
 /* A product of roundings may be a little outside. */
 static inline double probability_within(double probability)
 {
@@ -608,78 +300,6 @@ static inline void count_parent(PathSet *set, const PathCall *call)
         }
 }
 
-static inline void count_network(PathSet *set, PatternEntry *entry, const PathCall *calls,
-                                 const guint32 *slot)
-{
-        for (guint32 i = 0; i < entry->pattern.n_nodes; i++) {
-                if (G_LIKELY(calls[i].network == 0))
-                        continue;
-                if (!entry->pattern.nodes)
-                        make_nodes(entry);
-                histogram_add(&entry->pattern.nodes[slot[i]].network, calls[i].network);
-                if (calls[i].connecting == 0)
-                        continue;
-                histogram_add(&entry->pattern.nodes[slot[i]].connecting, calls[i].connecting);
-                set->connects = TRUE;
-        }
-}
-
-/* Of nodes with a queue before workers. */
-static inline void count_waits(PathSet *set, PatternEntry *entry, const PathCall *calls,
-                               const guint32 *slot)
-{
-        for (guint32 i = 0; i < entry->pattern.n_nodes; i++) {
-                PatternNode *node;
-
-                if (G_LIKELY(calls[i].workers == 0))
-                        continue;
-                if (!entry->pattern.nodes)
-                        make_nodes(entry);
-                node = &entry->pattern.nodes[slot[i]];
-                node->workers = calls[i].workers;
-                histogram_add(&node->own_queued, calls[i].own_queued);
-                histogram_add(&node->serving, calls[i].own - calls[i].own_queued);
-                set->waits = TRUE;
-        }
-}
-
-/* Of work that goes on: what few patterns have. */
-static void count_goes_on(PatternEntry *entry, const PathCall *calls, const guint32 *slot)
-{
-        PathPattern *p = &entry->pattern;
-
-        if (!p->nodes)
-                make_nodes(entry);
-        for (guint32 i = 0; i < p->n_nodes; i++)
-                histogram_add(&p->nodes[slot[i]].queued, calls[i].queued);
-        histogram_add(&p->completion, path_completion(calls, p->n_nodes));
-}
-
-static void count_label(LabelCounts *l, guint16 label)
-{
-        for (guint32 i = 0; i < l->n; i++)
-                if (G_LIKELY(l->counts[i].label == label)) {
-                        l->counts[i].count++;
-                        return;
-                }
-        if (l->n == MAX_LABELS)
-                return;
-        if ((l->n & (l->n - 1)) == 0)
-                l->counts = g_renew(LabelCount, l->counts, MAX(1, 2 * l->n));
-        l->counts[l->n++] = (LabelCount){ label, 1 };
-}
-
-static inline void count_labels(PatternEntry *entry, const PathCall *calls, const guint32 *slot)
-{
-        for (guint32 i = 0; i < entry->pattern.n_nodes; i++) {
-                if (calls[i].label == 0)
-                        continue;
-                if (G_UNLIKELY(!entry->labels))
-                        entry->labels = g_new0(LabelCounts, entry->pattern.n_nodes);
-                count_label(&entry->labels[slot[i]], calls[i].label);
-        }
-}
-
 static inline guint64 hash_root(const PathSet *set, const PathCall *calls)
 {
         return hash_word(HASH_SEED, (guint64)calls[0].label << 32 | client_of(set, calls));
@@ -694,7 +314,7 @@ gboolean path_set_add(PathSet *set, PathCall *calls, guint32 n, GError **error)
 
         for (guint32 i = 0; i < n; i++) {
                 hash = hash_call(hash, &calls[i]);
-                beyond |= is_beyond(&calls[i]);
+                beyond |= path_set_is_beyond(&calls[i]);
                 probability *= (double)calls[i].family;
                 if (i > 0)
                         count_parent(set, &calls[i]);
@@ -709,18 +329,9 @@ gboolean path_set_add(PathSet *set, PathCall *calls, guint32 n, GError **error)
         const guint32 *slot = v->words + 2 * (gsize)n;
         PatternEntry *entry = v->entry;
 
-        wait_for_more(set, entry);
-        entry->latency += calls[0].end - calls[0].start;
-        if (!entry->is_wide && !put_narrow(entry, calls, slot))
-                widen(entry);
-        if (G_UNLIKELY(entry->is_wide))
-                put_wide(entry, calls, slot);
-        count_network(set, entry, calls, slot);
-        count_waits(set, entry, calls, slot);
-        count_labels(entry, calls, slot);
-        if (G_UNLIKELY(entry->pattern.goes_on))
-                count_goes_on(entry, calls, slot);
-        entry->pattern.count++;
+        pattern_entry_add(entry, set->log, calls, slot);
+        set->connects |= entry->connects;
+        set->waits |= entry->waits;
         exact_sum_add(&entry->probability, probability_within(probability));
 
         set->latest = entry->index;
@@ -767,7 +378,7 @@ void path_set_draw(PathSet *set, const PathCall *calls, guint32 n)
 
 /* The error of a count by drawings: what these differ by, what chance makes of a count, and what
  * was learned wrong, by which all drawings go. */
-static double error_of(const PathSet *set, const PatternEntry *entry)
+static double path_set_error_of(const PathSet *set, const PatternEntry *entry)
 {
         double n = set->n_drawings, mean = entry->drawn_sum / n;
         double variance = (entry->drawn_squares - n * mean * mean) / MAX(n - 1, 1);
@@ -789,7 +400,7 @@ void path_set_end_drawing(PathSet *set)
                 entry->drawn_squares += (double)entry->drawn * (double)entry->drawn;
                 entry->drawn = 0;
                 entry->pattern.drawn = entry->drawn_sum / set->n_drawings;
-                entry->pattern.drawn_error = error_of(set, entry);
+                entry->pattern.drawn_error = path_set_error_of(set, entry);
         }
 }
 
@@ -948,21 +559,6 @@ guint32 path_set_size(const PathSet *set)
         return set->patterns->len;
 }
 
-static void name_operations(const PathSet *set, PatternEntry *entry)
-{
-        for (guint32 i = 0; i < entry->pattern.n_nodes; i++) {
-                const LabelCounts *l = &entry->labels[i];
-                PatternNode *node = &entry->pattern.nodes[i];
-                const LabelCount *most = l->counts;
-
-                for (guint32 k = 1; k < l->n; k++)
-                        if (l->counts[k].count > most->count)
-                                most = &l->counts[k];
-                node->n_labels = l->n;
-                node->label = l->n > 0 ? label_text(set, most->label) : NULL;
-        }
-}
-
 const PathPattern *path_set_outline(const PathSet *set, guint32 pattern)
 {
         g_assert(pattern < set->patterns->len);
@@ -989,19 +585,8 @@ const PathPattern *path_set_pattern(const PathSet *set, guint32 pattern)
 {
         path_set_outline(set, pattern);
         PatternEntry *entry = g_ptr_array_index(set->patterns, pattern);
-        if (entry->is_whole)
-                return &entry->pattern;
-        if (entry->n_waiting + entry->n_logged > 0)
-                count_waiting(set, entry);
-        for (guint32 i = 0; i < entry->pattern.n_nodes; i++) {
-                Histogram *network = &entry->pattern.nodes[i].network;
-                Histogram *connecting = &entry->pattern.nodes[i].connecting;
-                histogram_add_zeros(network, entry->pattern.count - network->count);
-                if (connecting->count > 0)
-                        histogram_add_zeros(connecting, entry->pattern.count - connecting->count);
-        }
-        if (entry->labels)
-                name_operations(set, entry);
+        if (!entry->is_whole)
+                pattern_entry_complete(entry, set->log, set->labels);
         return &entry->pattern;
 }
 
@@ -1096,49 +681,4 @@ guint32 *path_set_rank(const PathSet *set, RankBy by)
         for (guint32 i = 0; i < n; i++)
                 patterns[i] = ranked[i].pattern;
         return patterns;
-}
-
-PatternNode *path_pattern_append(PathPattern *pattern, NodeId node, guint32 parent)
-{
-        guint32 n = pattern->n_nodes++;
-
-        if ((n & (n - 1)) == 0) /* full: there is room for the next power of two */
-                pattern->nodes = g_renew(PatternNode, pattern->nodes, n ? n * (gsize)2 : 1);
-        pattern->nodes[n] = (PatternNode){
-                .node = node,
-                .parent = parent,
-                .depth = parent == NO_PARENT ? 0 : pattern->nodes[parent].depth + 1,
-        };
-        return &pattern->nodes[n];
-}
-
-const Histogram *path_pattern_completion(const PathPattern *pattern)
-{
-        return pattern->goes_on ? &pattern->completion : &pattern->nodes[0].latency;
-}
-
-guint32 path_pattern_slowest(const PathPattern *pattern)
-{
-        guint32 slowest = 0;
-
-        for (guint32 i = 1; i < pattern->n_nodes; i++)
-                if (pattern->nodes[i].own.sum > pattern->nodes[slowest].own.sum)
-                        slowest = i;
-        return slowest;
-}
-
-static guint64 fnv(guint64 hash, const char *text)
-{
-        for (const guchar *c = (const guchar *)text; *c; c++)
-                hash = (hash ^ *c) * G_GUINT64_CONSTANT(0x100000001b3);
-        return hash;
-}
-
-guint64 path_pattern_id(const char *label, const char *signature)
-{
-        guint64 hash = G_GUINT64_CONSTANT(0xcbf29ce484222325);
-
-        if (label)
-                hash = fnv(fnv(hash, label), " ");
-        return fnv(hash, signature);
 }

@@ -3,52 +3,16 @@
  * The answer that both algorithms give: path instances gathered into ranked path
  * patterns (the paper's FindCallPaths and T_paths, section 5.1.1.4).
  *
- * A *path instance* is one tree of calls that happened. A *path pattern* is the
- * shape that many instances share: node names, the children of a node as a
- * multiset (Figure 4 builds sets), or in call order with SIBLINGS_STRICT; and the
- * operation of the root, where the trace says it.
+ * A *path instance* is one tree of calls that happened. A *path pattern* is the shape of many
+ * instances: node names, and the operation of the root where the trace has one. The children of a
+ * node are a multiset (Figure 4 builds sets), or in call order with SIBLINGS_STRICT.
  */
 #ifndef RAVEL_PATH_SET_H
 #define RAVEL_PATH_SET_H
 
-#include "paths/histogram.h"
 #include "paths/path-call.h"
 #include "paths/path-graph.h"
-
-typedef struct {
-        NodeId node;
-        guint32 parent;       /* index into the pattern's nodes; NO_PARENT for node 0 */
-        guint32 depth;        /* 0 for node 0 */
-        guint32 n_labels;     /* operations that calls here had */
-        const char *label;    /* the one that most had, the first of several; NULL: none */
-        Histogram latency;    /* start to end, as the caller sees it; includes callees */
-        Histogram call_delay; /* from entry into the parent to this call's start */
-        Histogram own;        /* own time (path_own_times()) */
-        Histogram network;    /* own time of the network on the way to this node and back */
-        Histogram connecting; /* what of network was before the first call of a new connection */
-        Histogram queued;     /* time at the caller before it was sent */
-        Histogram own_queued; /* what of own was before a worker took the call; empty where the */
-        Histogram serving;    /* node is not known to have a queue; and the rest of own */
-        guint32 workers;      /* that serve the queue; 0: no bound, or not known */
-        guint8 continues;     /* WorkContinues */
-} PatternNode;
-
-typedef struct {
-        char *signature;    /* client>lb(web1(auth(redis),catalog)) in written names, or linear:
-                               client>A>B>A>C */
-        const char *label;  /* the root's operation; NULL: none */
-        guint64 id;         /* path_pattern_id(); 16 hex digits in outputs */
-        NodeId client;      /* who called the root */
-        guint64 count;      /* path instances, or messages at the end of a linear path;
-                               nodes[0].latency is their total latency */
-        double probability; /* mean over the instances of the product of their calls' families */
-        double drawn, drawn_error; /* by drawings, where the set has them: how many instances, and
-                                      a standard error of that */
-        gboolean goes_on;          /* not all of it is nested: it has a completion time */
-        Histogram completion;      /* until all of it is done; empty where it does not go on */
-        guint32 n_nodes;
-        PatternNode *nodes; /* pre-order; siblings in the order of the signature */
-} PathPattern;
+#include "paths/path-pattern.h"
 
 typedef enum { RANK_TOTAL, RANK_COUNT, RANK_MEAN, RANK_P99 } RankBy;
 
@@ -79,9 +43,6 @@ typedef struct {
         double right;    /* the sum of all their probabilities: how many should be right */
 } PathTrust;
 
-/* "goes on" or "queued"; NULL of what is nested. */
-const char *path_continues_name(guint continues);
-
 PathSet *path_set_new(const NodeTable *nodes, SiblingOrder order);
 void path_set_free(PathSet *set);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(PathSet, path_set_free)
@@ -94,10 +55,9 @@ void path_set_set_fold(PathSet *set, const NodeId *fold);
 void path_set_set_labels(PathSet *set, const GPtrArray *labels);
 const GPtrArray *path_set_labels(const PathSet *set); /* NULL: none were set */
 
-/* Called for each instance that is added, with own, network and queued filled in:
- * pattern is an index for path_set_pattern(), number counts instances from 0,
- * and slot[i] is the index in the pattern's nodes that calls[i] belongs to.
- * FALSE with error set stops path_set_add(). */
+/* Called for each instance that is added, with own, network and queued filled in. pattern is an
+ * index for path_set_pattern(); number counts instances from 0. slot[i] is the index of calls[i] in
+ * the nodes of the pattern. FALSE with error set stops path_set_add(). */
 typedef gboolean (*PathSink)(gpointer data, guint64 number, guint32 pattern, const PathCall *calls,
                              const guint32 *slot, guint32 n, double probability, GError **error);
 void path_set_set_sink(PathSet *set, PathSink sink, gpointer data);
@@ -151,8 +111,8 @@ const PathGraph *path_set_graph(const PathSet *set);
 
 /* Adds count messages (1 or more) that went the way of the n >= 1 hops and no further; to
  * the pattern if it is there already. Hop i's latency is the path's time from then on,
- * the network and the stay add up to it; distributions are scaled to count. probability:
- * that all of it is right. The hops are emptied. */
+ * the network and the stay add up to it; distributions are scaled to count. probability: of the
+ * whole path. The hops are emptied. */
 void path_set_add_linear(PathSet *set, NodeId client, PathHop *hops, guint32 n, guint64 count,
                          double probability);
 
@@ -187,40 +147,8 @@ const PathTrust *path_set_trust(const PathSet *set, guint32 *n);
 /* The caller's to fill in; no strings are copied. */
 PathSetSummary *path_set_summary(const PathSet *set);
 
-/* Indices of the patterns, best first, path_set_size() of them, those that go on by their
- * completion times; ties by signature. The caller's to free. */
+/* The indices of all patterns, best first; ties by signature. Patterns that go on are ranked by
+ * their completion times. The caller's to free. */
 guint32 *path_set_rank(const PathSet *set, RankBy by);
-
-/* A node more, last in pre-order, its distributions empty. Nodes may move. */
-PatternNode *path_pattern_append(PathPattern *pattern, NodeId node, guint32 parent);
-
-/* Frees what it holds. */
-void path_pattern_clear(PathPattern *pattern);
-
-/* The completion times of its instances; their latencies where it does not go on. */
-const Histogram *path_pattern_completion(const PathPattern *pattern);
-
-/* The node of the pattern with the most own time in all: the one to blame. Ties
- * go to the first. */
-guint32 path_pattern_slowest(const PathPattern *pattern);
-
-/* The pattern id: 64-bit FNV-1a of the bytes of the signature, where there is a label of
- * the label, a blank and the signature (docs/paths.md). */
-guint64 path_pattern_id(const char *label, const char *signature);
-
-/* Fills in own, network, queued, own_queued and connecting of the n calls of one instance. Walk
- * back from the root's end along the child that ended last: each moment of the root's latency
- * belongs to exactly one call's own time or network, so that they add up to it
- * exactly (a root that ends before it starts has none). A child counts as far as
- * it lies within its parent; children after the reply add nothing. What goes on after the
- * root's end is walked back in the same way from where the last of it ends, so that own, network
- * and queued add up exactly to the completion time. own_queued is the part of own that lies in the
- * callee's time before enter + wait. Network is also what would be the caller's own time since a
- * connection was opened for a call (connecting), and the callee's while the call or its return was
- * held up (stall, ret_stall). Times must be within PATH_TIME_LIMIT. O(n log n) at worst. */
-void path_own_times(PathCall *calls, guint32 n);
-
-/* The sum of all three: how long an instance takes until all of it is done. */
-gint64 path_completion(const PathCall *calls, guint32 n);
 
 #endif

@@ -77,16 +77,15 @@ static char walk_next(Walk *w, const char **name)
 
 /* How the texts of two names differ where what follows them is a or b. No name
  * has one of these characters in its written form. */
-static int compare_names(const char *x, char a, const char *y, char b)
+static int path_shape_compare_names(const char *x, char a, const char *y, char b)
 {
         while (*x && *x == *y)
                 x++, y++;
         return (guchar)(*x ? *x : a) - (guchar)(*y ? *y : b);
 }
 
-/* Compares the texts of two subtrees whose own siblings are in order already,
- * without making them: it walks both as long as they agree, so it costs no more
- * than the smaller one. */
+/* Compares the texts of two subtrees whose siblings are in order, without making the texts. It
+ * walks both while they agree, so it costs no more than the smaller one. */
 static int compare_subtrees(const Link *links, guint32 x, guint32 y)
 {
         Walk a = { links, x, x, AT_NAME }, b = { links, y, y, AT_NAME };
@@ -98,7 +97,8 @@ static int compare_subtrees(const Link *links, guint32 x, guint32 y)
                 if (name && other) {
                         if (name != other) {
                                 sign = walk_next(&a, &unused);
-                                return compare_names(name, sign, other, walk_next(&b, &unused));
+                                return path_shape_compare_names(name, sign, other,
+                                                                walk_next(&b, &unused));
                         }
                 } else if (name || other) {
                         return (guchar)(name ? *name : sign) -
@@ -151,7 +151,7 @@ static guint32 sort_siblings(Link *links, guint32 first)
 }
 
 /* Writes the tree in its final order, which is also the pattern's pre-order. */
-static char *write_signature(const Link *links, const char *client, guint32 *slot)
+static char *path_shape_write_signature(const Link *links, const char *client, guint32 *slot)
 {
         GString *text = g_string_new(client);
         Walk w = { links, 0, 0, AT_NAME };
@@ -198,5 +198,5 @@ char *path_shape_signature(const NodeTable *nodes, NodeId client, const PathCall
                 links[i].next = *first;
                 *first = i;
         }
-        return write_signature(links, node_table_written(nodes, client), slot);
+        return path_shape_write_signature(links, node_table_written(nodes, client), slot);
 }

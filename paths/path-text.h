@@ -25,8 +25,8 @@ void path_append_hex(GString *out, guint64 n); /* 16 digits */
 /* By a format of printf() for a double, whatever the locale. */
 void path_append_number(GString *out, double number, const char *format);
 
-/* "64 %": a share of a whole, to a whole percent; "<1 %" and ">99 %" where that
- * would say none or all and it is not so, "-" where there is no whole. */
+/* "64 %": a share of a whole, to a whole percent; "<1 %" and ">99 %" instead of a rounded 0 or 100,
+ * "-" if there is no whole. */
 char *path_format_share(gint128 part, gint128 whole);
 
 /* "0.97": rounded down, so that only what is certain says 1; "<0.01". */

@@ -5,8 +5,8 @@
 
 #include "base/printable.h"
 
-/* A list of siblings that is open: what was written of it last, how often it stands there, and
- * where what is being written begins. */
+/* An open list of siblings: the last sibling that was written, how often it stands there, and where
+ * the sibling in hand begins. */
 typedef struct {
         gsize last, length, current;
         guint times;

@@ -17,7 +17,7 @@ typedef struct {
         double own;
         guint32 last_child, older; /* or NO_PARENT; older is the sibling that came before */
         guint32 slot, cell;
-        GArray *patterns; /* of guint32, rising: those that have it */
+        GArray *patterns; /* of guint32, rising: the patterns with this chain */
 } Chain;
 
 struct PlaceSlots {
@@ -282,7 +282,7 @@ static GPtrArray *find_replicas(const PlaceSlots *s, GArray *kids, guint first, 
         return group;
 }
 
-static int compare_names(const void *va, const void *vb)
+static int place_slots_compare_names(const void *va, const void *vb)
 {
         const Kid *a = *(Kid *const *)va, *b = *(Kid *const *)vb;
 
@@ -311,7 +311,7 @@ static void add_slot(PlaceSlots *s, guint32 parent, GPtrArray *replicas)
                            .first_cell = s->n_cells };
         GArray *all = g_array_new(FALSE, FALSE, sizeof(guint32));
 
-        g_ptr_array_sort(replicas, compare_names);
+        g_ptr_array_sort(replicas, place_slots_compare_names);
         for (guint i = 0; i < replicas->len; i++) {
                 Kid *kid = g_ptr_array_index(replicas, i);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  *
- * The places in which nodes work for an entry, whatever the pattern: a *chain* is the nodes from
- * the root to a call, a *slot* all chains that do the same for a request. Nodes that one caller
+ * The places in which nodes work for an entry, whatever the pattern. A *chain* is the nodes from
+ * the root to a call; a *slot* is all chains that do the same for a request. Nodes that one caller
  * asks one at a time, and nearly always one of them, are replicas, and one slot.
  *
  *     lb(web1(auth)) and lb(web2(auth,auth)):  lb;  web1|web2;  web1|web2 / auth

@@ -5,8 +5,8 @@
 
 #include "base/big-memory.h"
 
-/* What is in the file is put away when so much was added since, or so many places were looked at,
- * around each of which the kernel maps pages. */
+/* Pages of the file are released after this many bytes were added or places were read. The kernel
+ * maps pages around each place. */
 enum { LEAST_SIZE = 1 << 16, ADDED = 1 << 20, AROUND = 1 << 16, LOOKED_AT = 32 };
 
 struct TimesLog {
@@ -34,7 +34,7 @@ static void put_away(TimesLog *log)
         log->added = log->looked_at = 0;
 }
 
-static void make_room(TimesLog *log, gsize n)
+static void times_log_make_room(TimesLog *log, gsize n)
 {
         gsize size = MAX(log->size, LEAST_SIZE);
 
@@ -61,7 +61,7 @@ TimesBlockAt times_log_add(TimesLog *log, TimesBlockAt last, gconstpointer times
         TimesBlock *block;
 
         if (log->size - log->n < size || log->n == 0)
-                make_room(log, size);
+                times_log_make_room(log, size);
         at = log->n;
         block = (TimesBlock *)(log->data + at);
         block->before = last;

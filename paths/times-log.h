@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  *
- * Times of path instances that are looked at late or never: blocks of numbers, in one list a path
- * pattern, one after the other in a temporary file (base/big-memory.h), where there is one.
+ * Times of path instances that are read late or never: blocks of numbers, one list for each path
+ * pattern. They lie one after the other in a temporary file (base/big-memory.h), if there is one.
  */
 #ifndef RAVEL_TIMES_LOG_H
 #define RAVEL_TIMES_LOG_H
@@ -30,7 +30,7 @@ TimesBlockAt times_log_add(TimesLog *log, TimesBlockAt last, gconstpointer times
 /* Borrowed, until the next one is added; NULL for 0. */
 const TimesBlock *times_log_block(TimesLog *log, TimesBlockAt at);
 
-/* Whether more of it would take memory. */
+/* Whether more blocks would take memory. */
 gboolean times_log_is_in_memory(const TimesLog *log);
 
 #endif

@@ -8,7 +8,7 @@
 
 typedef struct {
         char *name, *type;
-        int key;         /* place in the primary key, from 1; 0: none of it */
+        int key;         /* place in the primary key, from 1; 0: not in the key */
         gboolean hidden; /* generated, or of a virtual table */
 } Column;
 
@@ -37,7 +37,7 @@ static void layout_free(gpointer data)
         g_free(l);
 }
 
-static sqlite3_stmt *prepare(sqlite3 *db, const char *format, const char *name)
+static sqlite3_stmt *layout_prepare(sqlite3 *db, const char *format, const char *name)
 {
         g_autofree char *sql = g_strdup_printf(format, name);
         sqlite3_stmt *s = NULL;
@@ -56,7 +56,7 @@ static char *get_text(sqlite3_stmt *s, int column)
 static GPtrArray *read_layouts(sqlite3 *db)
 {
         g_autoptr(GPtrArray) layouts = g_ptr_array_new_with_free_func(layout_free);
-        sqlite3_stmt *s = prepare(db, "PRAGMA %s.table_list", "main");
+        sqlite3_stmt *s = layout_prepare(db, "PRAGMA %s.table_list", "main");
         int status = SQLITE_ERROR;
 
         while (s && (status = sqlite3_step(s)) == SQLITE_ROW) { /* schema, name, type, n, ... */
@@ -76,7 +76,7 @@ static GPtrArray *read_layouts(sqlite3 *db)
 /* Its name is one of today's tables: no quote in it. */
 static gboolean read_columns(sqlite3 *db, Layout *l)
 {
-        sqlite3_stmt *s = prepare(db, "PRAGMA main.table_xinfo(%s)", l->name);
+        sqlite3_stmt *s = layout_prepare(db, "PRAGMA main.table_xinfo(%s)", l->name);
         int status = SQLITE_ERROR;
 
         while (s && (status = sqlite3_step(s)) == SQLITE_ROW) { /* number, name, type, ... key,
@@ -102,7 +102,7 @@ static Layout *find_layout(const GPtrArray *layouts, const char *name)
         return NULL;
 }
 
-static int compare_names(const void *va, const void *vb)
+static int layout_compare_names(const void *va, const void *vb)
 {
         const Layout *const *a = va, *const *b = vb;
 
@@ -124,7 +124,7 @@ static const GPtrArray *today_layouts(const char *path, GError **error)
              sqlite3_exec(model, store_schema, NULL, NULL, NULL) == SQLITE_OK &&
              (layouts = read_layouts(model));
         if (ok)
-                g_ptr_array_sort(layouts, compare_names);
+                g_ptr_array_sort(layouts, layout_compare_names);
         for (guint i = 0; ok && i < layouts->len;) {
                 Layout *l = g_ptr_array_index(layouts, i);
 
@@ -193,9 +193,9 @@ static gboolean is_reference(const Column *c)
         return c->key > 0 || g_strv_contains(names, c->name);
 }
 
-/* Asked for the calls of a node, or those that took so long, SQLite would make an index of
- * them, and go through all that it finds for each path again. It can only by a column that
- * is none of an expression: one that leads to a call's children it may. */
+/* Asked for the calls of a node, or calls above a time, SQLite would make an index, and go through
+ * all its rows for each path again. An expression instead of the column prevents that. The columns
+ * that lead to a call's children stay columns. */
 static void append_column(GString *sql, const Column *c, gboolean is_there, gboolean for_questions)
 {
         if (!is_there)

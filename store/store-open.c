@@ -69,7 +69,7 @@ static gboolean check_version(sqlite3 *db, const char *path, GError **error)
 }
 
 /* The file is input like any other: it runs nothing, and what it holds is bounded. */
-static void distrust(sqlite3 *db)
+static void store_open_distrust(sqlite3 *db)
 {
         static const struct {
                 int option, value;
@@ -91,7 +91,7 @@ static void distrust(sqlite3 *db)
         sqlite3_exec(db, "PRAGMA cell_size_check = ON", NULL, NULL, NULL);
 }
 
-static gboolean begin(sqlite3 *db, const char *path, GError **error)
+static gboolean store_open_begin(sqlite3 *db, const char *path, GError **error)
 {
         return sqlite3_exec(db, "BEGIN", NULL, NULL, NULL) == SQLITE_OK ||
                store_set_error(db, path, error);
@@ -106,8 +106,8 @@ sqlite3 *store_open(const char *path, gboolean for_questions, GError **error)
         sqlite3_hard_heap_limit64(STORE_HEAP_LIMIT);
         if (sqlite3_open_v2(path, &db, SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX, NULL) ==
             SQLITE_OK) {
-                distrust(db);
-                if (begin(db, path, error) && check_version(db, path, error) &&
+                store_open_distrust(db);
+                if (store_open_begin(db, path, error) && check_version(db, path, error) &&
                     store_layout_adopt(db, path, for_questions, error))
                         return db;
         } else {

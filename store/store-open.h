@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  *
- * Opens the database that a store is, to read it: what store-reader.c and
+ * Opens the database that a store is, to read it: what stored-run.c and
  * store-query.c share, and nobody else should include.
  */
 #ifndef RAVEL_STORE_OPEN_H

@@ -168,7 +168,7 @@ static gboolean connect_json_tables(sqlite3 *db)
                                        NULL, NULL) == SQLITE_OK;
 }
 
-static gboolean refuse(GError **error)
+static gboolean query_refuse(GError **error)
 {
         g_set_error(error, RAVEL_ERROR, RAVEL_ERROR_USAGE,
                     "the SQL does more than read the store's own tables, expected a SELECT");
@@ -196,13 +196,13 @@ static gboolean set_query_error(const StoreQuery *q, GError **error)
 
         switch (sqlite3_extended_errcode(q->db) & 0xff) {
         case SQLITE_AUTH:
-                return refuse(error);
+                return query_refuse(error);
         case SQLITE_ERROR:
         case SQLITE_RANGE:
         case SQLITE_TOOBIG:
         case SQLITE_MISMATCH:
                 if (is_about_writing(message))
-                        return refuse(error);
+                        return query_refuse(error);
                 if (g_str_has_prefix(message, "no such table"))
                         tables = g_strjoinv(", ", q->tables);
                 g_set_error(error, RAVEL_ERROR, RAVEL_ERROR_USAGE, "the SQL is wrong: %s%s%s",
@@ -214,7 +214,7 @@ static gboolean set_query_error(const StoreQuery *q, GError **error)
 }
 
 /* One statement, and nothing but blanks and comments after it. */
-static gboolean prepare(StoreQuery *q, const char *sql, GError **error)
+static gboolean query_prepare(StoreQuery *q, const char *sql, GError **error)
 {
         sqlite3_stmt *more = NULL;
         const char *rest;
@@ -225,7 +225,7 @@ static gboolean prepare(StoreQuery *q, const char *sql, GError **error)
                 if (sqlite3_prepare_v2(q->db, rest, -1, &more, &rest) != SQLITE_OK)
                         return set_query_error(q, error);
         if (q->select && !more) /* VACUUM INTO asks nobody */
-                return sqlite3_stmt_readonly(q->select) || refuse(error);
+                return sqlite3_stmt_readonly(q->select) || query_refuse(error);
         g_set_error(error, RAVEL_ERROR, RAVEL_ERROR_USAGE, "the SQL has %s, expected one",
                     q->select ? "several statements" : "no statement");
         sqlite3_finalize(more);
@@ -245,7 +245,7 @@ StoreQuery *store_query_new(const char *path, const char *sql, GError **error)
         q->tables = store_layout_names(q->db);
         q->has_json = connect_json_tables(q->db);
         sqlite3_set_authorizer(q->db, authorize, q);
-        if (!prepare(q, sql, error))
+        if (!query_prepare(q, sql, error))
                 return NULL;
         q->names = g_ptr_array_new_with_free_func(g_free);
         for (int i = 0; i < sqlite3_column_count(q->select); i++)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  *
  * A question to a store in SQL. It can only read: whatever would write, also to
- * another file, is refused before it begins. Besides what SQLite brings there are
- * the aggregates p50(x), p90(x) and p99(x): of n numbers the one of rank ceil(q n),
- * exactly; NULLs do not count, and the quantile of none is NULL.
+ * another file, is refused before it begins. There are also the aggregates p50(x), p90(x) and
+ * p99(x): the number of rank ceil(q n) among n numbers, exactly. NULLs do not count, and the
+ * quantile of none is NULL.
  */
 #ifndef RAVEL_STORE_QUERY_H
 #define RAVEL_STORE_QUERY_H

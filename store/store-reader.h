@@ -45,11 +45,11 @@ typedef struct {
         guint64 count;
         gint64 total, mean, deviation, p50, p90, p99, min, max; /* of the latency, ns */
         double probability;
-        gboolean goes_on; /* not all of it is nested: */
+        gboolean goes_on; /* some work is not nested: */
         struct {
                 gint64 total, mean, p50, p99;
-        } completion; /* until all of it is done, ns; where nothing goes on, of the latency */
-        int doubt;    /* the worst of its edges, as doubts come; -1: none */
+        } completion;         /* time until all work is done, ns; the latency if nothing goes on */
+        int doubt;            /* the worst of its edges, as doubts come; -1: none */
         gboolean misassigned; /* probably (paths/misassigned.h) */
         gboolean is_drawn;    /* there are counts by drawings: */
         double drawn, drawn_error;
@@ -69,20 +69,22 @@ typedef struct {
         const char *label; /* the operation that most of its calls had; NULL: none */
         guint32 n_labels;  /* how many they had */
         guint8 continues;  /* WorkContinues */
-        StoredHistogram latency, call_delay, own, network;
+        union {
+                StoredHistogram times[N_NODE_TIMES];
+                struct {
+                        StoredHistogram latency, call_delay, own, network, connecting, queued,
+                                own_queued, serving;
+                };
+        };
         StoredHistogram completion; /* of place 0: the pattern's; empty where nothing goes on */
-        StoredHistogram queued;     /* empty where nothing goes on */
-        gint64 queued_mean;         /* ns */
-        guint32 workers;            /* 0: no bound, or not known; then the next are empty */
-        StoredHistogram own_queued, serving;
         gint64 own_queued_mean;     /* ns */
-        StoredHistogram connecting; /* empty where no connection was opened for a call */
+        guint32 workers;            /* 0: no bound, or not known */
 } StoredPatternNode;
 
 typedef struct {
         guint32 pattern;
         gint64 start, latency; /* ns */
-        gint64 completion;     /* until all of it is done, ns */
+        gint64 completion;     /* time until all work is done, ns */
         guint32 first_call, n_calls;
         double probability;
 } StoredPath;
@@ -162,14 +164,21 @@ int store_reader_next_trust(StoreReader *reader, StoredTrust *trust, GError **er
 int store_reader_next_vertex(StoreReader *reader, StoredVertex *vertex, GError **error);
 int store_reader_next_vertex_delay(StoreReader *reader, StoredVertexDelay *delay, GError **error);
 
-/* Unpacks a histogram of the row of pattern_node that was read last; into an
- * empty one. */
+/* Adds a distribution of the row of pattern_node that was read last. */
 gboolean store_reader_histogram(StoreReader *reader, const StoredHistogram *stored, Histogram *h,
                                 GError **error);
 
-/* All calls of one path, at any time and apart from the rows above: calls, of
- * PathCall, are filled anew, and places, of guint32, with the place of each in the
- * pattern. Ids of calls are borrowed until the next time. Costs what reading n_calls rows costs. */
+/* Appends the node of that row, with all its distributions. */
+gboolean store_reader_append_node(StoreReader *reader, const StoredPatternNode *stored,
+                                  PathPattern *pattern, GError **error);
+
+/* "FILE: the store is corrupt: ...", an error. FALSE. */
+gboolean store_reader_fail(const StoreReader *reader, GError **error, const char *format, ...)
+        G_GNUC_PRINTF(3, 4);
+
+/* All calls of one path, at any time and apart from the rows above. calls (of PathCall) is filled
+ * anew, and places (of guint32) with the place of each call in the pattern. Ids of calls are
+ * borrowed until the next time. Costs what reading n_calls rows costs. */
 gboolean store_reader_path_calls(StoreReader *reader, const StoredPath *path, GArray *calls,
                                  GArray *places, GError **error);
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "store/store-layout.h"
 
-/* docs/store.md says what each is for. They use nothing but what SQLite brings, so that
- * every program that reads the store has them; the range of call.id is what makes a
- * request's calls quick to find, and CROSS JOIN, + and CAST keep SQLite from going the other
- * way, from a node or a time to its calls, which have no index. Integer division rounds towards 0,
- * and an hour begins at or before its first moment also before 1970. A row of pattern_node is wide:
- * with LIMIT -1 SQLite makes an index of the few columns that are asked for each call. */
+/* docs/store.md says what each is for. They use plain SQLite, so that every program that reads the
+ * store has them. The range of call.id makes a request's calls quick to find. CROSS JOIN, + and
+ * CAST keep SQLite from going from a node or a time to its calls, which have no index. Integer
+ * division rounds towards 0, and an hour begins at or before its first moment also before 1970. A
+ * row of pattern_node is wide: with LIMIT -1 SQLite makes an index of the few columns that are
+ * asked for each call. */
 static const struct {
         const char *name, *select;
 } views[] = {

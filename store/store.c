@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  *
- * Only store/ knows SQLite. A store is written once, from
- * front to back, and read often: rows go in by rising key into tables without
- * indices, in one transaction without a journal, into a file that nobody sees
- * until it is whole.
+ * Only store/ knows SQLite. A store is written once, from front to back, and read often. Rows go in
+ * by rising key into tables without indices, in one transaction without a journal. Nobody sees the
+ * file until it is whole.
  */
 #include "config.h"
 
@@ -20,6 +19,7 @@
 #include "base/grow.h"
 #include "paths/misassigned.h"
 #include "paths/node-hours.h"
+#include "paths/path-own-time.h"
 #include "paths/verdict.h"
 #include "store/store-layout.h"
 #include "tracefmt/output-file.h"
@@ -140,7 +140,7 @@ static gboolean create_views(Store *store, GError **error)
         return run_sql(store, sql, error);
 }
 
-static sqlite3_stmt *prepare(Store *store, const char *sql, GError **error)
+static sqlite3_stmt *store_prepare(Store *store, const char *sql, GError **error)
 {
         sqlite3_stmt *statement;
 
@@ -188,10 +188,7 @@ static gboolean insert_call(Store *store, const PathCall *c, gint64 path, guint3
 
         sqlite3_bind_int64(s, 1, ++store->n_calls);
         sqlite3_bind_int64(s, 2, path);
-        if (c->parent == NO_PARENT)
-                sqlite3_bind_null(s, 3);
-        else
-                sqlite3_bind_int64(s, 3, first_call + c->parent);
+        bind_time(s, 3, first_call + c->parent, c->parent != NO_PARENT);
         sqlite3_bind_int64(s, 4, place);
         sqlite3_bind_int64(s, 5, (gint64)c->caller + 1);
         sqlite3_bind_int64(s, 6, (gint64)c->callee + 1);
@@ -207,10 +204,7 @@ static gboolean insert_call(Store *store, const PathCall *c, gint64 path, guint3
                 sqlite3_bind_text64(s, 15, c->id, c->id_length, SQLITE_STATIC, SQLITE_UTF8);
         else
                 sqlite3_bind_null(s, 15);
-        if (c->label)
-                sqlite3_bind_int(s, 16, c->label);
-        else
-                sqlite3_bind_null(s, 16);
+        bind_some(s, 16, c->label);
         bind_text(s, 17, path_continues_name(c->continues));
         bind_time(s, 18, c->queued, c->continues == WORK_QUEUED);
         sqlite3_bind_int64(s, 19, first_call + last);
@@ -224,7 +218,7 @@ static gboolean insert_call(Store *store, const PathCall *c, gint64 path, guint3
 }
 
 /* By call, the last of those below it, which come at once after it. */
-static void find_last(Store *store, const PathCall *calls, guint32 n)
+static void store_find_last(Store *store, const PathCall *calls, guint32 n)
 {
         while (store->last_size < n)
                 GROW(store->last, store->last_size, 64);
@@ -237,8 +231,9 @@ static void find_last(Store *store, const PathCall *calls, guint32 n)
         }
 }
 
-static gboolean add_path(gpointer data, guint64 number, guint32 pattern, const PathCall *calls,
-                         const guint32 *slot, guint32 n, double probability, GError **error)
+static gboolean store_add_path(gpointer data, guint64 number, guint32 pattern,
+                               const PathCall *calls, const guint32 *slot, guint32 n,
+                               double probability, GError **error)
 {
         Store *store = data;
         sqlite3_stmt *s = store->insert_path;
@@ -258,7 +253,7 @@ static gboolean add_path(gpointer data, guint64 number, guint32 pattern, const P
         bind_time(s, 8, path_completion(calls, n), path_set_latest_goes_on(store->set));
         if (!insert(store, s, error))
                 return FALSE;
-        find_last(store, calls, n);
+        store_find_last(store, calls, n);
         for (guint32 i = 0; i < n; i++)
                 if (!insert_call(store, &calls[i], path, slot[i], store->last[i], first_call,
                                  error))
@@ -277,7 +272,7 @@ static gboolean check_target(const char *path, GError **error)
         return FALSE;
 }
 
-/* A link's target is written in its place; what it held is no part of it. */
+/* The target of a link is written in place; its old contents go. */
 static void make_empty(const char *path)
 {
         if (truncate(path, 0) < 0)
@@ -286,10 +281,10 @@ static void make_empty(const char *path)
 
 static gboolean insert_run(Store *store, const StoreRun *run, GError **error)
 {
-        sqlite3_stmt *s = prepare(store,
-                                  "INSERT INTO run VALUES (?1, 'unknown', ?2, ?3, ?4, "
-                                  "0, 0, 0, 0, 0, NULL, NULL, NULL, NULL, NULL)",
-                                  error);
+        sqlite3_stmt *s = store_prepare(store,
+                                        "INSERT INTO run VALUES (?1, 'unknown', ?2, ?3, ?4, "
+                                        "0, 0, 0, 0, 0, NULL, NULL, NULL, NULL, NULL)",
+                                        error);
         if (!s)
                 return FALSE;
         bind_text(s, 1, PACKAGE_VERSION);
@@ -325,18 +320,19 @@ Store *store_new(const char *path, PathSet *set, const StoreRun *run, GError **e
         if (!run_sql(store, BEGIN, error) || !run_sql(store, store_schema, error) ||
             !create_views(store, error) || !insert_run(store, run, error))
                 return NULL;
-        store->insert_path =
-                prepare(store, "INSERT INTO path VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)", error);
+        store->insert_path = store_prepare(
+                store, "INSERT INTO path VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)", error);
         if (!store->insert_path)
                 return NULL;
-        store->insert_call = prepare(store,
-                                     "INSERT INTO call VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, "
-                                     "?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, "
-                                     "?19, ?20, ?21, ?22, ?23, ?24, ?25)",
-                                     error);
+        store->insert_call =
+                store_prepare(store,
+                              "INSERT INTO call VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, "
+                              "?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, "
+                              "?19, ?20, ?21, ?22, ?23, ?24, ?25)",
+                              error);
         if (!store->insert_call)
                 return NULL;
-        path_set_set_sink(set, add_path, store);
+        path_set_set_sink(set, store_add_path, store);
         return g_steal_pointer(&store);
 }
 
@@ -345,7 +341,7 @@ gboolean store_add_capture(Store *store, const char *name, const char *digest, c
 {
         g_autoptr(GString) lines = g_string_new(NULL);
         g_autofree char *valid_name = g_utf8_make_valid(name, -1);
-        sqlite3_stmt *s = prepare(
+        sqlite3_stmt *s = store_prepare(
                 store, "INSERT INTO capture (name, sha256, facts) VALUES (?1, ?2, ?3)", error);
 
         if (!s)
@@ -363,12 +359,13 @@ gboolean store_add_capture(Store *store, const char *name, const char *digest, c
 static gboolean update_run(Store *store, GError **error)
 {
         const PathSetSummary *summary = path_set_summary(store->set);
-        sqlite3_stmt *s = prepare(store,
-                                  "UPDATE run SET method = ?1, messages = ?2, calls = ?3, "
-                                  "unmatched_calls = ?4, unmatched_returns = ?5, cut_paths = ?6, "
-                                  "first = ?7, last = ?8, parallelism = nullif(?9, 0), "
-                                  "judgement = ?10, fit = ?11",
-                                  error);
+        sqlite3_stmt *s =
+                store_prepare(store,
+                              "UPDATE run SET method = ?1, messages = ?2, calls = ?3, "
+                              "unmatched_calls = ?4, unmatched_returns = ?5, cut_paths = ?6, "
+                              "first = ?7, last = ?8, parallelism = nullif(?9, 0), "
+                              "judgement = ?10, fit = ?11",
+                              error);
         if (!s)
                 return FALSE;
         bind_text(s, 1, summary->method);
@@ -392,7 +389,7 @@ static gboolean update_run(Store *store, GError **error)
 static gboolean insert_nodes(Store *store, GError **error)
 {
         const NodeTable *nodes = path_set_nodes(store->set);
-        sqlite3_stmt *s = prepare(store, "INSERT INTO node VALUES (?1, ?2, ?3)", error);
+        sqlite3_stmt *s = store_prepare(store, "INSERT INTO node VALUES (?1, ?2, ?3)", error);
         gboolean ok = s != NULL;
 
         for (NodeId i = 0; ok && i < node_table_size(nodes); i++) {
@@ -411,10 +408,7 @@ static gboolean insert_doubt(Store *store, sqlite3_stmt *s, gint64 id, const Dou
         g_autofree char *text = doubt_to_text(d, path_set_nodes(store->set), TRUE);
 
         sqlite3_bind_int64(s, 1, id);
-        if (d->caller == NO_NODE)
-                sqlite3_bind_null(s, 2);
-        else
-                sqlite3_bind_int64(s, 2, (gint64)d->caller + 1);
+        bind_time(s, 2, (gint64)d->caller + 1, d->caller != NO_NODE);
         sqlite3_bind_int64(s, 3, (gint64)d->callee + 1);
         bind_text(s, 4, doubt_word(d->reason));
         sqlite3_bind_int64(s, 5, (gint64)d->count);
@@ -451,7 +445,7 @@ static void bind_if(sqlite3_stmt *s, int column, gboolean has, const Histogram *
 static gboolean insert_doubts(Store *store, GError **error)
 {
         const Verdict *v = path_set_summary(store->set)->verdict;
-        sqlite3_stmt *s = prepare(
+        sqlite3_stmt *s = store_prepare(
                 store, "INSERT INTO doubt VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)", error);
         gboolean ok = s != NULL;
 
@@ -476,11 +470,11 @@ static gboolean insert_patterns(Store *store, GError **error)
 {
         g_autofree gboolean *misassigned = misassigned_find(store->set);
         sqlite3_stmt *s =
-                prepare(store,
-                        "INSERT INTO pattern VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, "
-                        "?9, ?10, ?11, ?12, ?13, ?14, nullif(?15, 0), ?16, ?17, ?18, ?19, "
-                        "?20, ?21, ?22, ?23, ?24)",
-                        error);
+                store_prepare(store,
+                              "INSERT INTO pattern VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, "
+                              "?9, ?10, ?11, ?12, ?13, ?14, nullif(?15, 0), ?16, ?17, ?18, ?19, "
+                              "?20, ?21, ?22, ?23, ?24)",
+                              error);
         gboolean ok = s != NULL;
 
         for (guint32 i = 0; ok && i < path_set_size(store->set); i++) {
@@ -524,10 +518,7 @@ static gboolean insert_pattern_node(Store *store, sqlite3_stmt *s, guint32 patte
 
         sqlite3_bind_int64(s, 1, (gint64)pattern + 1);
         sqlite3_bind_int64(s, 2, place);
-        if (node->parent == NO_PARENT)
-                sqlite3_bind_null(s, 3);
-        else
-                sqlite3_bind_int64(s, 3, node->parent);
+        bind_time(s, 3, node->parent, node->parent != NO_PARENT);
         sqlite3_bind_int64(s, 4, node->depth);
         sqlite3_bind_int64(s, 5, (gint64)node->node + 1);
         bind_histogram(s, 6, &node->latency);
@@ -548,12 +539,12 @@ static gboolean insert_pattern_node(Store *store, sqlite3_stmt *s, guint32 patte
 
 static gboolean insert_pattern_nodes(Store *store, GError **error)
 {
-        sqlite3_stmt *s =
-                prepare(store,
-                        "INSERT INTO pattern_node VALUES (?1, ?2, ?3, ?4, ?5, ?24, ?6, "
-                        "?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, "
-                        "?20, ?21, ?22, ?23, ?25, ?26, ?27, ?28, ?29, ?30, ?31, ?32, ?33, ?34)",
-                        error);
+        sqlite3_stmt *s = store_prepare(
+                store,
+                "INSERT INTO pattern_node VALUES (?1, ?2, ?3, ?4, ?5, ?24, ?6, "
+                "?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, "
+                "?20, ?21, ?22, ?23, ?25, ?26, ?27, ?28, ?29, ?30, ?31, ?32, ?33, ?34)",
+                error);
         gboolean ok = s != NULL;
 
         for (guint32 i = 0; ok && i < path_set_size(store->set); i++)
@@ -567,7 +558,7 @@ static gboolean insert_pattern_nodes(Store *store, GError **error)
 static gboolean insert_labels(Store *store, GError **error)
 {
         const GPtrArray *labels = path_set_labels(store->set);
-        sqlite3_stmt *s = prepare(store, "INSERT INTO label VALUES (?1, ?2)", error);
+        sqlite3_stmt *s = store_prepare(store, "INSERT INTO label VALUES (?1, ?2)", error);
         gboolean ok = s != NULL;
 
         for (guint i = 0; ok && labels && i < labels->len; i++) {
@@ -581,7 +572,8 @@ static gboolean insert_labels(Store *store, GError **error)
 
 static gboolean insert_hours(Store *store, GError **error)
 {
-        sqlite3_stmt *s = prepare(store, "INSERT INTO hour VALUES (?1, ?2, ?3, ?4, ?5, ?6)", error);
+        sqlite3_stmt *s =
+                store_prepare(store, "INSERT INTO hour VALUES (?1, ?2, ?3, ?4, ?5, ?6)", error);
         g_autoptr(GPtrArray) hours = node_hours_list(store->hours);
         gboolean ok = s != NULL;
 
@@ -602,7 +594,7 @@ static gboolean insert_hours(Store *store, GError **error)
 
 static gboolean insert_trust(Store *store, GError **error)
 {
-        sqlite3_stmt *s = prepare(store, "INSERT INTO trust VALUES (?1, ?2, ?3, ?4)", error);
+        sqlite3_stmt *s = store_prepare(store, "INSERT INTO trust VALUES (?1, ?2, ?3, ?4)", error);
         guint32 n;
         const PathTrust *trust = path_set_trust(store->set, &n);
         gboolean ok = s != NULL;
@@ -627,10 +619,7 @@ static gboolean insert_vertex(Store *store, sqlite3_stmt *vertex, sqlite3_stmt *
         const PathVertex *v = path_graph_vertex(path_set_graph(store->set), i);
 
         sqlite3_bind_int64(vertex, 1, (gint64)i + 1);
-        if (v->parent == NO_VERTEX)
-                sqlite3_bind_null(vertex, 2);
-        else
-                sqlite3_bind_int64(vertex, 2, (gint64)v->parent + 1);
+        bind_time(vertex, 2, (gint64)v->parent + 1, v->parent != NO_VERTEX);
         sqlite3_bind_int64(vertex, 3, (gint64)v->node + 1);
         sqlite3_bind_int64(vertex, 4, v->depth);
         sqlite3_bind_int64(vertex, 5, (gint64)v->count);
@@ -658,9 +647,9 @@ static gboolean insert_graph(Store *store, GError **error)
 
         if (!graph)
                 return TRUE;
-        ok = (vertex = prepare(store, "INSERT INTO vertex VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
-                               error)) &&
-             (delay = prepare(store, "INSERT INTO vertex_delay VALUES (?1, ?2, ?3)", error));
+        ok = (vertex = store_prepare(
+                      store, "INSERT INTO vertex VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)", error)) &&
+             (delay = store_prepare(store, "INSERT INTO vertex_delay VALUES (?1, ?2, ?3)", error));
         for (guint32 i = 0; ok && i < path_graph_size(graph); i++)
                 ok = insert_vertex(store, vertex, delay, i, error);
         sqlite3_finalize(vertex);

@@ -20,19 +20,12 @@ static void pattern_clear(gpointer data)
         path_pattern_clear(data);
 }
 
-static void loading_clear(Loading *l)
+static void stored_set_loading_clear(Loading *l)
 {
         g_array_unref(l->patterns);
         g_array_unref(l->doubts);
 }
-G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Loading, loading_clear)
-
-static gboolean fail(const Loading *l, GError **error, const char *what)
-{
-        g_set_error(error, RAVEL_ERROR, RAVEL_ERROR_INPUT, "%s: the store is corrupt: %s",
-                    store_reader_name(l->reader), what);
-        return FALSE;
-}
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Loading, stored_set_loading_clear)
 
 /* --- patterns --------------------------------------------------------------- */
 
@@ -60,48 +53,36 @@ static gboolean loading_take_patterns(Loading *l, GError **error)
         return patterns != NULL;
 }
 
-static gboolean read_node(Loading *l, const StoredPatternNode *n, GError **error)
+static gboolean stored_set_read_node(Loading *l, const StoredPatternNode *n, GError **error)
 {
         PathPattern *p = &g_array_index(l->patterns, PathPattern, n->pattern);
-        PatternNode *node = path_pattern_append(p, n->node, n->parent);
 
-        node->label = g_intern_string(n->label);
-        node->n_labels = n->n_labels;
-        node->continues = n->continues;
-        if (p->goes_on && (!store_reader_histogram(l->reader, &n->queued, &node->queued, error) ||
-                           (n->place == 0 && !store_reader_histogram(l->reader, &n->completion,
-                                                                     &p->completion, error))))
-                return FALSE;
-        node->workers = n->workers;
-        return store_reader_histogram(l->reader, &n->own_queued, &node->own_queued, error) &&
-               store_reader_histogram(l->reader, &n->serving, &node->serving, error) &&
-               store_reader_histogram(l->reader, &n->latency, &node->latency, error) &&
-               store_reader_histogram(l->reader, &n->call_delay, &node->call_delay, error) &&
-               store_reader_histogram(l->reader, &n->own, &node->own, error) &&
-               store_reader_histogram(l->reader, &n->network, &node->network, error) &&
-               store_reader_histogram(l->reader, &n->connecting, &node->connecting, error);
+        return (!p->goes_on || n->place > 0 ||
+                store_reader_histogram(l->reader, &n->completion, &p->completion, error)) &&
+               store_reader_append_node(l->reader, n, p, error);
 }
 
-static gboolean read_nodes(Loading *l, GError **error)
+static gboolean stored_set_read_nodes(Loading *l, GError **error)
 {
         StoredPatternNode node;
         int status;
 
         while ((status = store_reader_next_pattern_node(l->reader, &node, error)) > 0)
-                if (!read_node(l, &node, error))
+                if (!stored_set_read_node(l, &node, error))
                         return FALSE;
         for (guint i = 0; status == 0 && i < l->patterns->len; i++) {
                 const PathPattern *p = &g_array_index(l->patterns, PathPattern, i);
 
                 if (p->n_nodes == 0 || p->count == 0)
-                        return fail(l, error, "a pattern has no nodes or paths, expected some");
+                        return store_reader_fail(l->reader, error,
+                                                 "a pattern has no nodes or paths, expected some");
         }
         return status == 0;
 }
 
 /* --- the graph of linear patterns ------------------------------------------- */
 
-static gboolean read_graph(Loading *l, PathGraph **graph, GError **error)
+gboolean stored_graph_load(StoreReader *reader, PathGraph **graph, GError **error)
 {
         g_autoptr(GArray) vertices =
                 g_array_new(FALSE, FALSE, sizeof(guint32)); /* by the store's */
@@ -109,7 +90,7 @@ static gboolean read_graph(Loading *l, PathGraph **graph, GError **error)
         StoredVertex v;
         int status;
 
-        while ((status = store_reader_next_vertex(l->reader, &v, error)) > 0) {
+        while ((status = store_reader_next_vertex(reader, &v, error)) > 0) {
                 guint32 parent = v.parent == NO_PARENT ? NO_VERTEX
                                                        : g_array_index(vertices, guint32, v.parent),
                         vertex;
@@ -123,7 +104,7 @@ static gboolean read_graph(Loading *l, PathGraph **graph, GError **error)
         }
         if (status < 0)
                 return FALSE;
-        while ((status = store_reader_next_vertex_delay(l->reader, &d, error)) > 0)
+        while ((status = store_reader_next_vertex_delay(reader, &d, error)) > 0)
                 path_graph_add_delay(*graph, g_array_index(vertices, guint32, d.vertex), d.delay,
                                      d.count);
         return status == 0;
@@ -140,7 +121,9 @@ static gboolean read_doubt(const Loading *l, const StoredDoubt *stored, GArray *
         while (d.reason < N_DOUBT_REASONS && strcmp(doubt_word(d.reason), stored->reason) != 0)
                 d.reason++;
         if (d.reason == N_DOUBT_REASONS)
-                return fail(l, error, "a doubt has a reason that is not known, of a later version");
+                return store_reader_fail(
+                        l->reader, error,
+                        "a doubt has a reason that is not known, of a later version");
         if (stored->kind)
                 g_strlcpy(d.kind, stored->kind, sizeof d.kind);
         g_array_append_val(doubts, d);
@@ -163,7 +146,7 @@ static gboolean read_verdict(Loading *l, GError **error)
         return status == 0;
 }
 
-static gboolean read_trust(Loading *l, GError **error)
+static gboolean stored_set_read_trust(Loading *l, GError **error)
 {
         StoredTrust t;
         int status;
@@ -176,7 +159,7 @@ static gboolean read_trust(Loading *l, GError **error)
         return status == 0;
 }
 
-static void fill_summary(Loading *l)
+static void stored_set_fill_summary(Loading *l)
 {
         const StoredRun *run = store_reader_run(l->reader);
         PathSetSummary *s = path_set_summary(l->stored->set);
@@ -226,7 +209,7 @@ StoredSet *stored_set_new(StoreReader *reader, NodeTable *nodes, GError **error)
         g_array_set_clear_func(l.patterns, pattern_clear);
         stored->clocks = path_clocks_from_parameters(store_reader_run(reader)->parameters, nodes);
         if (!read_verdict(&l, error) || !loading_take_patterns(&l, error) ||
-            !read_nodes(&l, error) || !read_graph(&l, &graph, error))
+            !stored_set_read_nodes(&l, error) || !stored_graph_load(reader, &graph, error))
                 return NULL;
         stored->set = graph ? path_set_new_linear(nodes, g_steal_pointer(&graph))
                             : path_set_new(nodes, SIBLINGS_MULTISET);
@@ -235,9 +218,9 @@ StoredSet *stored_set_new(StoreReader *reader, NodeTable *nodes, GError **error)
         if (l.is_drawn)
                 path_set_set_drawn(stored->set);
         g_array_set_clear_func(l.patterns, NULL); /* they are the set's now */
-        if (!read_trust(&l, error))
+        if (!stored_set_read_trust(&l, error))
                 return NULL;
-        fill_summary(&l);
+        stored_set_fill_summary(&l);
         find_folded(&l, nodes);
         return g_steal_pointer(&stored);
 }

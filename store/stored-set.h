@@ -15,6 +15,9 @@ typedef struct {
         GArray *clocks;   /* of ClockOffset */
 } StoredSet;
 
+/* Reads the graph of linear patterns, and makes *graph if there is one. */
+gboolean stored_graph_load(StoreReader *reader, PathGraph **graph, GError **error);
+
 /* reader is read to its end, and with nodes must outlive it. NULL and error set where the store is
  * corrupt. */
 StoredSet *stored_set_new(StoreReader *reader, NodeTable *nodes, GError **error);

@@ -230,6 +230,14 @@ static gboolean write_all(OutputFile *out, const char *data, gsize n, GError **e
         return TRUE;
 }
 
+gboolean output_file_take(OutputFile *out, GString *text, GError **error)
+{
+        gboolean ok = output_file_write(out, text->str, text->len, error);
+
+        g_string_truncate(text, 0);
+        return ok;
+}
+
 gboolean output_file_flush(OutputFile *out, GError **error)
 {
         gsize n = out->used;

@@ -23,6 +23,9 @@ void output_file_give(OutputFile *out, uid_t user, gid_t group);
 gboolean output_file_write(OutputFile *out, const void *data, gsize n, GError **error);
 gboolean output_file_flush(OutputFile *out, GError **error);
 
+/* The same for a text, which it empties. */
+gboolean output_file_take(OutputFile *out, GString *text, GError **error);
+
 /* Bytes that were written, flushed or not. */
 guint64 output_file_size(const OutputFile *out);
 

@@ -27,7 +27,7 @@ Drawer *drawer_new(void)
 
 /* Closes the pipes, at which the child ends, and waits for that. FALSE: there is none, or nobody
  * can say how it ended. */
-static gboolean end(Drawer *d, int *status)
+static gboolean drawer_end(Drawer *d, int *status)
 {
         pid_t ended;
 
@@ -52,7 +52,7 @@ void drawer_free(Drawer *d)
 
         if (!d)
                 return;
-        end(d, &status);
+        drawer_end(d, &status);
         g_free(d);
 }
 
@@ -80,13 +80,13 @@ static gboolean start(Drawer *d, GError **error)
 }
 
 /* Ends the child, which is no good any more, and says in error what was wrong with it. */
-static void fail(Drawer *d, GError **error)
+static void drawer_fail(Drawer *d, GError **error)
 {
         int status = 0;
 
         /* It may be in the middle of something, or hang. */
         kill(d->child, SIGTERM);
-        if (end(d, &status) && WIFSIGNALED(status) && WTERMSIG(status) != SIGTERM)
+        if (drawer_end(d, &status) && WIFSIGNALED(status) && WTERMSIG(status) != SIGTERM)
                 g_set_error(error, RAVEL_ERROR, RAVEL_ERROR_OUTPUT,
                             "ravel-draw ended before it had drawn: %s",
                             g_strsignal(WTERMSIG(status)));
@@ -161,7 +161,7 @@ char *drawer_draw(Drawer *d, const Drawing *drawing, DrawKind what, gsize *n, GE
             !send_bytes(d, drawing->steps->data, drawing->steps->len) ||
             !receive_bytes(d, &frame, sizeof frame) || frame.magic != DRAW_MAGIC ||
             frame.what > DRAW_FAILED || !(answer = receive_answer(d, &frame))) {
-                fail(d, error);
+                drawer_fail(d, error);
                 return NULL;
         }
         *n = (gsize)frame.n;

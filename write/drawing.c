@@ -10,7 +10,7 @@ static void append_step(Drawing *d, DrawingStep step)
         g_byte_array_append(d->steps, &byte, 1);
 }
 
-static void append_number(Drawing *d, guint32 number)
+static void drawing_append_number(Drawing *d, guint32 number)
 {
         g_byte_array_append(d->steps, (const guint8 *)&number, sizeof number);
 }
@@ -20,7 +20,7 @@ static void append_text(Drawing *d, const char *text)
         gsize n = strlen(text);
 
         g_assert(n < G_MAXINT32);
-        append_number(d, (guint32)n);
+        drawing_append_number(d, (guint32)n);
         g_byte_array_append(d->steps, (const guint8 *)text, (guint)n + 1);
 }
 
@@ -60,15 +60,15 @@ DrawingItem drawing_add_vertex(Drawing *d, const char *name)
 DrawingItem drawing_add_edge(Drawing *d, DrawingItem from, DrawingItem to)
 {
         append_step(d, STEP_EDGE);
-        append_number(d, from);
-        append_number(d, to);
+        drawing_append_number(d, from);
+        drawing_append_number(d, to);
         return d->n_items++;
 }
 
 void drawing_set(Drawing *d, DrawingItem item, const char *name, const char *value)
 {
         append_step(d, STEP_SET);
-        append_number(d, item);
+        drawing_append_number(d, item);
         append_text(d, name);
         append_text(d, value);
 }

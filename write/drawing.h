@@ -87,7 +87,7 @@ typedef struct {
         gsize n;
 } DrawBytes;
 
-/* Takes n bytes out of them, into to where that is not NULL. NULL: there are not so many. */
+/* Takes n bytes, copied to to if that is not NULL. NULL: fewer are left. */
 const guint8 *draw_bytes_take(DrawBytes *bytes, gsize n, gpointer to);
 
 /* Takes a text, which ends where its length says and has a NUL nowhere else. NULL: it is none. */

@@ -16,7 +16,7 @@ void field_append_text(GString *out, const char *text)
         g_string_append_c(out, '\t');
 }
 
-static double field_number(const Field *field, gconstpointer row)
+static double fields_field_number(const Field *field, gconstpointer row)
 {
         return G_STRUCT_MEMBER(double, row, field->offset);
 }
@@ -34,19 +34,19 @@ static void field_append_cell(GString *out, const Field *field, gconstpointer ro
                 path_append_integer(out, G_STRUCT_MEMBER(gint64, row, field->offset));
                 break;
         case FIELD_MEAN:
-                path_append_number(out, field_number(field, row), "%.0f");
+                path_append_number(out, fields_field_number(field, row), "%.0f");
                 break;
         case FIELD_CUT:
-                path_append_integer(out, (gint64)field_number(field, row));
+                path_append_integer(out, (gint64)fields_field_number(field, row));
                 break;
         case FIELD_DECIMAL:
-                path_append_number(out, field_number(field, row), "%.4f");
+                path_append_number(out, fields_field_number(field, row), "%.4f");
                 break;
         case FIELD_TEXT:
                 path_append_label_cell(out, G_STRUCT_MEMBER(const char *, row, field->offset));
                 break;
         default:
-                path_append_number(out, field_number(field, row), "%.6g");
+                path_append_number(out, fields_field_number(field, row), "%.6g");
         }
         g_string_append_c(out, '\t');
 }
@@ -71,22 +71,22 @@ static void field_put_value(Json *j, const Field *field, gconstpointer row)
                 break;
         case FIELD_MEAN:
         case FIELD_CUT:
-                json_time(j, (gint64)field_number(field, row));
+                json_time(j, (gint64)fields_field_number(field, row));
                 break;
         case FIELD_TEXT:
                 json_string(j, G_STRUCT_MEMBER(const char *, row, field->offset));
                 break;
         case FIELD_NUMBER:
-                json_number(j, field_number(field, row), "%.6g");
+                json_number(j, fields_field_number(field, row), "%.6g");
                 break;
         case FIELD_DECIMAL:
-                json_number(j, field_number(field, row), "%.4f");
+                json_number(j, fields_field_number(field, row), "%.4f");
                 break;
         default:
-                if (field->type == FIELD_KNOWN && field_number(field, row) < 0)
+                if (field->type == FIELD_KNOWN && fields_field_number(field, row) < 0)
                         json_null(j);
                 else
-                        json_number(j, field_number(field, row), "%.9g");
+                        json_number(j, fields_field_number(field, row), "%.9g");
         }
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  *
- * A table of the members of a struct, from which a row of it is written as TSV and as JSON.
+ * A table of the members of a struct, by which a row is written as TSV and as JSON.
  */
 #ifndef RAVEL_FIELDS_H
 #define RAVEL_FIELDS_H

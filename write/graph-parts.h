@@ -18,9 +18,9 @@ void write_graph_set_fill(Drawing *drawing, DrawingItem vertex, int share);
 /* The box of what sends but is not called. */
 void write_graph_set_client(Drawing *drawing, DrawingItem vertex);
 
-/* A name as a label. Graphviz sees an escape in every backslash (\N is the vertex's own
- * name) and an entity in every ampersand: backslash is what to write for one, "\\" in a
- * label and "%5C" in a tooltip or a graph's name. */
+/* A name as a label. Graphviz sees an escape in every backslash (\N is the vertex's own name) and
+ * an entity in every ampersand. backslash is the text to write for a backslash: "\\" in a label and
+ * "%5C" in a tooltip or a graph's name. */
 void write_graph_append_name(GString *label, const char *name, const char *backslash);
 
 #endif

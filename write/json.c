@@ -162,56 +162,11 @@ void json_number(Json *j, double number, const char *format)
         path_append_number(json_value(j), number, format);
 }
 
-void json_put_open(Json *j, const char *key, char bracket)
+void json_open_document(Json *j, const char *format)
 {
-        json_key(j, key);
-        json_open(j, bracket);
-}
-
-void json_put_boolean(Json *j, const char *key, gboolean value)
-{
-        json_key(j, key);
-        json_boolean(j, value);
-}
-
-void json_put_count(Json *j, const char *key, guint64 n)
-{
-        json_key(j, key);
-        json_count(j, n);
-}
-
-void json_put_integer(Json *j, const char *key, gint64 n)
-{
-        json_key(j, key);
-        json_integer(j, n);
-}
-
-void json_put_string(Json *j, const char *key, const char *text)
-{
-        json_key(j, key);
-        json_string(j, text);
-}
-
-void json_put_plain(Json *j, const char *key, const char *text)
-{
-        json_key(j, key);
-        json_plain(j, text);
-}
-
-void json_put_time(Json *j, const char *key, gint128 ns)
-{
-        json_key(j, key);
-        json_time(j, ns);
-}
-
-void json_put_id(Json *j, const char *key, guint64 id)
-{
-        json_key(j, key);
-        json_id(j, id);
-}
-
-void json_put_number(Json *j, const char *key, double number, const char *format)
-{
-        json_key(j, key);
-        json_number(j, number, format);
+        json_open(j, '{');
+        json_line(j, 2);
+        json_put_string(j, "format", format);
+        json_put_count(j, "version", 1);
+        json_line(j, 2);
 }

@@ -12,7 +12,7 @@ typedef struct {
         GString *text;      /* borrowed; what stands in it may be taken out at any time */
         gboolean inside;    /* something stands in the innermost brackets */
         gboolean after_key; /* the next value belongs to a key */
-        int line;           /* the next value or key begins a line, after so many blanks; or -1 */
+        int line;           /* blanks of the line that the next value or key begins; -1: none */
         gboolean tight;     /* without a blank: programs alone read it */
 } Json;
 
@@ -48,14 +48,18 @@ void json_id(Json *json, guint64 id);
 void json_number(Json *json, double number, const char *format);
 
 /* A key and its value. */
-void json_put_open(Json *json, const char *key, char bracket);
-void json_put_boolean(Json *json, const char *key, gboolean value);
-void json_put_count(Json *json, const char *key, guint64 n);
-void json_put_integer(Json *json, const char *key, gint64 n);
-void json_put_string(Json *json, const char *key, const char *text);
-void json_put_plain(Json *json, const char *key, const char *text);
-void json_put_time(Json *json, const char *key, gint128 ns);
-void json_put_id(Json *json, const char *key, guint64 id);
-void json_put_number(Json *json, const char *key, double number, const char *format);
+#define json_put_open(json, key, bracket)  (json_key(json, key), json_open(json, bracket))
+#define json_put_boolean(json, key, value) (json_key(json, key), json_boolean(json, value))
+#define json_put_count(json, key, n)       (json_key(json, key), json_count(json, n))
+#define json_put_integer(json, key, n)     (json_key(json, key), json_integer(json, n))
+#define json_put_string(json, key, text)   (json_key(json, key), json_string(json, text))
+#define json_put_plain(json, key, text)    (json_key(json, key), json_plain(json, text))
+#define json_put_time(json, key, ns)       (json_key(json, key), json_time(json, ns))
+#define json_put_id(json, key, id)         (json_key(json, key), json_id(json, id))
+#define json_put_number(json, key, number, format)                                                 \
+        (json_key(json, key), json_number(json, number, format))
+
+/* The start of a versioned document: "{", its format and version 1. */
+void json_open_document(Json *json, const char *format);
 
 #endif

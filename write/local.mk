@@ -8,7 +8,6 @@ libravel_a_SOURCES += \
 	%D%/page-data.c \
 	%D%/page.c \
 	%D%/path-write.c \
-	%D%/pattern-order.c \
 	%D%/text-table.c \
 	%D%/trust-text.c \
 	%D%/write-diff-rows.c \

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  *
- * A page that stands alone: one HTML file with its script (write/page.js), its
- * style (write/page.css) and its data, which may run nothing else and fetch
- * nothing at all: its content-security policy names the script and the style by
- * their hashes. What comes from packets is in the data alone, which the script sets
- * as text.
+ * A page that stands alone: one HTML file with its script (write/page.js), its style
+ * (write/page.css) and its data. It runs nothing else and fetches nothing: its content-security
+ * policy names script and style by their hashes. What comes from packets is in the data alone,
+ * which the script sets as text.
  */
 #ifndef RAVEL_PAGE_H
 #define RAVEL_PAGE_H

@@ -16,9 +16,8 @@ char *trust_in_counts(double probability, double elsewhere);
  * probability of a path in each ("0.02 and 0.03"). Newly allocated. */
 char *trust_in_changes(const char *names, const char *probabilities);
 
-/* How often parents that were guessed and given 0.9 or more are right, on systems of known truth
- * with about this mean parallelism, with or without operations; or that none is known. Newly
- * allocated.
+/* How often guessed parents with 0.9 or more are right, on systems of known truth with about this
+ * mean parallelism, with or without operations; or that no such system is known. Newly allocated.
  */
 char *trust_in_probabilities(double parallelism, gboolean operations);
 

@@ -77,7 +77,7 @@ static void put_values(Json *j, const DiffRow *row)
         }
 }
 
-static void put_pattern(Json *j, const DiffPattern *p)
+static void diff_out_put_pattern(Json *j, const DiffPattern *p)
 {
         json_key(j, "pattern");
         if (!p) {
@@ -91,7 +91,7 @@ static void put_pattern(Json *j, const DiffPattern *p)
 }
 
 /* By drawings, in a run that has them: the count, and a standard error. */
-static void put_drawn(const Diff *d, Json *j, const DiffPattern *p)
+static void diff_out_put_drawn(const Diff *d, Json *j, const DiffPattern *p)
 {
         json_put_open(j, "drawn", '[');
         for (int side = 0; side < N_SIDES; side++) {
@@ -114,7 +114,7 @@ static void append_json(const Diff *d, const DiffRow *row, gpointer data)
         json_line(j, 4);
         json_open(j, '{');
         json_put_string(j, "kind", diff_row_kinds[row->kind]);
-        put_pattern(j, row->pattern);
+        diff_out_put_pattern(j, row->pattern);
         if (row->node)
                 json_put_string(j, "node", node_table_name(d->nodes, row->node->node));
         if (row->vertex >= 0) {
@@ -128,7 +128,7 @@ static void append_json(const Diff *d, const DiffRow *row, gpointer data)
         json_count(j, row->count[DIFF_B]);
         json_close(j, ']');
         if (row->kind == DIFF_ROW_SHARE && (d->is_drawn[DIFF_A] || d->is_drawn[DIFF_B]))
-                put_drawn(d, j, row->pattern);
+                diff_out_put_drawn(d, j, row->pattern);
         json_put_boolean(j, "beyond", diff_row_beyond(row));
         json_line(j, 5);
         put_values(j, row);
@@ -146,11 +146,7 @@ void diff_write_json(const Diff *d, GString *text)
 {
         Json json = JSON_IN(text);
 
-        json_open(&json, '{');
-        json_line(&json, 2);
-        json_put_string(&json, "format", "ravel diff");
-        json_put_count(&json, "version", 1);
-        json_line(&json, 2);
+        json_open_document(&json, "ravel diff");
         json_put_open(&json, "changes", '[');
         diff_each_row(d, append_json, &json);
         json_close(&json, ']');

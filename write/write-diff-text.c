@@ -17,7 +17,7 @@ enum {
         MIN_NAME = 20   /* narrower, nothing is told apart */
 };
 
-static void append_count(GString *out, guint64 n, const char *what)
+static void diff_text_append_count(GString *out, guint64 n, const char *what)
 {
         g_autofree char *text = path_format_count(n);
 
@@ -31,7 +31,7 @@ static char *format_signed(gint64 ns)
         return g_strdup_printf("%s%s", ns > 0 ? "+" : "", text);
 }
 
-static char *format_percent(double part, const char *unit)
+static char *diff_text_format_percent(double part, const char *unit)
 {
         char text[G_ASCII_DTOSTR_BUF_SIZE];
 
@@ -45,7 +45,7 @@ typedef struct {
         guint drop;
 } Heading;
 
-static TextTable *new_table(const Heading *headings, guint n)
+static TextTable *diff_text_new_table(const Heading *headings, guint n)
 {
         TextTable *table = text_table_new();
 
@@ -64,8 +64,8 @@ typedef struct {
 } Tables;
 
 /* by_path: with a line for each path before its rows. */
-static void append_table(GString *out, const char *title, TextTable *table, const Tables *t,
-                         gboolean by_path)
+static void diff_text_append_table(GString *out, const char *title, TextTable *table,
+                                   const Tables *t, gboolean by_path)
 {
         guint next = 0;
 
@@ -113,10 +113,10 @@ static void add_delay_row(TextTable *table, char *name, const DiffRow *row)
         text_table_add(table, path_format_duration(d->value[DIFF_A]));
         text_table_add(table, path_format_duration(d->value[DIFF_B]));
         text_table_add(table, format_signed(change));
-        text_table_add(table,
-                       d->value[DIFF_A] > 0
-                               ? format_percent((double)change / (double)d->value[DIFF_A], "%")
-                               : g_strdup("-"));
+        text_table_add(table, d->value[DIFF_A] > 0
+                                      ? diff_text_format_percent(
+                                                (double)change / (double)d->value[DIFF_A], "%")
+                                      : g_strdup("-"));
         text_table_add(table, g_strdup_printf("%s to %s", low, high));
         if (row->quantile != DIFF_P50 || (!row->node && !row->pattern))
                 text_table_add(table, g_strdup(""));
@@ -151,7 +151,7 @@ static void add_path_row(const Diff *d, Tables *t, const DiffRow *row)
                       row);
 }
 
-static void add_row(const Diff *d, const DiffRow *row, gpointer data)
+static void diff_text_add_row(const Diff *d, const DiffRow *row, gpointer data)
 {
         Tables *t = data;
 
@@ -160,8 +160,8 @@ static void add_row(const Diff *d, const DiffRow *row, gpointer data)
         if (row->kind == DIFF_ROW_SHARE) {
                 const DiffPattern *p = row->pattern;
                 g_autofree char *title = path_pattern_title(p->label, p->signature);
-                g_autofree char *low = format_percent(p->low, "pp"),
-                                *high = format_percent(p->high, "pp");
+                g_autofree char *low = diff_text_format_percent(p->low, "pp"),
+                                *high = diff_text_format_percent(p->high, "pp");
 
                 text_table_add(t->shares, text_shorten(title, t->name_width));
                 for (int side = 0; side < N_SIDES; side++)
@@ -172,8 +172,8 @@ static void add_row(const Diff *d, const DiffRow *row, gpointer data)
                 text_table_add(t->shares, g_strdup(!p->count[DIFF_A]   ? "new"
                                                    : !p->count[DIFF_B] ? "gone"
                                                                        : ""));
-                text_table_add(t->shares,
-                               format_percent(row->share[DIFF_B] - row->share[DIFF_A], "pp"));
+                text_table_add(t->shares, diff_text_format_percent(
+                                                  row->share[DIFF_B] - row->share[DIFF_A], "pp"));
                 text_table_add(t->shares, g_strdup_printf("%s to %s", low, high));
         } else if (!row->pattern) {
                 g_autofree char *queue =
@@ -214,8 +214,10 @@ static void append_side(const Diff *d, int side, const char *name, GString *out,
         char text[G_ASCII_DTOSTR_BUF_SIZE];
 
         g_string_append_printf(line, "%c  ", 'A' + side);
-        append_count(line, d->paths[side], d->paths[side] == 1 ? "path of " : "paths of ");
-        append_count(line, d->patterns[side], d->patterns[side] == 1 ? "pattern (" : "patterns (");
+        diff_text_append_count(line, d->paths[side],
+                               d->paths[side] == 1 ? "path of " : "paths of ");
+        diff_text_append_count(line, d->patterns[side],
+                               d->patterns[side] == 1 ? "pattern (" : "patterns (");
         g_string_append_printf(line, "%s)", printable);
         if (!d->has_paths[side] && d->paths[side]) {
                 g_string_append_printf(line,
@@ -229,7 +231,7 @@ static void append_side(const Diff *d, int side, const char *name, GString *out,
 }
 
 /* Where paths are counted by drawings: that they are. */
-static void append_trust(const Diff *d, GString *out, guint width)
+static void diff_text_append_trust(const Diff *d, GString *out, guint width)
 {
         g_autofree char *text = diff_trust_in_counts(d);
 
@@ -243,12 +245,13 @@ static void append_compared(const Diff *d, GString *out, guint width)
         guint tested, only[N_SIDES];
 
         count_tested(d, &tested, only);
-        append_count(line, d->by_pattern->len,
-                     d->by_pattern->len == 1 ? "pattern, of which " : "patterns, of which ");
-        append_count(line, only[DIFF_A],
-                     only[DIFF_A] == 1 ? "is in A only and " : "are in A only and ");
-        append_count(line, only[DIFF_B], "in B only; the delays of ");
-        append_count(line, tested, "that both have.");
+        diff_text_append_count(line, d->by_pattern->len,
+                               d->by_pattern->len == 1 ? "pattern, of which "
+                                                       : "patterns, of which ");
+        diff_text_append_count(line, only[DIFF_A],
+                               only[DIFF_A] == 1 ? "is in A only and " : "are in A only and ");
+        diff_text_append_count(line, only[DIFF_B], "in B only; the delays of ");
+        diff_text_append_count(line, tested, "that both have.");
         text_append_wrapped(out, line->str, " ", 0, width);
 }
 
@@ -276,9 +279,12 @@ void diff_write_text(const Diff *d, const char *const names[N_SIDES], guint widt
                 { "path", 0 }, { "paths A", 0 }, { "paths B", 0 },
                 { "", 0 },     { "change", 0 },  { "interval of the change", 1 },
         };
-        g_autoptr(TextTable) nodes = new_table(node_headings, G_N_ELEMENTS(node_headings));
-        g_autoptr(TextTable) patterns = new_table(pattern_headings, G_N_ELEMENTS(pattern_headings));
-        g_autoptr(TextTable) shares = new_table(share_headings, G_N_ELEMENTS(share_headings));
+        g_autoptr(TextTable) nodes =
+                diff_text_new_table(node_headings, G_N_ELEMENTS(node_headings));
+        g_autoptr(TextTable) patterns =
+                diff_text_new_table(pattern_headings, G_N_ELEMENTS(pattern_headings));
+        g_autoptr(TextTable) shares =
+                diff_text_new_table(share_headings, G_N_ELEMENTS(share_headings));
         g_autoptr(GArray) starts = g_array_new(FALSE, FALSE, sizeof(guint));
         g_autoptr(GPtrArray) paths = g_ptr_array_new();
         Tables tables = { .nodes = nodes,
@@ -291,11 +297,13 @@ void diff_write_text(const Diff *d, const char *const names[N_SIDES], guint widt
 
         for (int side = 0; side < N_SIDES; side++)
                 append_side(d, side, names[side], out, width);
-        append_trust(d, out, width);
-        diff_each_row(d, add_row, &tables);
-        append_table(out, "Nodes: own time of a call, on all paths", nodes, &tables, FALSE);
-        append_table(out, "Paths: latency, and own time of a call", patterns, &tables, TRUE);
-        append_table(out, "Paths: share of all", shares, &tables, FALSE);
+        diff_text_append_trust(d, out, width);
+        diff_each_row(d, diff_text_add_row, &tables);
+        diff_text_append_table(out, "Nodes: own time of a call, on all paths", nodes, &tables,
+                               FALSE);
+        diff_text_append_table(out, "Paths: latency, and own time of a call", patterns, &tables,
+                               TRUE);
+        diff_text_append_table(out, "Paths: share of all", shares, &tables, FALSE);
         if (!text_table_rows(nodes) && !text_table_rows(patterns) && !text_table_rows(shares))
                 g_string_append(out, "\nNo change beyond chance.\n");
         g_string_append_c(out, '\n');

@@ -67,22 +67,12 @@ static gboolean append_tree(Json *j, Drawer *drawer, const Diff *d, const DiffPa
         }
         json_close(j, ']');
         json_put_integer(j, "hidden", p->tree->hidden);
-        json_put_integer(j, "width", layout->width);
-        json_put_integer(j, "height", layout->height);
-        json_put_open(j, "boxes", '[');
-        for (guint32 i = 0; i < layout->n; i++) {
-                const TreeBox *b = &layout->boxes[i];
-                json_open(j, '[');
-                page_numbers(j, b->x, b->y, b->width, b->height);
-                json_string(j, b->edge);
-                json_close(j, ']');
-        }
-        json_close(j, ']');
+        tree_layout_put(layout, j);
         return TRUE;
 }
 
-static gboolean append_pattern(Json *j, Drawer *drawer, const Diff *d, const DiffPattern *p,
-                               GError **error)
+static gboolean diff_page_append_pattern(Json *j, Drawer *drawer, const Diff *d,
+                                         const DiffPattern *p, GError **error)
 {
         json_open(j, '{');
         json_put_id(j, "id", p->id);
@@ -113,8 +103,8 @@ static gboolean append_pattern(Json *j, Drawer *drawer, const Diff *d, const Dif
         return TRUE;
 }
 
-/* Those that are compared in full or differ in count; then the rest, most first. */
-static gboolean append_patterns(Json *j, const Diff *d, GError **error)
+/* Patterns that are compared in full or differ in count; then the rest, most first. */
+static gboolean diff_page_append_patterns(Json *j, const Diff *d, GError **error)
 {
         g_autoptr(Drawer) drawer = drawer_new();
         guint rest = 0;
@@ -125,7 +115,7 @@ static gboolean append_patterns(Json *j, const Diff *d, GError **error)
 
                 if (!p->tested && !p->beyond && ++rest > MAX_SHARES)
                         continue;
-                if (!append_pattern(j, drawer, d, p, error))
+                if (!diff_page_append_pattern(j, drawer, d, p, error))
                         return FALSE;
         }
         json_close(j, ']');
@@ -133,8 +123,8 @@ static gboolean append_patterns(Json *j, const Diff *d, GError **error)
         return TRUE;
 }
 
-/* Those that have calls. */
-static void append_nodes(Json *j, const char *key, const GArray *nodes)
+/* Nodes with calls. */
+static void diff_page_append_nodes(Json *j, const char *key, const GArray *nodes)
 {
         json_put_open(j, key, '[');
         for (guint i = 0; i < nodes->len; i++) {
@@ -191,9 +181,9 @@ gboolean diff_write_page(const Diff *d, const char *const names[N_SIDES], Output
         append_delay(j, &d->latency[DIFF_P50]);
         append_delay(j, &d->latency[DIFF_P99]);
         json_close(j, ']');
-        append_nodes(j, "byNode", d->by_node);
-        append_nodes(j, "queued", d->queued);
-        if (!append_patterns(j, d, error))
+        diff_page_append_nodes(j, "byNode", d->by_node);
+        diff_page_append_nodes(j, "queued", d->queued);
+        if (!diff_page_append_patterns(j, d, error))
                 return FALSE;
         json_close(j, '}');
         return page_write(file, "ravel diff", text, error);

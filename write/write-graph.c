@@ -9,7 +9,6 @@
 #include "paths/pattern-text.h"
 #include "paths/verdict.h"
 #include "write/graph-parts.h"
-#include "write/pattern-order.h"
 #include "write/text-table.h"
 #include "write/write-vertices.h"
 
@@ -28,7 +27,7 @@ typedef struct {
         guint32 slowest; /* vertex */
 } DrawnPattern;
 
-static void append_duration(GString *text, const char *before, gint64 ns, const char *after)
+static void graph_append_duration(GString *text, const char *before, gint64 ns, const char *after)
 {
         g_autofree char *duration = path_format_duration(ns);
 
@@ -42,8 +41,8 @@ static void append_share(GString *text, gint128 part, const DrawnPattern *d)
         g_string_append_printf(text, " (%s)", share);
 }
 
-static void append_operation(GString *label, const char *before, const PatternNode *n,
-                             const char *backslash)
+static void graph_append_operation(GString *label, const char *before, const PatternNode *n,
+                                   const char *backslash)
 {
         g_autofree char *operation = path_node_operation(n);
         g_autofree char *shown = operation ? text_shorten(operation, GRAPH_LABEL_WIDTH) : NULL;
@@ -61,7 +60,7 @@ static void append_times(GString *label, const CollapsedCall *v)
 }
 
 /* Of all its calls, for a path. */
-static gint64 of_all(const DrawnPattern *d, const CollapsedCall *v, const Histogram *h)
+static gint64 graph_of_all(const DrawnPattern *d, const CollapsedCall *v, const Histogram *h)
 {
         return v->n == 1 ? histogram_mean(h)
                          : (gint64)(h->sum / (gint128)MAX(d->pattern->count, 1));
@@ -69,29 +68,31 @@ static gint64 of_all(const DrawnPattern *d, const CollapsedCall *v, const Histog
 
 static gint64 own_of_all(const DrawnPattern *d, const CollapsedCall *v)
 {
-        return of_all(d, v, &v->all.own);
+        return graph_of_all(d, v, &v->all.own);
 }
 
-static void set_title(const DrawnPattern *d, const PathSet *set, guint32 rank)
+static void graph_set_title(const DrawnPattern *d, const PathSet *set, guint32 rank)
 {
         const PathPattern *p = d->pattern;
         g_autoptr(GString) title = g_string_new(NULL);
         const Histogram *latency = &p->nodes[0].latency;
-        gint128 network = path_pattern_network(p);
+        gint128 network = path_pattern_sum(p, NODE_NETWORK);
 
         g_string_append_printf(title, "%u.  ", rank + 1);
-        append_operation(title, "", &p->nodes[0], "\\\\");
+        graph_append_operation(title, "", &p->nodes[0], "\\\\");
         if (p->label)
                 g_string_append(title, "\\n");
-        append_duration(title, "p50 ", histogram_quantile(latency, 0.5), "");
-        append_duration(title, ", p99 ", histogram_quantile(latency, 0.99), "");
+        graph_append_duration(title, "p50 ", histogram_quantile(latency, 0.5), "");
+        graph_append_duration(title, ", p99 ", histogram_quantile(latency, 0.99), "");
         if (p->goes_on) {
-                append_duration(title, "\\ncompletion p50 ",
-                                histogram_quantile(&p->completion, 0.5), "");
-                append_duration(title, ", p99 ", histogram_quantile(&p->completion, 0.99), "");
+                graph_append_duration(title, "\\ncompletion p50 ",
+                                      histogram_quantile(&p->completion, 0.5), "");
+                graph_append_duration(title, ", p99 ", histogram_quantile(&p->completion, 0.99),
+                                      "");
         }
         if (network > 0) {
-                append_duration(title, "\\nnetwork ", (gint64)(network / (gint128)p->count), "");
+                graph_append_duration(title, "\\nnetwork ", (gint64)(network / (gint128)p->count),
+                                      "");
                 append_share(title, network, d);
         }
         if (path_set_find_doubt(set, p) >= 0)
@@ -121,21 +122,23 @@ static void set_tooltip(const DrawnPattern *d, DrawingItem vertex, const Collaps
 
         write_graph_append_name(tip, node_table_written(d->nodes, n->node), "%5C");
         append_times(tip, v);
-        append_operation(tip, " ", n, "%5C");
-        append_duration(tip, ": latency p50 ", histogram_quantile(&n->latency, 0.5), "");
-        append_duration(tip, ", p99 ", histogram_quantile(&n->latency, 0.99), "");
-        append_duration(tip, ", own time ", own_of_all(d, v), "");
+        graph_append_operation(tip, " ", n, "%5C");
+        graph_append_duration(tip, ": latency p50 ", histogram_quantile(&n->latency, 0.5), "");
+        graph_append_duration(tip, ", p99 ", histogram_quantile(&n->latency, 0.99), "");
+        graph_append_duration(tip, ", own time ", own_of_all(d, v), "");
         append_share(tip, n->own.sum, d);
         if (n->workers > 0) {
-                append_duration(tip, ", of it queued ", of_all(d, v, &n->own_queued), "");
-                append_duration(tip, ", serving ", of_all(d, v, &n->serving), "");
+                graph_append_duration(tip, ", of it queued ", graph_of_all(d, v, &n->own_queued),
+                                      "");
+                graph_append_duration(tip, ", serving ", graph_of_all(d, v, &n->serving), "");
         }
         if (n->connecting.sum > 0)
-                append_duration(tip, ", before it connecting ", of_all(d, v, &n->connecting), "");
+                graph_append_duration(tip, ", before it connecting ",
+                                      graph_of_all(d, v, &n->connecting), "");
         drawing_set(d->drawing, vertex, "tooltip", tip->str);
 }
 
-static DrawingItem add_vertex(const DrawnPattern *d, guint32 i)
+static DrawingItem graph_add_vertex(const DrawnPattern *d, guint32 i)
 {
         const CollapsedCall *v = &d->tree->vertices[i];
         const PatternNode *n = &v->all;
@@ -148,13 +151,14 @@ static DrawingItem add_vertex(const DrawnPattern *d, guint32 i)
         DrawingItem vertex = drawing_add_vertex(d->drawing, id);
         write_graph_append_name(label, name, "\\\\");
         append_times(label, v);
-        append_operation(label, "\\n", n, "\\\\");
-        append_duration(label, "\\n", histogram_mean(&n->latency), "");
+        graph_append_operation(label, "\\n", n, "\\\\");
+        graph_append_duration(label, "\\n", histogram_mean(&n->latency), "");
         if (i == d->slowest) {
-                append_duration(label, "\\nmost time:\\nown ", own_of_all(d, v), "");
+                graph_append_duration(label, "\\nmost time:\\nown ", own_of_all(d, v), "");
                 append_share(label, n->own.sum, d);
                 if (n->workers > 0)
-                        append_duration(label, "\\nqueued ", of_all(d, v, &n->own_queued), "");
+                        graph_append_duration(label, "\\nqueued ",
+                                              graph_of_all(d, v, &n->own_queued), "");
                 drawing_set(d->drawing, vertex, "peripheries", "2");
                 drawing_set(d->drawing, vertex, "penwidth", "2");
                 drawing_set(d->drawing, vertex, "fontname", "Helvetica-Bold");
@@ -167,7 +171,7 @@ static DrawingItem add_vertex(const DrawnPattern *d, guint32 i)
         return vertex;
 }
 
-static void add_edge(const DrawnPattern *d, DrawingItem from, DrawingItem to, guint32 i)
+static void graph_add_edge(const DrawnPattern *d, DrawingItem from, DrawingItem to, guint32 i)
 {
         const PathPattern *p = d->pattern;
         const PatternNode *n = &d->tree->vertices[i].all;
@@ -182,14 +186,15 @@ static void add_edge(const DrawnPattern *d, DrawingItem from, DrawingItem to, gu
                         (gint64)CLAMP(path_pattern_completion(p)->sum, G_MININT64, G_MAXINT64);
                 g_string_append_printf(label, NBSP "%s %s\\l", count,
                                        p->count == 1 ? "path" : "paths");
-                append_duration(label, NBSP, total, " in all\\l");
+                graph_append_duration(label, NBSP, total, " in all\\l");
         } else {
-                append_duration(label, NBSP "after ", histogram_mean(&n->call_delay), "\\l");
+                graph_append_duration(label, NBSP "after ", histogram_mean(&n->call_delay), "\\l");
                 if (n->queued.sum > 0)
-                        append_duration(label, NBSP "queued ", histogram_mean(&n->queued), "\\l");
+                        graph_append_duration(label, NBSP "queued ", histogram_mean(&n->queued),
+                                              "\\l");
                 if (n->connecting.sum > 0)
-                        append_duration(label, NBSP "connecting ", histogram_mean(&n->connecting),
-                                        "\\l");
+                        graph_append_duration(label, NBSP "connecting ",
+                                              histogram_mean(&n->connecting), "\\l");
         }
         drawing_set(d->drawing, edge, "label", label->str);
 }
@@ -209,7 +214,7 @@ static void add_rest(const DrawnPattern *d, DrawingItem root, guint32 n, const C
                 g_string_append(label, "\\nmost time in\\n");
                 write_graph_append_name(label, name, "\\\\");
                 append_times(label, slowest);
-                append_duration(label, ": own ", own_of_all(d, slowest), "");
+                graph_append_duration(label, ": own ", own_of_all(d, slowest), "");
                 append_share(label, slowest->all.own.sum, d);
         }
         DrawingItem vertex = drawing_add_vertex(d->drawing, "rest");
@@ -240,13 +245,13 @@ static Drawing *draw_pattern(const PathSet *set, const PathPattern *p, guint32 r
         DrawnPattern d = { drawing_new(name),     path_set_nodes(set),          p, tree,
                            path_pattern_total(p), collapsed_tree_slowest(whole) };
         write_graph_set_defaults(d.drawing);
-        set_title(&d, set, rank);
+        graph_set_title(&d, set, rank);
         DrawingItem client = add_client(&d);
         for (guint32 i = 0; i < tree->n_vertices; i++) {
                 guint32 parent = tree->vertices[i].parent;
 
-                vertices[i] = add_vertex(&d, i);
-                add_edge(&d, i == 0 ? client : vertices[parent], vertices[i], i);
+                vertices[i] = graph_add_vertex(&d, i);
+                graph_add_edge(&d, i == 0 ? client : vertices[parent], vertices[i], i);
         }
         if (tree->hidden > 0)
                 add_rest(&d, vertices[0], tree->hidden, whole);

@@ -8,8 +8,6 @@
 #include "write/json.h"
 #include "write/path-write.h"
 
-enum { FLUSH_SIZE = 1 << 16 };
-
 /* null where it is none. */
 static void put_index(Json *j, const char *key, guint32 i, guint32 none)
 {
@@ -18,17 +16,6 @@ static void put_index(Json *j, const char *key, guint32 i, guint32 none)
                 json_null(j);
         else
                 json_count(j, i);
-}
-
-/* Writes the text once there is enough of it, or in any case (all). */
-static gboolean flush(Json *j, gboolean all, OutputFile *file, GError **error)
-{
-        if (!all && j->text->len < FLUSH_SIZE)
-                return TRUE;
-        if (!output_file_write(file, j->text->str, j->text->len, error))
-                return FALSE;
-        g_string_truncate(j->text, 0);
-        return TRUE;
 }
 
 /* --- patterns --------------------------------------------------------------- */
@@ -100,7 +87,7 @@ static void put_node(Json *j, const PathSet *set, const PathPattern *p, guint32 
 }
 
 /* null where what was captured is not fit: the summary says why. */
-static void put_probability(Json *j, const PathSet *set, double p)
+static void paths_json_put_probability(Json *j, const PathSet *set, double p)
 {
         json_key(j, "probability");
         if (path_set_shows_probability(set))
@@ -110,14 +97,15 @@ static void put_probability(Json *j, const PathSet *set, double p)
 }
 
 /* By drawings, where most instances are probably wrong. */
-static void put_drawn(Json *j, const PathPattern *p)
+static void paths_json_put_drawn(Json *j, const PathPattern *p)
 {
         json_put_number(j, "drawn", p->drawn, "%.6g");
         json_put_number(j, "drawn_error", p->drawn_error, "%.6g");
 }
 
-static gboolean put_pattern(Json *j, const PathSet *set, const PathPattern *p, guint32 rank,
-                            gboolean misassigned, OutputFile *file, GError **error)
+static gboolean paths_json_put_pattern(Json *j, const PathSet *set, const PathPattern *p,
+                                       guint32 rank, gboolean misassigned, OutputFile *file,
+                                       GError **error)
 {
         int doubt = path_set_find_doubt(set, p);
 
@@ -133,8 +121,8 @@ static gboolean put_pattern(Json *j, const PathSet *set, const PathPattern *p, g
         json_line(j, 5);
         json_put_count(j, "count", p->count);
         if (path_set_is_drawn(set))
-                put_drawn(j, p);
-        put_probability(j, set, p->probability);
+                paths_json_put_drawn(j, p);
+        paths_json_put_probability(j, set, p->probability);
         put_index(j, "doubt", (guint32)doubt, (guint32)-1);
         if (misassigned) {
                 json_put_boolean(j, "misassigned", TRUE);
@@ -152,12 +140,12 @@ static gboolean put_pattern(Json *j, const PathSet *set, const PathPattern *p, g
         json_put_open(j, "nodes", '[');
         for (guint32 i = 0; i < p->n_nodes; i++) {
                 put_node(j, set, p, i);
-                if (!flush(j, FALSE, file, error))
+                if (!output_file_take(file, j->text, error))
                         return FALSE;
         }
         json_close(j, ']');
         json_close(j, '}');
-        return flush(j, TRUE, file, error);
+        return output_file_take(file, j->text, error);
 }
 
 /* --- the summary ------------------------------------------------------------- */
@@ -194,7 +182,7 @@ static void put_trust(Json *j, const PathSet *set)
                 json_put_string(j, "name", node_table_name(path_set_nodes(set), node));
                 json_put_count(j, "calls", trust[node].calls);
                 json_put_count(j, "guessed", trust[node].guessed);
-                put_probability(j, set, trust[node].right / (double)trust[node].calls);
+                paths_json_put_probability(j, set, trust[node].right / (double)trust[node].calls);
                 json_close(j, '}');
         }
         json_close(j, ']');
@@ -273,7 +261,7 @@ static void put_verdict(Json *j, const PathSet *set)
         json_close(j, ']');
 }
 
-static void put_summary(Json *j, const PathSet *set)
+static void paths_json_put_summary(Json *j, const PathSet *set)
 {
         const PathSetSummary *summary = path_set_summary(set);
 
@@ -318,7 +306,7 @@ static void put_vertex(Json *j, const PathSet *set, guint32 i)
         put_index(j, "parent", v->parent, NO_VERTEX);
         json_put_string(j, "name", node_table_name(path_set_nodes(set), v->node));
         json_put_count(j, "count", v->count);
-        put_probability(j, set, v->probability);
+        paths_json_put_probability(j, set, v->probability);
         json_put_string(j, "end", v->end == PATH_GOES_ON ? NULL : path_end_name(v->end));
         json_put_open(j, "delays", '[');
         for (guint k = 0; k < v->delays->len; k++) {
@@ -344,7 +332,7 @@ static gboolean put_graph(Json *j, const PathSet *set, OutputFile *file, GError 
         json_put_open(j, "graph", '[');
         for (guint32 i = 0; i < path_graph_size(graph); i++) {
                 put_vertex(j, set, i);
-                if (!flush(j, FALSE, file, error))
+                if (!output_file_take(file, j->text, error))
                         return FALSE;
         }
         json_close(j, ']');
@@ -358,17 +346,14 @@ gboolean path_write_json(const PathSet *set, const PathWriteOptions *options, Ou
         g_autofree gboolean *misassigned = misassigned_find(set);
         Json j = JSON_IN(text);
 
-        json_open(&j, '{');
-        json_line(&j, 2);
-        json_put_string(&j, "format", "ravel paths");
-        json_put_count(&j, "version", 1);
-        json_line(&j, 2);
-        put_summary(&j, set);
+        json_open_document(&j, "ravel paths");
+        paths_json_put_summary(&j, set);
         json_line(&j, 2);
         json_put_open(&j, "patterns", '[');
         for (guint32 i = 0; i < options->n_patterns; i++)
-                if (!put_pattern(&j, set, path_set_pattern(set, options->rank[i]), i,
-                                 misassigned && misassigned[options->rank[i]], file, error))
+                if (!paths_json_put_pattern(&j, set, path_set_pattern(set, options->rank[i]), i,
+                                            misassigned && misassigned[options->rank[i]], file,
+                                            error))
                         return FALSE;
         json_close(&j, ']');
         if (!put_graph(&j, set, file, error))
@@ -376,5 +361,5 @@ gboolean path_write_json(const PathSet *set, const PathWriteOptions *options, Ou
         g_string_append_c(text, '\n');
         json_close(&j, '}');
         g_string_append_c(text, '\n');
-        return flush(&j, TRUE, file, error);
+        return output_file_take(file, text, error);
 }

@@ -60,7 +60,7 @@ static gboolean is_exact(gint64 integer)
         return integer >= -limit && integer <= limit;
 }
 
-static void put_value(Json *j, const StoreValue *value)
+static void query_put_value(Json *j, const StoreValue *value)
 {
         if (value->type == STORE_NULL) {
                 json_null(j);
@@ -147,7 +147,7 @@ gboolean query_write_tsv(StoreQuery *query, OutputFile *out, GError **error)
 }
 
 /* Of two members of one name most readers would lose one. */
-static gboolean check_names(const StoreQuery *query, GError **error)
+static gboolean query_check_names(const StoreQuery *query, GError **error)
 {
         g_autoptr(GHashTable) names = g_hash_table_new(g_str_hash, g_str_equal);
 
@@ -171,7 +171,7 @@ gboolean query_write_json(StoreQuery *query, OutputFile *out, GError **error)
         guint n = store_query_columns(query);
         int status;
 
-        if (!check_names(query, error))
+        if (!query_check_names(query, error))
                 return FALSE;
         while ((status = store_query_next(query, error)) > 0) {
                 Json json = JSON_IN(text);
@@ -181,7 +181,7 @@ gboolean query_write_json(StoreQuery *query, OutputFile *out, GError **error)
                         StoreValue value = store_query_value(query, i);
 
                         json_string_key(&json, store_query_column_name(query, i));
-                        put_value(&json, &value);
+                        query_put_value(&json, &value);
                 }
                 json_close(&json, '}');
                 g_string_append_c(text, '\n');

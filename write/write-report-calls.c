@@ -27,7 +27,7 @@ static void texts_clear(Texts *t)
         g_ptr_array_unref(t->texts);
 }
 
-static guint number_of(Texts *t, const char *text)
+static guint report_page_number_of(Texts *t, const char *text)
 {
         gpointer number = g_hash_table_lookup(t->numbers, text);
 
@@ -67,11 +67,10 @@ static void append_loads(Json *j, const Report *r)
 /* --- the slowest requests ------------------------------------------------------------- */
 
 /* Callee, parent; start, entry, reply and end after the request's start; own time, network;
- * probability, candidates, operation or -1, port or 0; how it continues and queued, where it does;
- * queued for a worker; how long before it its connection was opened, where its caller waited for
- * that. */
-static void append_call(Json *j, const ReportRequest *q, guint i, const StoreReader *reader,
-                        Texts *labels)
+ * probability, candidates, operation or -1, port or 0. Then, as far as a call has them: how it
+ * continues, queued; queued for a worker; time since its connection was opened. */
+static void report_page_append_call(Json *j, const ReportRequest *q, guint i,
+                                    const StoreReader *reader, Texts *labels)
 {
         const PathCall *c = &g_array_index(q->calls, PathCall, i);
         const char *label = store_reader_label(reader, c->label);
@@ -88,7 +87,7 @@ static void append_call(Json *j, const ReportRequest *q, guint i, const StoreRea
         page_number_array(j, numbers, G_N_ELEMENTS(numbers));
         page_probability(j, (double)c->probability);
         json_integer(j, c->candidates);
-        json_integer(j, label ? (int)number_of(labels, label) : -1);
+        json_integer(j, label ? (int)report_page_number_of(labels, label) : -1);
         json_integer(j, g_array_index(q->ports, guint, i));
         if (c->continues != WORK_NESTED || c->workers > 0 || c->connecting > 0) {
                 json_integer(j, c->continues);
@@ -107,7 +106,7 @@ static void append_unusual(Json *j, const WhyRequest *why, Texts *wheres)
         json_open(j, '[');
         for (guint i = 0; i < MIN(why->places->len, MAX_UNUSUAL); i++) {
                 const WhyPlace *p = &g_array_index(why->places, WhyPlace, i);
-                const gint64 numbers[] = { number_of(wheres, p->where),
+                const gint64 numbers[] = { report_page_number_of(wheres, p->where),
                                            p->own,
                                            p->usual,
                                            p->calls,
@@ -126,10 +125,10 @@ static void append_unusual(Json *j, const WhyRequest *why, Texts *wheres)
         json_close(j, ']');
 }
 
-/* Id, pattern's row or -1, start after the first, time, probability; the kind's median, how much of
- * it is less; operation or -1; what is unusual, calls. */
-static void append_request(Json *j, const Report *r, const ReportRequest *q,
-                           const StoreReader *reader, Texts *wheres, Texts *labels)
+/* Id, pattern's row or -1, start after the first, time, probability; the kind's median, the share
+ * of the kind with less; operation or -1; what is unusual, calls. */
+static void report_page_append_request(Json *j, const Report *r, const ReportRequest *q,
+                                       const StoreReader *reader, Texts *wheres, Texts *labels)
 {
         const WhyRequest *why = q->why;
 
@@ -141,11 +140,11 @@ static void append_request(Json *j, const Report *r, const ReportRequest *q,
         page_probability(j, q->path.probability);
         json_integer(j, why->usual);
         page_double(j, why->slower);
-        json_integer(j, why->label ? (int)number_of(labels, why->label) : -1);
+        json_integer(j, why->label ? (int)report_page_number_of(labels, why->label) : -1);
         append_unusual(j, why, wheres);
         json_open(j, '[');
         for (guint i = 0; q->calls && i < q->calls->len; i++)
-                append_call(j, q, i, reader, labels);
+                report_page_append_call(j, q, i, reader, labels);
         json_close(j, ']');
         json_close(j, ']');
 }
@@ -156,7 +155,7 @@ static void append_slowest(Json *j, const Report *r, const StoreReader *reader)
 
         json_put_open(j, "slowest", '[');
         for (guint i = 0; i < r->slowest->len; i++)
-                append_request(j, r, r->slowest->pdata[i], reader, &wheres, &labels);
+                report_page_append_request(j, r, r->slowest->pdata[i], reader, &wheres, &labels);
         json_close(j, ']');
         append_texts(j, "wheres", &wheres);
         append_texts(j, "labels", &labels);
@@ -182,7 +181,7 @@ static void append_row(Json *j, const VarianceRow *row)
         json_close(j, ']');
 }
 
-static void append_entry(Json *j, const VarianceEntry *e, const NodeTable *nodes)
+static void report_page_append_entry(Json *j, const VarianceEntry *e, const NodeTable *nodes)
 {
         json_open(j, '{');
         page_text(j, "client", node_table_written(nodes, e->client));
@@ -201,7 +200,7 @@ static void append_entry(Json *j, const VarianceEntry *e, const NodeTable *nodes
         json_close(j, '}');
 }
 
-/* Those that have rows, the one with most time in all first. */
+/* The entries with rows, the most time in all first. */
 static void append_variance(Json *j, const Report *r)
 {
         guint shown = 0;
@@ -211,7 +210,7 @@ static void append_variance(Json *j, const Report *r)
                 const VarianceEntry *e = r->variance->entries->pdata[i];
 
                 if (e->rows->len > 0 && shown++ < MAX_ENTRIES)
-                        append_entry(j, e, r->nodes);
+                        report_page_append_entry(j, e, r->nodes);
         }
         json_close(j, ']');
         json_put_integer(j, "varianceEntries", shown);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  *
- * A report as the JSON that write/page.js draws. It is made for that script
- * alone and has no version: arrays stand for records, in the order that the
- * functions below write them in, since a page holds 10,000 patterns. Times are ns.
+ * A report as the JSON that write/page.js draws. It is made for that script alone and has no
+ * version. A page holds 10,000 patterns, so arrays stand for records, in the order of the functions
+ * below. Times are ns.
  */
 #include <math.h>
 #include <string.h>
@@ -15,7 +15,6 @@
 #include "write/page-data.h"
 #include "write/page.h"
 #include "write/path-write.h"
-#include "write/pattern-order.h"
 #include "write/trust-text.h"
 #include "write/write-report-calls.h"
 #include "write/write-tree.h"
@@ -25,7 +24,7 @@ enum {
         MAX_GRAPHS = 50,        /* of roots */
         MAX_PLACES = 1000,      /* of a pattern, apart from their vertices */
         VERTEX_BINS = 64,       /* of a distribution */
-        DETAIL_BYTES = 2100000, /* after so many no more patterns are in full */
+        DETAIL_BYTES = 2100000, /* bytes after which no more patterns are in full */
         FEWEST_DETAILS = 20,    /* but these are */
 };
 
@@ -36,7 +35,7 @@ static gint64 clamp(gint128 n)
 
 /* How far to trust probabilities where parents were guessed, and what was measured is about them.
  */
-static void append_trust(Json *j, const Report *r, const StoreReader *reader)
+static void report_page_append_trust(Json *j, const Report *r, const StoreReader *reader)
 {
         const StoredRun *run = store_reader_run(reader);
         guint64 guessed = 0;
@@ -97,7 +96,7 @@ static void append_run(Json *j, const Report *r, const StoreReader *reader)
                 json_close(j, ']');
         }
         json_close(j, ']');
-        append_trust(j, r, reader);
+        report_page_append_trust(j, r, reader);
         json_put_open(j, "captures", '[');
         for (guint i = 0; i < r->captures->len; i++) {
                 const StoredCapture *c = &g_array_index(r->captures, StoredCapture, i);
@@ -110,7 +109,7 @@ static void append_run(Json *j, const Report *r, const StoreReader *reader)
         json_close(j, ']');
 }
 
-static void append_nodes(Json *j, const Report *r)
+static void report_page_append_nodes(Json *j, const Report *r)
 {
         json_put_open(j, "nodes", '[');
         for (NodeId i = 0; i < node_table_size(r->nodes); i++) {
@@ -134,14 +133,14 @@ static void append_nodes(Json *j, const Report *r)
 }
 
 /* The last of an array; nothing where there is none. */
-static void append_operation(Json *j, const char *operation)
+static void report_page_append_operation(Json *j, const char *operation)
 {
         if (!operation)
                 return;
         json_string(j, operation);
 }
 
-static void append_rows(Json *j, const Report *r)
+static void report_page_append_rows(Json *j, const Report *r)
 {
         json_put_open(j, "rows", '[');
         for (guint i = 0; i < r->rows->len; i++) {
@@ -159,7 +158,7 @@ static void append_rows(Json *j, const Report *r)
                 page_numbers(j, row->slowest, row->slowest_own);
                 json_string(j, row->latency->str);
                 json_integer(j, p->doubt);
-                append_operation(j, p->label ? p->label : r->goes_on ? "" : NULL);
+                report_page_append_operation(j, p->label ? p->label : r->goes_on ? "" : NULL);
                 if (r->goes_on)
                         page_numbers(j, p->completion.mean, p->completion.p99);
                 json_close(j, ']');
@@ -168,7 +167,7 @@ static void append_rows(Json *j, const Report *r)
 }
 
 /* By row: its count by drawings, and a standard error of that. */
-static void append_drawn(Json *j, const Report *r)
+static void report_page_append_drawn(Json *j, const Report *r)
 {
         double elsewhere = MAX((double)r->n_paths - r->drawn, 0) / (double)MAX(r->n_paths, 1);
         g_autofree char *trust = trust_in_counts(r->probability, elsewhere);
@@ -239,8 +238,8 @@ static void append_statistics(Json *j, const Histogram *h)
         json_close(j, ']');
 }
 
-/* Parent, node, places; then latency, call delay, own time, network; how it continues and queued,
- * where anything does; workers and queued for them, where a node has any; operation, if any. */
+/* Parent, node, places; latency, call delay, own time, network. If anything continues: how, queued;
+ * if a node has workers: workers, queued for them; last the operation, if any. */
 static void append_vertices(Json *j, const CollapsedTree *tree, const Report *r)
 {
         json_put_open(j, "vertices", '[');
@@ -266,14 +265,14 @@ static void append_vertices(Json *j, const CollapsedTree *tree, const Report *r)
                         json_integer(j, v->all.workers);
                         append_statistics(j, &v->all.own_queued);
                 }
-                append_operation(j, operation);
+                report_page_append_operation(j, operation);
                 json_close(j, ']');
         }
         json_close(j, ']');
 }
 
 /* By place: parent; mean call delay, latency, its p10 and p90, own time, network. */
-static void append_places(Json *j, const PathPattern *p)
+static void report_page_append_places(Json *j, const PathPattern *p)
 {
         json_put_open(j, "places", '[');
         for (guint32 i = 0; i < p->n_nodes && p->n_nodes <= MAX_PLACES; i++) {
@@ -293,27 +292,9 @@ static void append_places(Json *j, const PathPattern *p)
         json_close(j, ']');
 }
 
-/* Vertex by vertex: x and y of the middle, width, height, edge. */
-static void append_layout(Json *j, const TreeLayout *layout)
-{
-        json_put_integer(j, "width", layout->width);
-        json_put_integer(j, "height", layout->height);
-        json_put_open(j, "boxes", '[');
-        for (guint32 i = 0; i < layout->n; i++) {
-                const TreeBox *b = &layout->boxes[i];
-
-                json_open(j, '[');
-                page_numbers(j, b->x, b->y, b->width, b->height);
-                json_string(j, b->edge);
-                json_close(j, ']');
-        }
-        json_close(j, ']');
-}
-
-/* A real instance: its calls by place, parent (index into them), caller; start,
- * entry, reply and end after the path's start; own time, network; probability,
- * candidates; how it continues and queued, where it does; queued for a worker; how long before it
- * its connection was opened, where its caller waited for that. */
+/* A real instance: the calls, each with place, parent (index), caller; start, entry, reply and end
+ * after the path's start; own time, network; probability, candidates. Then, as far as a call has
+ * them: how it continues, queued; queued for a worker; time since its connection was opened. */
 static void append_sample(Json *j, const ReportSample *s)
 {
         json_open(j, '{');
@@ -374,16 +355,16 @@ static gboolean append_detail(Json *j, Drawer *drawer, const Report *r, const Re
                 return FALSE;
         json_open(j, '{');
         json_put_integer(j, "hidden", tree->hidden);
-        if (path_pattern_connecting(&d->pattern) > 0) /* mean of a path */
+        if (path_pattern_sum(&d->pattern, NODE_CONNECTING) > 0) /* mean of a path */
                 json_put_integer(j, "connecting",
-                                 (gint64)(path_pattern_connecting(&d->pattern) /
+                                 (gint64)(path_pattern_sum(&d->pattern, NODE_CONNECTING) /
                                           (gint128)d->pattern.nodes[0].latency.count));
         append_vertices(j, tree, r);
-        append_places(j, &d->pattern);
+        report_page_append_places(j, &d->pattern);
         append_samples(j, d);
         append_buckets(j, d->buckets);
         write_report_spent(j, d, tree);
-        append_layout(j, layout);
+        tree_layout_put(layout, j);
         json_close(j, '}');
         return TRUE;
 }
@@ -433,7 +414,7 @@ static gboolean append_graph(Json *j, Drawer *drawer, const Report *r, const gui
         g_autoptr(TreeLayout) layout = tree_layout_new(drawer, parents, names, n, 0, error);
         if (!layout)
                 return FALSE;
-        append_layout(j, layout);
+        tree_layout_put(layout, j);
         json_close(j, '}');
         return TRUE;
 }
@@ -472,9 +453,9 @@ gboolean report_write(const Report *r, const StoreReader *reader, const char *ma
         page_text(j, "kind", "report");
         page_text(j, made_of ? "madeOf" : "store", made_of ? made_of : store_reader_name(reader));
         append_run(j, r, reader);
-        append_nodes(j, r);
-        append_rows(j, r);
-        append_drawn(j, r);
+        report_page_append_nodes(j, r);
+        report_page_append_rows(j, r);
+        report_page_append_drawn(j, r);
         append_misassigned(j, r);
         write_report_calls(j, r, reader);
         page_time(j, "firstStart", r->first);

@@ -150,7 +150,7 @@ static void put_delay(Json *j, const ScoreRow *row, guint i)
                 json_null(j);
 }
 
-static void put_row(Json *j, const TopRow *r)
+static void score_text_put_row(Json *j, const TopRow *r)
 {
         json_line(j, 4);
         json_open(j, '{');
@@ -165,7 +165,7 @@ static void put_row(Json *j, const TopRow *r)
         json_close(j, '}');
 }
 
-static void put_drawn(const Score *score, Json *j)
+static void score_text_put_drawn(const Score *score, Json *j)
 {
         ScoreDrawn d = score_drawn(score);
 
@@ -198,16 +198,13 @@ void score_write_json(const Score *score, const GArray *tops, GString *out)
         g_autoptr(GArray) rows = score_rows(score, tops);
         Json j = JSON_IN(out);
 
-        json_open(&j, '{');
-        json_line(&j, 2);
-        json_put_string(&j, "format", "ravel score");
-        json_put_count(&j, "version", 1);
+        json_open_document(&j, "ravel score");
         put_parents(score, &j);
-        put_drawn(score, &j);
+        score_text_put_drawn(score, &j);
         json_line(&j, 2);
         json_put_open(&j, "rows", '[');
         for (guint k = 0; k < rows->len; k++)
-                put_row(&j, &g_array_index(rows, TopRow, k));
+                score_text_put_row(&j, &g_array_index(rows, TopRow, k));
         json_close(&j, ']');
         g_string_append_c(out, '\n');
         json_close(&j, '}');
@@ -217,7 +214,7 @@ void score_write_json(const Score *score, const GArray *tops, GString *out)
 /* --- text ------------------------------------------------------------------ */
 
 /* "98.7 %"; all or nothing only where it is. */
-static char *format_share(guint64 part, guint64 whole)
+static char *score_text_format_share(guint64 part, guint64 whole)
 {
         guint64 permille;
 
@@ -230,7 +227,7 @@ static char *format_share(guint64 part, guint64 whole)
                                permille % 10);
 }
 
-static void append_count(GString *out, guint64 n, const char *what)
+static void score_text_append_count(GString *out, guint64 n, const char *what)
 {
         g_autofree char *text = path_format_count(n);
 
@@ -241,9 +238,9 @@ static void append_store(GString *out, const char *role, const StoreReader *read
                          guint64 instances, guint64 patterns, guint64 calls)
 {
         g_string_append_printf(out, "%s  ", role);
-        append_count(out, instances, "path instances of ");
-        append_count(out, patterns, "patterns, ");
-        append_count(out, calls, "calls");
+        score_text_append_count(out, instances, "path instances of ");
+        score_text_append_count(out, patterns, "patterns, ");
+        score_text_append_count(out, calls, "calls");
         g_string_append_printf(out, " (%s, method %s)\n", store_reader_name(reader),
                                store_reader_run(reader)->method);
 }
@@ -251,27 +248,30 @@ static void append_store(GString *out, const char *role, const StoreReader *read
 static void append_parents(GString *out, const Score *score, const ScoreRow *all)
 {
         const ScoreParents *p = score_parents(score);
-        g_autofree char *parents = format_share(p->right, p->children);
-        g_autofree char *roots = format_share(p->right_roots, p->roots);
-        g_autofree char *instances = format_share(all->right_instances, all->true_instances);
+        g_autofree char *parents = score_text_format_share(p->right, p->children);
+        g_autofree char *roots = score_text_format_share(p->right_roots, p->roots);
+        g_autofree char *instances =
+                score_text_format_share(all->right_instances, all->true_instances);
 
         g_string_append_printf(out, "\nparents    %s right: ", parents);
-        append_count(out, p->right, "of ");
-        append_count(out, p->children, "calls that have one; ");
-        append_count(out, p->other, "were given another, ");
-        append_count(out, p->none, "none, ");
-        append_count(out, p->gone, "were not found");
+        score_text_append_count(out, p->right, "of ");
+        score_text_append_count(out, p->children, "calls that have one; ");
+        score_text_append_count(out, p->other, "were given another, ");
+        score_text_append_count(out, p->none, "none, ");
+        score_text_append_count(out, p->gone, "were not found");
         g_string_append_printf(out, "\nroots      %s right: ", roots);
-        append_count(out, p->right_roots, "of ");
-        append_count(out, p->roots, "calls without a parent");
+        score_text_append_count(out, p->right_roots, "of ");
+        score_text_append_count(out, p->roots, "calls without a parent");
         g_string_append_printf(out, "\ninstances  %s right in every call: ", instances);
-        append_count(out, all->right_instances, "of ");
-        append_count(out, all->true_instances, "path instances\n");
+        score_text_append_count(out, all->right_instances, "of ");
+        score_text_append_count(out, all->true_instances, "path instances\n");
         if (p->in_both < all->true_calls || p->in_both < all->found_calls) {
                 g_string_append(out, "calls      ");
-                append_count(out, p->in_both, "in both; ");
-                append_count(out, all->true_calls - p->in_both, "only among the true ones, ");
-                append_count(out, all->found_calls - p->in_both, "only among those found\n");
+                score_text_append_count(out, p->in_both, "in both; ");
+                score_text_append_count(out, all->true_calls - p->in_both,
+                                        "only among the true ones, ");
+                score_text_append_count(out, all->found_calls - p->in_both,
+                                        "only among those found\n");
         }
 }
 
@@ -280,12 +280,12 @@ static char *format_top(const TopRow *r)
         return r->top == ALL_PATTERNS ? g_strdup("all") : path_format_count(r->top);
 }
 
-static void append_table(GString *out, TextTable *table)
+static void score_text_append_table(GString *out, TextTable *table)
 {
         text_table_write(table, "", out);
 }
 
-static TextTable *new_table(const char *const *headings)
+static TextTable *score_text_new_table(const char *const *headings)
 {
         TextTable *table = text_table_new();
 
@@ -294,11 +294,11 @@ static TextTable *new_table(const char *const *headings)
         return table;
 }
 
-static void append_patterns(GString *out, const GArray *rows)
+static void score_text_append_patterns(GString *out, const GArray *rows)
 {
         static const char *const headings[] = { "top",    "true",  "FN", "FN 2 %",
                                                 "FN 6 %", "found", "FP", NULL };
-        g_autoptr(TextTable) table = new_table(headings);
+        g_autoptr(TextTable) table = score_text_new_table(headings);
 
         for (guint k = 0; k < rows->len; k++) {
                 const TopRow *r = &g_array_index(rows, TopRow, k);
@@ -311,11 +311,11 @@ static void append_patterns(GString *out, const GArray *rows)
                 text_table_add(table, path_format_count(r->row.fp_patterns));
         }
         g_string_append(out, "\nPath patterns, the N most frequent ones\n");
-        append_table(out, table);
+        score_text_append_table(out, table);
 }
 
 /* Where the found store has counts by drawings. */
-static void append_drawn(GString *out, const Score *score)
+static void score_text_append_drawn(GString *out, const Score *score)
 {
         ScoreDrawn d = score_drawn(score);
         char drawn[G_ASCII_DTOSTR_BUF_SIZE], found[G_ASCII_DTOSTR_BUF_SIZE];
@@ -336,7 +336,7 @@ static void append_instances(GString *out, const GArray *rows)
         static const char *const headings[] = { "top",           "instances", "FN", "FP",
                                                 "right",         "calls",     "FN", "FP",
                                                 "parents right", NULL };
-        g_autoptr(TextTable) table = new_table(headings);
+        g_autoptr(TextTable) table = score_text_new_table(headings);
 
         for (guint k = 0; k < rows->len; k++) {
                 const TopRow *r = &g_array_index(rows, TopRow, k);
@@ -346,14 +346,15 @@ static void append_instances(GString *out, const GArray *rows)
                 text_table_add(table, path_format_count(row->true_instances));
                 text_table_add(table, path_format_count(row->fn_instances));
                 text_table_add(table, path_format_count(row->fp_instances));
-                text_table_add(table, format_share(row->right_instances, row->true_instances));
+                text_table_add(table,
+                               score_text_format_share(row->right_instances, row->true_instances));
                 text_table_add(table, path_format_count(row->true_calls));
                 text_table_add(table, path_format_count(row->fn_calls));
                 text_table_add(table, path_format_count(row->fp_calls));
-                text_table_add(table, format_share(row->right_parents, row->children));
+                text_table_add(table, score_text_format_share(row->right_parents, row->children));
         }
         g_string_append(out, "\nTheir path instances and calls\n");
-        append_table(out, table);
+        score_text_append_table(out, table);
 }
 
 static void append_delays(GString *out, const GArray *rows)
@@ -361,7 +362,7 @@ static void append_delays(GString *out, const GArray *rows)
         static const char *const headings[] = {
                 "top", "latency mean", "", "p99", "", "own time mean", "", "p99", "", NULL
         };
-        g_autoptr(TextTable) table = new_table(headings);
+        g_autoptr(TextTable) table = score_text_new_table(headings);
 
         for (guint k = 0; k < rows->len; k++) {
                 const TopRow *r = &g_array_index(rows, TopRow, k);
@@ -385,7 +386,7 @@ static void append_delays(GString *out, const GArray *rows)
         }
         g_string_append(out,
                         "\nError of the delays of nodes, on those true patterns that were found\n");
-        append_table(out, table);
+        score_text_append_table(out, table);
 }
 
 void score_write_text(const Score *score, const GArray *tops, const StoreReader *truth,
@@ -398,8 +399,8 @@ void score_write_text(const Score *score, const GArray *tops, const StoreReader 
         append_store(out, "found", found, all->found_instances, all->found_patterns,
                      all->found_calls);
         append_parents(out, score, all);
-        append_patterns(out, rows);
-        append_drawn(out, score);
+        score_text_append_patterns(out, rows);
+        score_text_append_drawn(out, score);
         append_instances(out, rows);
         append_delays(out, rows);
 }

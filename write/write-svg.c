@@ -11,7 +11,6 @@
 #include "paths/path-text.h"
 #include "paths/pattern-text.h"
 #include "write/drawer.h"
-#include "write/pattern-order.h"
 #include "write/text-table.h"
 #include "write/write-graph.h"
 
@@ -51,7 +50,7 @@ static gboolean cut_out(const char *svg, Picture *picture)
         return picture->width > 0 && picture->height > 0;
 }
 
-static gboolean draw(Drawer *drawer, const Drawing *drawing, Picture *picture, GError **error)
+static gboolean svg_draw(Drawer *drawer, const Drawing *drawing, Picture *picture, GError **error)
 {
         gsize n;
         g_autofree char *svg = drawer_draw(drawer, drawing, DRAW_SVG, &n, error);
@@ -64,7 +63,7 @@ static gboolean draw(Drawer *drawer, const Drawing *drawing, Picture *picture, G
 }
 
 /* What a number of points or pixels is written as, whatever the locale. */
-static void append_number(GString *out, const char *before, double number, const char *after)
+static void svg_append_number(GString *out, const char *before, double number, const char *after)
 {
         char digits[G_ASCII_DTOSTR_BUF_SIZE];
 
@@ -126,13 +125,13 @@ static void arrange(GArray *pictures, double *width, double *height)
 static void append_divider(GString *out, const Picture *before, const Picture *p, double width)
 {
         if (p->y > before->y) {
-                append_number(out, "<path stroke=\"#cccccc\" d=\"M", MARGIN, " ");
-                append_number(out, "", p->y - MARGIN, "H");
-                append_number(out, "", width - MARGIN, "\"/>\n");
+                svg_append_number(out, "<path stroke=\"#cccccc\" d=\"M", MARGIN, " ");
+                svg_append_number(out, "", p->y - MARGIN, "H");
+                svg_append_number(out, "", width - MARGIN, "\"/>\n");
         } else {
-                append_number(out, "<path stroke=\"#cccccc\" d=\"M", p->x - MARGIN, " ");
-                append_number(out, "", p->y, "v");
-                append_number(out, "", MAX(p->height, before->height), "\"/>\n");
+                svg_append_number(out, "<path stroke=\"#cccccc\" d=\"M", p->x - MARGIN, " ");
+                svg_append_number(out, "", p->y, "v");
+                svg_append_number(out, "", MAX(p->height, before->height), "\"/>\n");
         }
 }
 
@@ -142,12 +141,12 @@ static void append_pictures(GString *out, const GArray *pictures, double width)
                 const Picture *p = picture_at(pictures, i);
                 if (i > 0)
                         append_divider(out, picture_at(pictures, i - 1), p, width);
-                append_number(out, "<svg x=\"", p->x, "\" y=\"");
-                append_number(out, "", p->y, "\" width=\"");
-                append_number(out, "", p->width, "\" height=\"");
-                append_number(out, "", p->height, "\" viewBox=\"0 0 ");
-                append_number(out, "", p->width, " ");
-                append_number(out, "", p->height, "\">\n");
+                svg_append_number(out, "<svg x=\"", p->x, "\" y=\"");
+                svg_append_number(out, "", p->y, "\" width=\"");
+                svg_append_number(out, "", p->width, "\" height=\"");
+                svg_append_number(out, "", p->height, "\" viewBox=\"0 0 ");
+                svg_append_number(out, "", p->width, " ");
+                svg_append_number(out, "", p->height, "\">\n");
                 g_string_append(out, p->svg);
                 g_string_append(out, "</svg>\n");
         }
@@ -163,10 +162,10 @@ static gboolean write_pictures(const PathSet *set, const PathWriteOptions *optio
         g_string_append(out, "<?xml version=\"1.0\" encoding=\"UTF-8\" standalone=\"no\"?>\n"
                              "<svg xmlns=\"http://www.w3.org/2000/svg\" "
                              "xmlns:xlink=\"http://www.w3.org/1999/xlink\" role=\"img\" ");
-        append_number(out, "width=\"", width, "pt\" ");
-        append_number(out, "height=\"", height, "pt\" ");
-        append_number(out, "viewBox=\"0 0 ", width, " ");
-        append_number(out, "", height, "\">\n");
+        svg_append_number(out, "width=\"", width, "pt\" ");
+        svg_append_number(out, "height=\"", height, "pt\" ");
+        svg_append_number(out, "viewBox=\"0 0 ", width, " ");
+        svg_append_number(out, "", height, "\">\n");
         append_description(out, set, options);
         g_string_append(out, "<rect width=\"100%\" height=\"100%\" fill=\"white\"/>\n");
         append_pictures(out, pictures, width);
@@ -188,7 +187,7 @@ gboolean path_write_svg(const PathSet *set, const PathWriteOptions *options, Out
                 /* What the ids of its elements begin with: they must not repeat. */
                 g_snprintf(id, sizeof id, "path%u", i + 1);
                 drawing_set(drawing, DRAWING_GRAPH, "id", id);
-                if (!draw(drawer, drawing, &picture, error)) {
+                if (!svg_draw(drawer, drawing, &picture, error)) {
                         g_prefix_error(error, "%s: ", output_file_name(file));
                         return FALSE;
                 }

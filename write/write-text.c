@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  *
- * The answer for a person at a terminal: what was read, the ranked table of the
- * patterns (section 5.4's sorting by frequency or total latency), and of the
- * first few the tree with each node's share of the time.
+ * The answer for a person at a terminal: what was read, then the ranked table of the patterns
+ * (section 5.4 sorts by frequency or total latency). The first few have a tree with each node's
+ * share of the time.
  */
 #include "base/compare.h"
 #include "paths/path-text.h"
 #include "write/path-write.h"
-#include "write/pattern-order.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -40,7 +39,7 @@ enum {
 static const char *const SIGNATURE_BREAKS = "(,>";
 
 /* "3 calls without a return", nothing where n is 0. */
-static void add_fact(GString *text, guint64 n, const char *one, const char *many)
+static void text_add_fact(GString *text, guint64 n, const char *one, const char *many)
 {
         g_autofree char *count = path_format_count(n);
 
@@ -63,7 +62,7 @@ static char *format_span(gint64 ns)
         return g_strdup_printf("%d days %d h", (int)(s / 86400), (int)(s / 3600 % 24));
 }
 
-static void add_span(GString *text, const PathSetSummary *summary)
+static void text_add_span(GString *text, const PathSetSummary *summary)
 {
         gint64 span;
 
@@ -85,16 +84,16 @@ static void add_found(GString *text, const PathSet *set)
         gboolean linear = path_set_graph(set) != NULL, one = path_set_size(set) == 1;
 
         if (linear) {
-                add_fact(text, path_set_instances(set), "message ends", "messages end");
+                text_add_fact(text, path_set_instances(set), "message ends", "messages end");
                 g_string_append_printf(text, " one of %s %s", patterns, one ? "path" : "paths");
         } else {
-                add_fact(text, path_set_instances(set), "path", "paths");
+                text_add_fact(text, path_set_instances(set), "path", "paths");
                 g_string_append_printf(text, " of %s %s", patterns, one ? "pattern" : "patterns");
         }
 }
 
-static void write_clocks(const PathSet *set, const char *what, gboolean doubtful,
-                         const PathWriteOptions *options, GString *out)
+static void text_write_clocks(const PathSet *set, const char *what, gboolean doubtful,
+                              const PathWriteOptions *options, GString *out)
 {
         g_autofree char *clocks =
                 path_clocks_text(path_set_summary(set)->clocks, path_set_nodes(set), doubtful);
@@ -153,10 +152,10 @@ static void write_summary(const PathSet *set, const PathWriteOptions *options, G
         g_autoptr(GString) read = g_string_new(NULL), aside = g_string_new(NULL);
         guint64 instances = path_set_instances(set);
 
-        add_fact(read, summary->messages, "message", "messages");
-        add_fact(read, summary->calls, "call", "calls");
+        text_add_fact(read, summary->messages, "message", "messages");
+        text_add_fact(read, summary->calls, "call", "calls");
         if (read->len > 0) {
-                add_span(read, summary);
+                text_add_span(read, summary);
                 if (summary->parallelism > 0)
                         g_string_append_printf(read, "; mean parallelism %.*f",
                                                summary->parallelism < 9.995 ? 2 : 1,
@@ -164,12 +163,12 @@ static void write_summary(const PathSet *set, const PathWriteOptions *options, G
                 g_string_append_c(read, '.');
                 text_append_wrapped(out, read->str, " ", 0, options->columns);
         }
-        add_fact(aside, summary->unmatched_calls, "call without a return",
-                 "calls without a return");
-        add_fact(aside, summary->unmatched_returns, "return without a call",
-                 "returns without a call");
-        add_fact(aside, summary->cut_instances, "path cut by the start or end of the trace",
-                 "paths cut by the start or end of the trace");
+        text_add_fact(aside, summary->unmatched_calls, "call without a return",
+                      "calls without a return");
+        text_add_fact(aside, summary->unmatched_returns, "return without a call",
+                      "returns without a call");
+        text_add_fact(aside, summary->cut_instances, "path cut by the start or end of the trace",
+                      "paths cut by the start or end of the trace");
         if (aside->len > 0) {
                 g_string_prepend(aside, "Not in the table: ");
                 g_string_append_c(aside, '.');
@@ -190,8 +189,8 @@ static void write_summary(const PathSet *set, const PathWriteOptions *options, G
         g_string_append(read, ").");
         text_append_wrapped(out, read->str, " ", 0, options->columns);
         write_drawn(set, options, out);
-        write_clocks(set, "Clocks put right", FALSE, options, out);
-        write_clocks(set, "May be clocks, and were left as they are", TRUE, options, out);
+        text_write_clocks(set, "Clocks put right", FALSE, options, out);
+        text_write_clocks(set, "May be clocks, and were left as they are", TRUE, options, out);
         write_verdict(set, options, out);
 }
 
@@ -225,12 +224,12 @@ static char *format_slowest(const PathSet *set, const PathPattern *p)
 {
         g_autoptr(CollapsedTree) tree = collapsed_tree_new(p, G_MAXUINT32);
         const CollapsedCall *v = &tree->vertices[collapsed_tree_slowest(tree)];
-        gint128 queued = path_pattern_queued(p);
+        gint128 queued = path_pattern_sum(p, NODE_QUEUED);
 
         if (queued > v->all.own.sum) {
-                g_autofree char *of_all = path_format_share(queued, path_pattern_total(p));
+                g_autofree char *text_of_all = path_format_share(queued, path_pattern_total(p));
 
-                return g_strdup_printf("(queued) %s", of_all);
+                return g_strdup_printf("(queued) %s", text_of_all);
         }
         gboolean waits = v->all.own_queued.sum > v->all.serving.sum;
         gint128 most = waits ? v->all.own_queued.sum : v->all.own.sum;
@@ -309,7 +308,7 @@ static Rows find_rows(const PathSet *set, const PathWriteOptions *options)
         return r;
 }
 
-/* The row of those that have none. */
+/* The row of the patterns that have none. */
 static void write_left_out(const Rows *r, const PathWriteOptions *options, GString *out)
 {
         g_autofree char *patterns = path_format_count(r->n_left_out),
@@ -324,7 +323,7 @@ static void write_left_out(const Rows *r, const PathWriteOptions *options, GStri
 }
 
 /* By drawings, of as many instances as they count. */
-static gint64 total_of(const PathSet *set, const PathPattern *p)
+static gint64 text_total_of(const PathSet *set, const PathPattern *p)
 {
         const Histogram *latency = &p->nodes[0].latency;
 
@@ -362,7 +361,7 @@ static TextTable *rank_table(const PathSet *set, const PathWriteOptions *options
                 if (path_set_is_drawn(set))
                         text_table_add(table, path_format_drawn(p->drawn, p->drawn_error));
                 text_table_add(table, path_format_count(p->count));
-                text_table_add(table, path_format_duration(total_of(set, p)));
+                text_table_add(table, path_format_duration(text_total_of(set, p)));
                 text_table_add(table, path_format_duration(histogram_mean(latency)));
                 text_table_add(table, path_format_duration(histogram_quantile(latency, 0.5)));
                 text_table_add(table, path_format_duration(histogram_quantile(latency, 0.99)));
@@ -379,7 +378,7 @@ static TextTable *rank_table(const PathSet *set, const PathWriteOptions *options
 
 /* A signature as long as a screen helps nobody; it is cut where a terminal's
  * width is known, and says so. */
-static void write_signature(GString *out, const PathPattern *p, guint indent, guint columns)
+static void text_write_signature(GString *out, const PathPattern *p, guint indent, guint columns)
 {
         guint room = columns > indent + 10 ? (columns - indent) * SIGNATURE_LINES : 0;
         g_autofree char *signature = path_short_signature(p->signature);
@@ -414,8 +413,8 @@ static void write_rank_table(const PathSet *set, const PathWriteOptions *options
                 text_table_write_row(table, (int)i, out);
                 g_string_append_c(out, '\n');
                 if (!text_table_shows(table, path_column))
-                        write_signature(out, path_set_pattern(set, options->rank[i]), 6,
-                                        options->columns);
+                        text_write_signature(out, path_set_pattern(set, options->rank[i]), 6,
+                                             options->columns);
         }
 }
 
@@ -478,7 +477,7 @@ static gint64 arrival(const PathPattern *p, const PatternNode *node)
 }
 
 /* Of all calls that a vertex is, for a path. */
-static gint64 of_all(const PathPattern *p, const CollapsedCall *v, const Histogram *h)
+static gint64 text_of_all(const PathPattern *p, const CollapsedCall *v, const Histogram *h)
 {
         return v->n == 1 ? histogram_mean(h) : (gint64)(h->sum / (gint128)MAX(p->count, 1));
 }
@@ -486,7 +485,7 @@ static gint64 of_all(const PathPattern *p, const CollapsedCall *v, const Histogr
 /* Nothing where nothing is known. */
 static char *format_if(const PathPattern *p, const CollapsedCall *v, const Histogram *h)
 {
-        return h->count > 0 ? path_format_duration(of_all(p, v, h)) : g_strdup("");
+        return h->count > 0 ? path_format_duration(text_of_all(p, v, h)) : g_strdup("");
 }
 
 static void add_tree_row(TextTable *table, const PathSet *set, const PathPattern *p,
@@ -506,7 +505,7 @@ static void add_tree_row(TextTable *table, const PathSet *set, const PathPattern
                                        : path_format_duration(histogram_mean(&node->call_delay)));
                 text_table_add(table, path_format_duration(histogram_mean(&node->latency)));
         }
-        text_table_add(table, path_format_duration(of_all(p, v, &node->own)));
+        text_table_add(table, path_format_duration(text_of_all(p, v, &node->own)));
         if (path_set_waits(set)) {
                 text_table_add(table, format_if(p, v, &node->own_queued));
                 text_table_add(table, format_if(p, v, &node->serving));
@@ -523,7 +522,7 @@ static void add_tree_row(TextTable *table, const PathSet *set, const PathPattern
 
 static void add_network_row(TextTable *table, const PathSet *set, const PathPattern *p)
 {
-        gint128 network = path_pattern_network(p);
+        gint128 network = path_pattern_sum(p, NODE_NETWORK);
 
         if (network == 0)
                 return;
@@ -536,7 +535,7 @@ static void add_network_row(TextTable *table, const PathSet *set, const PathPatt
         for (guint i = 0; i < 2U * path_set_waits(set); i++)
                 text_table_add(table, g_strdup(""));
         if (path_set_connects(set)) {
-                gint128 connecting = path_pattern_connecting(p);
+                gint128 connecting = path_pattern_sum(p, NODE_CONNECTING);
 
                 text_table_add(table, connecting ? path_format_duration(
                                                            (gint64)(connecting / (gint128)p->count))
@@ -605,7 +604,7 @@ static void write_tree(const PathSet *set, const PathWriteOptions *options, guin
                 g_string_append_printf(out, "%s\n", label);
         }
         gsize start = out->len;
-        write_signature(out, p, 4, options->columns);
+        text_write_signature(out, p, 4, options->columns);
         if (!p->label)
                 g_string_erase(out, (gssize)start, 3); /* where the rank is */
         write_heading(out, table, options, 4);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "write/page-data.h"
 #include "write/text-table.h"
 
 /* In pixels, for text of 13 pixels. Sizes are ours, not Graphviz's, which would
@@ -31,7 +32,7 @@ static void set_inches(Drawing *drawing, DrawingItem item, const char *name, int
         drawing_set(drawing, item, name, text);
 }
 
-static DrawingItem add_vertex(Drawing *drawing, guint32 i, const char *name, int height)
+static DrawingItem tree_add_vertex(Drawing *drawing, guint32 i, const char *name, int height)
 {
         int width = CLAMP((int)text_width(name) * NAME_CELL + NAME_ROOM, MIN_WIDTH, MAX_WIDTH);
         char id[16];
@@ -105,7 +106,7 @@ TreeLayout *tree_layout_new(Drawer *drawer, const guint32 *parents, const char *
 
         set_defaults(drawing);
         for (guint32 i = 0; i < n; i++) {
-                vertices[i] = add_vertex(drawing, i, names[i], HEIGHT + lines * LINE);
+                vertices[i] = tree_add_vertex(drawing, i, names[i], HEIGHT + lines * LINE);
                 if (i > 0)
                         drawing_add_edge(drawing, vertices[parents[i]], vertices[i]);
         }
@@ -141,6 +142,22 @@ TreeLayout *tree_layout_new_calls(Drawer *drawer, const CollapsedTree *tree, con
                         names[i] = WAITS;
         }
         return tree_layout_new(drawer, parents, names, n, operations + waits, error);
+}
+
+void tree_layout_put(const TreeLayout *layout, Json *j)
+{
+        json_put_integer(j, "width", layout->width);
+        json_put_integer(j, "height", layout->height);
+        json_put_open(j, "boxes", '[');
+        for (guint32 i = 0; i < layout->n; i++) {
+                const TreeBox *b = &layout->boxes[i];
+
+                json_open(j, '[');
+                page_numbers(j, b->x, b->y, b->width, b->height);
+                json_string(j, b->edge);
+                json_close(j, ']');
+        }
+        json_close(j, ']');
 }
 
 void tree_layout_free(TreeLayout *layout)

@@ -74,7 +74,8 @@ static void append_subject(GString *out, double p, guint64 id, const char *signa
 }
 
 /* c: NULL of a series without a change. */
-static void append_series(const Trend *t, const TrendSeries *s, const SeriesChange *c, GString *out)
+static void trend_out_append_series(const Trend *t, const TrendSeries *s, const SeriesChange *c,
+                                    GString *out)
 {
         g_string_append_printf(out, "%s\t%s\t", trend_kind_names[s->kind],
                                c ? trend_change_names[c->kind] : "-");
@@ -100,9 +101,9 @@ void trend_write_tsv(const Trend *t, GString *out)
                 const TrendSeries *s = g_ptr_array_index(t->series, i);
 
                 if (s->changes->len == 0)
-                        append_series(t, s, NULL, out);
+                        trend_out_append_series(t, s, NULL, out);
                 for (guint k = 0; k < s->changes->len; k++)
-                        append_series(t, s, change_at(s, k), out);
+                        trend_out_append_series(t, s, change_at(s, k), out);
         }
         for (guint i = 0; i < t->patterns->len; i++) {
                 const TrendPattern *p = &g_array_index(t->patterns, TrendPattern, i);
@@ -155,7 +156,7 @@ static void put_changes(const Trend *t, const TrendSeries *s, Json *j)
 }
 
 /* Of a point: count, value, exact; p99 of a latency. */
-static void put_value(Json *j, const TrendValue *v, gboolean latency)
+static void trend_out_put_value(Json *j, const TrendValue *v, gboolean latency)
 {
         if (v->count == 0) {
                 json_null(j);
@@ -183,7 +184,7 @@ static void put_series(const Trend *t, const TrendSeries *s, Json *j)
         json_line(j, 5);
         json_put_open(j, "values", '[');
         for (guint i = 0; i < t->points->len; i++)
-                put_value(j, &s->values[i], s->kind == TREND_LATENCY);
+                trend_out_put_value(j, &s->values[i], s->kind == TREND_LATENCY);
         json_close(j, ']');
         json_close(j, '}');
 }
@@ -210,11 +211,7 @@ void trend_write_json(const Trend *t, GString *out)
 {
         Json json = JSON_IN(out), *j = &json;
 
-        json_open(j, '{');
-        json_line(j, 2);
-        json_put_string(j, "format", "ravel trend");
-        json_put_count(j, "version", 1);
-        json_line(j, 2);
+        json_open_document(j, "ravel trend");
         json_put_count(j, "compared", t->tests);
         json_put_boolean(j, "timed", t->timed);
         json_put_boolean(j, "hours", t->hours);

@@ -17,13 +17,13 @@ enum {
         MAX_FOLLOWING = 5 /* latencies and rates that only say again what others say */
 };
 
-static const TrendPoint *point_at(const Trend *t, guint i)
+static const TrendPoint *trend_text_point_at(const Trend *t, guint i)
 {
         return &g_array_index(t->points, TrendPoint, i);
 }
 
 /* "+0.36 %": a share, to hundredths below 10 %. */
-static char *format_percent(double share, gboolean sign)
+static char *trend_text_format_percent(double share, gboolean sign)
 {
         char text[G_ASCII_DTOSTR_BUF_SIZE];
         double percent = 100 * share, size = fabs(percent);
@@ -43,7 +43,7 @@ static char *format_value(const TrendSeries *s, double value)
         if (s->kind == TREND_OWN || s->kind == TREND_LATENCY)
                 return path_format_duration((gint64)CLAMP(value, 0, 9e18));
         if (s->kind == TREND_SHARE)
-                return format_percent(value, FALSE);
+                return trend_text_format_percent(value, FALSE);
         g_ascii_formatd(text, sizeof text,
                         value < 9.995   ? "%.2f"
                         : value < 99.95 ? "%.1f"
@@ -52,7 +52,7 @@ static char *format_value(const TrendSeries *s, double value)
         return g_strdup_printf("%s/s", text);
 }
 
-/* The mean of the points from..to, but not those that are odd. */
+/* The mean of the points from..to without odd points. */
 static double level_between(const TrendSeries *s, guint from, guint to)
 {
         double sum = 0, weight = 0;
@@ -74,7 +74,7 @@ static double level_between(const TrendSeries *s, guint from, guint to)
 }
 
 /* "2026-11-21 13:00"; with seconds where points are closer. */
-static char *format_time(const Trend *t, gint64 time)
+static char *trend_text_format_time(const Trend *t, gint64 time)
 {
         g_autoptr(GDateTime) utc =
                 time == NO_TIME ? NULL : g_date_time_new_from_unix_utc(time / 1000000000);
@@ -87,10 +87,10 @@ static char *format_time(const Trend *t, gint64 time)
 /* "store 7 (s7.sqlite, 2026-11-21 13:00)" */
 static char *format_point(const Trend *t, guint i)
 {
-        const TrendPoint *p = point_at(t, i);
+        const TrendPoint *p = trend_text_point_at(t, i);
         g_autofree char *base = g_path_get_basename(p->name);
         g_autofree char *name = printable_new(base, PRINTABLE_TEXT);
-        g_autofree char *time = t->timed ? format_time(t, p->first) : NULL;
+        g_autofree char *time = t->timed ? trend_text_format_time(t, p->first) : NULL;
 
         if (t->by != TREND_BY_STORE)
                 return g_strdup_printf("%s %u (%s)", trend_unit_names[t->by], i + 1, time);
@@ -112,7 +112,7 @@ typedef struct {
         guint name_width;
 } Table;
 
-static Table new_table(guint width)
+static Table trend_text_new_table(guint width)
 {
         static const struct {
                 const char *heading;
@@ -151,14 +151,15 @@ static void add_change(const Trend *t, const TrendSeries *s, const SeriesChange 
                                                        ? s->values[c->at].value
                                                        : level_between(s, c->from, c->to)));
         }
-        g_autofree char *size = format_percent(expm1(c->change), TRUE);
+        g_autofree char *size = trend_text_format_percent(expm1(c->change), TRUE);
         text_table_add(table->table, c->kind == SERIES_CREEP
                                              ? g_strdup_printf("%s %s", size, unit_of(t))
                                              : g_strdup(size));
-        text_table_add(table->table, format_percent(error, FALSE));
-        text_table_add(table->table, c->kind == SERIES_CREEP
-                                             ? format_percent(trend_change_in_all(t, c), TRUE)
-                                             : g_strdup(""));
+        text_table_add(table->table, trend_text_format_percent(error, FALSE));
+        text_table_add(table->table,
+                       c->kind == SERIES_CREEP
+                               ? trend_text_format_percent(trend_change_in_all(t, c), TRUE)
+                               : g_strdup(""));
         if (c->kind != SERIES_CREEP)
                 text_table_add(table->table, g_strdup_printf("at %s", at));
         else if (c->from == 0 && c->to == t->points->len)
@@ -169,12 +170,12 @@ static void add_change(const Trend *t, const TrendSeries *s, const SeriesChange 
                                                c->from + 1, c->to));
 }
 
-/* Those that follow from others apart. */
-static void append_changes(const Trend *t, gboolean follows, const char *title, guint width,
-                           GString *out)
+/* Changes that follow from others stand apart. */
+static void trend_text_append_changes(const Trend *t, gboolean follows, const char *title,
+                                      guint width, GString *out)
 {
         static const SeriesKind order[] = { SERIES_CREEP, SERIES_STEP, SERIES_ODD };
-        Table table = new_table(width);
+        Table table = trend_text_new_table(width);
         g_autoptr(TextTable) owned = table.table;
         guint more = 0;
 
@@ -201,7 +202,7 @@ static void append_changes(const Trend *t, gboolean follows, const char *title, 
                 g_string_append_printf(out, "and %u more\n", more);
 }
 
-static void append_patterns(const Trend *t, guint width, GString *out)
+static void trend_text_append_patterns(const Trend *t, guint width, GString *out)
 {
         for (guint i = 0; i < t->patterns->len; i++) {
                 const TrendPattern *p = &g_array_index(t->patterns, TrendPattern, i);
@@ -211,8 +212,8 @@ static void append_patterns(const Trend *t, guint width, GString *out)
                 g_autofree char *at = format_point(t, p->at);
                 g_autofree char *count = path_format_count(p->count);
                 g_autofree char *entry = path_format_count(p->entry);
-                g_autofree char *share =
-                        format_percent((double)p->count / (double)MAX(p->entry, 1), FALSE);
+                g_autofree char *share = trend_text_format_percent(
+                        (double)p->count / (double)MAX(p->entry, 1), FALSE);
                 g_autofree char *line = g_strdup_printf(
                         "%s  %s  %s %s: %s of %s requests of its entry %s (%s), %" G_GUINT64_FORMAT
                         " %s",
@@ -234,17 +235,17 @@ static guint count_changes(const Trend *t)
         return n;
 }
 
-static void append_head(const Trend *t, guint width, GString *out)
+static void trend_text_append_head(const Trend *t, guint width, GString *out)
 {
         guint n = t->points->len, stores = 0;
-        g_autofree char *first = format_time(t, point_at(t, 0)->first);
-        g_autofree char *last = format_time(t, point_at(t, n - 1)->last);
+        g_autofree char *first = trend_text_format_time(t, trend_text_point_at(t, 0)->first);
+        g_autofree char *last = trend_text_format_time(t, trend_text_point_at(t, n - 1)->last);
         g_autoptr(GString) line = g_string_new(NULL);
         guint64 paths = 0;
 
         for (guint i = 0; i < n; i++) {
-                stores += point_at(t, i)->stores;
-                paths += point_at(t, i)->paths;
+                stores += trend_text_point_at(t, i)->stores;
+                paths += trend_text_point_at(t, i)->paths;
         }
         g_autofree char *requests = path_format_count(paths);
         g_string_append_printf(line, "%u stores", stores);
@@ -258,10 +259,10 @@ static void append_head(const Trend *t, guint width, GString *out)
 
 void trend_write_text(const Trend *t, guint width, GString *out)
 {
-        append_head(t, width, out);
-        append_changes(t, FALSE, "", width, out);
-        append_patterns(t, width, out);
-        append_changes(t, TRUE, "What follows from these:\n", width, out);
+        trend_text_append_head(t, width, out);
+        trend_text_append_changes(t, FALSE, "", width, out);
+        trend_text_append_patterns(t, width, out);
+        trend_text_append_changes(t, TRUE, "What follows from these:\n", width, out);
         if (count_changes(t) == 0)
                 g_string_append(out, "\nNo change beyond chance.\n");
         g_string_append(out, t->notes->len ? "\n" : "");
@@ -272,7 +273,7 @@ void trend_write_text(const Trend *t, guint width, GString *out)
 char *trend_change_words(const Trend *t, const TrendSeries *s, const SeriesChange *c)
 {
         g_autofree char *title = trend_series_title(s);
-        g_autofree char *size = format_percent(expm1(c->change), TRUE);
+        g_autofree char *size = trend_text_format_percent(expm1(c->change), TRUE);
         g_autofree char *at = format_point(t, c->at);
 
         return g_strdup_printf("%s of %s: %s %s", kind_words[s->kind], title, size,

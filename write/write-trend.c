@@ -28,7 +28,7 @@ static void append_points(Json *j, const Trend *t)
 }
 
 /* Kind, from, to, at, change, error: the last two of the logarithm. */
-static void append_changes(Json *j, const TrendSeries *s)
+static void trend_page_append_changes(Json *j, const TrendSeries *s)
 {
         json_put_open(j, "changes", '[');
         for (guint i = 0; i < s->changes->len; i++) {
@@ -44,7 +44,7 @@ static void append_changes(Json *j, const TrendSeries *s)
         json_close(j, ']');
 }
 
-static void append_series(Json *j, const Trend *t, const TrendSeries *s)
+static void trend_page_append_series(Json *j, const Trend *t, const TrendSeries *s)
 {
         g_autofree char *title = trend_series_title(s);
 
@@ -54,7 +54,7 @@ static void append_series(Json *j, const Trend *t, const TrendSeries *s)
         json_key(j, "level");
         page_exact(j, s->level);
         json_put_integer(j, "follows", s->follows);
-        append_changes(j, s);
+        trend_page_append_changes(j, s);
         json_put_open(j, "values", '['); /* count, value; p99 of a latency */
         for (guint i = 0; i < t->points->len; i++) {
                 const TrendValue *v = &s->values[i];
@@ -75,7 +75,7 @@ static void append_series(Json *j, const Trend *t, const TrendSeries *s)
 }
 
 /* Title, gone, at, requests with it and without, of its entry. */
-static void append_patterns(Json *j, const Trend *t)
+static void trend_page_append_patterns(Json *j, const Trend *t)
 {
         json_put_open(j, "patterns", '[');
         for (guint i = 0; i < t->patterns->len; i++) {
@@ -112,10 +112,10 @@ gboolean trend_write_page(const Trend *t, OutputFile *file, GError **error)
         append_points(j, t);
         json_put_open(j, "series", '[');
         for (guint i = 0; i < t->series->len; i++) {
-                append_series(j, t, g_ptr_array_index(t->series, i));
+                trend_page_append_series(j, t, g_ptr_array_index(t->series, i));
         }
         json_close(j, ']');
-        append_patterns(j, t);
+        trend_page_append_patterns(j, t);
         json_close(j, '}');
         return page_write(file, "ravel trend", text, error);
 }

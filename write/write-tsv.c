@@ -9,7 +9,6 @@
 #include "paths/pattern-text.h"
 #include "paths/verdict.h"
 #include "write/path-write.h"
-#include "write/pattern-order.h"
 
 static const char HEADER[] = "rank\tid\tcount\ttotal\tmean\tdeviation\tp50\tp90\tp99\tmin\tmax\t"
                              "probability\tcalls\tslowest\tslowest_own\tnetwork\tsignature\tlabel";
@@ -29,7 +28,7 @@ static const char MISASSIGNED[] = "\tmisassigned";
 /* Where most instances are probably wrong: counts by drawings. */
 static const char DRAWN[] = "\tdrawn\tdrawn_error";
 
-static void append_number(GString *out, double x)
+static void paths_tsv_append_number(GString *out, double x)
 {
         char text[G_ASCII_DTOSTR_BUF_SIZE];
 
@@ -66,8 +65,9 @@ static gboolean shows_connecting(const PathSet *set, const PathWriteOptions *opt
         return !options->windows && path_set_connects(set);
 }
 
-static void append_pattern(GString *out, const PathSet *set, const PathPattern *p, guint32 rank,
-                           const PathWriteOptions *options, const gboolean *misassigned)
+static void paths_tsv_append_pattern(GString *out, const PathSet *set, const PathPattern *p,
+                                     guint32 rank, const PathWriteOptions *options,
+                                     const gboolean *misassigned)
 {
         const Histogram *latency = &p->nodes[0].latency;
         const PatternNode *slowest = &p->nodes[path_pattern_slowest(p)];
@@ -88,24 +88,24 @@ static void append_pattern(GString *out, const PathSet *set, const PathPattern *
                                path_set_shows_probability(set) ? probability : "-", p->n_nodes,
                                node_table_written(path_set_nodes(set), slowest->node));
         append_time(out, histogram_mean(&slowest->own));
-        append_time(out, path_pattern_network(p) / (gint128)p->count);
+        append_time(out, path_pattern_sum(p, NODE_NETWORK) / (gint128)p->count);
         g_string_append_printf(out, "%s\t", p->signature);
         path_append_label_cell(out, p->label);
         if (has_completion(set, options)) {
                 g_string_append_c(out, '\t');
                 append_time(out, histogram_mean(path_pattern_completion(p)));
-                path_append_integer(out, path_pattern_queued(p) / (gint128)p->count);
+                path_append_integer(out, path_pattern_sum(p, NODE_QUEUED) / (gint128)p->count);
         }
         if (shows_waits(set, options)) {
-                append_next_time(out, path_pattern_own_queued(p) / (gint128)p->count);
+                append_next_time(out, path_pattern_sum(p, NODE_OWN_QUEUED) / (gint128)p->count);
                 append_next_time(out, histogram_mean(&slowest->own_queued));
         }
         if (path_set_is_drawn(set) && !options->windows) {
-                append_number(out, p->drawn);
-                append_number(out, p->drawn_error);
+                paths_tsv_append_number(out, p->drawn);
+                paths_tsv_append_number(out, p->drawn_error);
         }
         if (shows_connecting(set, options))
-                append_next_time(out, path_pattern_connecting(p) / (gint128)p->count);
+                append_next_time(out, path_pattern_sum(p, NODE_CONNECTING) / (gint128)p->count);
         if (misassigned)
                 g_string_append(out, misassigned[options->rank[rank]] ? "\t1" : "\t0");
         g_string_append_c(out, '\n');
@@ -127,11 +127,10 @@ gboolean path_write_tsv(const PathSet *set, const PathWriteOptions *options, Out
         for (guint32 i = 0; i < options->n_patterns; i++) {
                 if (options->windows)
                         append_time(out, path_set_summary(set)->first);
-                append_pattern(out, set, path_set_pattern(set, options->rank[i]), i, options,
-                               misassigned);
-                if (!output_file_write(file, out->str, out->len, error))
+                paths_tsv_append_pattern(out, set, path_set_pattern(set, options->rank[i]), i,
+                                         options, misassigned);
+                if (!output_file_take(file, out, error))
                         return FALSE;
-                g_string_truncate(out, 0);
         }
-        return output_file_write(file, out->str, out->len, error);
+        return output_file_take(file, out, error);
 }

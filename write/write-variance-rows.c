@@ -110,7 +110,7 @@ static void put_load(const LoadEffect *load, Json *j)
         json_close(j, '}');
 }
 
-static void put_row(const VarianceRow *row, Json *j)
+static void variance_out_put_row(const VarianceRow *row, Json *j)
 {
         json_line(j, 6);
         json_open(j, '{');
@@ -136,7 +136,7 @@ static void put_entry(const VarianceEntry *e, const NodeTable *nodes, Json *j)
         json_line(j, 5);
         json_put_open(j, "rows", '[');
         for (guint i = 0; i < e->rows->len; i++)
-                put_row(&g_array_index(e->rows, VarianceRow, i), j);
+                variance_out_put_row(&g_array_index(e->rows, VarianceRow, i), j);
         json_close(j, ']');
         json_line(j, 5);
         json_put_open(j, "together", '[');
@@ -156,11 +156,7 @@ void variance_write_json(const Variance *v, const NodeTable *nodes, guint n, dou
 {
         Json json = JSON_IN(out), *j = &json;
 
-        json_open(j, '{');
-        json_line(j, 2);
-        json_put_string(j, "format", "ravel variance");
-        json_put_count(j, "version", 1);
-        json_line(j, 2);
+        json_open_document(j, "ravel variance");
         json_put_string(j, "of", v->completion ? "completion" : "latency");
         json_put_number(j, "tail", tail, "%.9g");
         json_put_count(j, "left_out", v->left_out);

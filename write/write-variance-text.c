@@ -35,7 +35,7 @@ enum {
 
 /* --- names and numbers ----------------------------------------------------- */
 
-static char *format_share(double share)
+static char *variance_text_format_share(double share)
 {
         double percent = 100 * share;
 
@@ -62,15 +62,15 @@ static char *row_title(const VarianceRow *row)
         }
 }
 
-static const VarianceRow *row_at(const VarianceEntry *e, guint i)
+static const VarianceRow *variance_text_row_at(const VarianceEntry *e, guint i)
 {
         return &g_array_index(e->rows, VarianceRow, i);
 }
 
 /* --- text ------------------------------------------------------------------ */
 
-static void append_head(const Variance *v, const VarianceEntry *e, const NodeTable *nodes,
-                        guint width, GString *out)
+static void variance_text_append_head(const Variance *v, const VarianceEntry *e,
+                                      const NodeTable *nodes, guint width, GString *out)
 {
         g_autofree char *name = variance_entry_name(e, nodes);
         g_autofree char *title = path_pattern_title(e->label, name);
@@ -95,7 +95,7 @@ static void append_head(const Variance *v, const VarianceEntry *e, const NodeTab
         text_append_wrapped(out, line->str, " ", 0, width);
 }
 
-static TextTable *new_table(void)
+static TextTable *variance_text_new_table(void)
 {
         static const struct {
                 const char *heading;
@@ -117,14 +117,15 @@ static gboolean tells_load(const VarianceRow *row)
                row->all >= LEAST_FOR_LOAD;
 }
 
-static void add_row(TextTable *table, const VarianceRow *row, char *title)
+static void variance_text_add_row(TextTable *table, const VarianceRow *row, char *title)
 {
         const double shares[] = { row->all, row->same, row->which, row->mean, row->tail };
 
         text_table_add(table, title);
         for (guint i = 0; i < G_N_ELEMENTS(shares); i++)
-                text_table_add(table, format_share(shares[i]));
-        text_table_add(table, tells_load(row) ? format_share(row->load.explained) : g_strdup(""));
+                text_table_add(table, variance_text_format_share(shares[i]));
+        text_table_add(table, tells_load(row) ? variance_text_format_share(row->load.explained)
+                                              : g_strdup(""));
 }
 
 /* Whether it is worth a line: not what may as well be none. */
@@ -134,19 +135,19 @@ static gboolean is_shown(const VarianceRow *row)
                (row->error < 0 || fabs(row->all) > row->error);
 }
 
-static void append_rows(const VarianceEntry *e, guint width, GString *out)
+static void variance_text_append_rows(const VarianceEntry *e, guint width, GString *out)
 {
-        g_autoptr(TextTable) table = new_table();
+        g_autoptr(TextTable) table = variance_text_new_table();
         guint name_width = width > 0 ? MAX(width / 2, MIN_NAME) : MAX_WIDTH, shown = 0;
         VarianceRow rest = { .all = 0 };
 
         for (guint i = 0; i < e->rows->len; i++) {
-                const VarianceRow *row = row_at(e, i);
+                const VarianceRow *row = variance_text_row_at(e, i);
 
                 if (shown < MAX_ROWS && is_shown(row)) {
                         g_autofree char *title = row_title(row);
 
-                        add_row(table, row, text_shorten(title, name_width));
+                        variance_text_add_row(table, row, text_shorten(title, name_width));
                         shown++;
                         continue;
                 }
@@ -157,20 +158,20 @@ static void append_rows(const VarianceEntry *e, guint width, GString *out)
                 rest.tail += row->tail;
         }
         if (shown < e->rows->len)
-                add_row(table, &rest, g_strdup("all else"));
+                variance_text_add_row(table, &rest, g_strdup("all else"));
         text_table_fit(table, width > 2 ? width - 2 : 0);
         text_table_write(table, "  ", out);
 }
 
 static void append_replica(const VarianceRow *row, guint width, GString *out)
 {
-        g_autofree char *title = row_title(row), *same = format_share(row->same);
+        g_autofree char *title = row_title(row), *same = variance_text_format_share(row->same);
         g_autofree char *replica = NULL, *share = NULL, *line = NULL;
 
         if (!row->replica)
                 return;
         replica = printable_new(row->replica, PRINTABLE_TEXT);
-        share = format_share(row->replica_share);
+        share = variance_text_format_share(row->replica_share);
         line = g_strdup_printf("%s: %s has %s of the %s on the same path.", title, replica, share,
                                same);
         text_append_wrapped(out, line, " ", 2, width);
@@ -178,7 +179,8 @@ static void append_replica(const VarianceRow *row, guint width, GString *out)
 
 static void append_means(const VarianceRow *row, guint width, GString *out)
 {
-        g_autofree char *title = row_title(row), *share = format_share(row->by_replica);
+        g_autofree char *title = row_title(row),
+                        *share = variance_text_format_share(row->by_replica);
         g_autofree char *slow_mean = path_format_duration((gint64)round(row->slow_mean));
         g_autofree char *quick_mean = path_format_duration((gint64)round(row->quick_mean));
         g_autofree char *slow = NULL, *quick = NULL, *line = NULL;
@@ -192,9 +194,10 @@ static void append_means(const VarianceRow *row, guint width, GString *out)
         text_append_wrapped(out, line, " ", 2, width);
 }
 
-static void append_load(const VarianceRow *row, guint width, GString *out)
+static void variance_text_append_load(const VarianceRow *row, guint width, GString *out)
 {
-        g_autofree char *title = row_title(row), *part = format_share(row->load.explained);
+        g_autofree char *title = row_title(row),
+                        *part = variance_text_format_share(row->load.explained);
         g_autofree char *slope = path_format_duration((gint64)round(fabs(row->load.slope)));
         g_autofree char *idle = path_format_duration((gint64)round(row->load.idle));
         g_autofree char *line = NULL;
@@ -211,8 +214,9 @@ static void append_load(const VarianceRow *row, guint width, GString *out)
 
 static void append_pair(const VarianceEntry *e, const VariancePair *pair, guint width, GString *out)
 {
-        g_autofree char *a = row_title(row_at(e, pair->a)), *b = row_title(row_at(e, pair->b));
-        g_autofree char *share = format_share(pair->share);
+        g_autofree char *a = row_title(variance_text_row_at(e, pair->a)),
+                        *b = row_title(variance_text_row_at(e, pair->b));
+        g_autofree char *share = variance_text_format_share(pair->share);
         g_autofree char *line = g_strdup_printf(
                 "%s and %s vary together (r %.2f): %s of the variance is only that.", a, b, pair->r,
                 share);
@@ -227,7 +231,8 @@ static void append_pairs(const VarianceEntry *e, guint width, GString *out)
         for (guint i = 0; i < e->pairs->len && shown < MAX_PAIRS; i++) {
                 const VariancePair *p = &g_array_index(e->pairs, VariancePair, i);
 
-                if (!is_shown(row_at(e, p->a)) || !is_shown(row_at(e, p->b)))
+                if (!is_shown(variance_text_row_at(e, p->a)) ||
+                    !is_shown(variance_text_row_at(e, p->b)))
                         continue;
                 append_pair(e, p, width, out);
                 shown++;
@@ -236,14 +241,15 @@ static void append_pairs(const VarianceEntry *e, guint width, GString *out)
 
 static void append_advice(const Variance *v, const VarianceEntry *e, guint width, GString *out)
 {
-        const VarianceRow *first = row_at(e, 0);
+        const VarianceRow *first = variance_text_row_at(e, 0);
         double by_replica = 0;
-        g_autofree char *which = format_share(e->which), *title = row_title(first);
-        g_autofree char *all = format_share(first->all), *doubt = format_share(first->doubtful);
+        g_autofree char *which = variance_text_format_share(e->which), *title = row_title(first);
+        g_autofree char *all = variance_text_format_share(first->all),
+                        *doubt = variance_text_format_share(first->doubtful);
         g_autofree char *line = NULL;
 
         for (guint i = 0; i < e->rows->len; i++)
-                by_replica += row_at(e, i)->by_replica;
+                by_replica += variance_text_row_at(e, i)->by_replica;
         if (!v->has_labels && e->which - by_replica >= MUCH_WHICH) {
                 line = g_strdup_printf("%s is which path requests take: they may be of several "
                                        "kinds. Operations (capture --labels) tell them apart.",
@@ -264,21 +270,21 @@ static void append_advice(const Variance *v, const VarianceEntry *e, guint width
         }
 }
 
-static void append_entry(const Variance *v, const VarianceEntry *e, const NodeTable *nodes,
-                         guint width, GString *out)
+static void variance_text_append_entry(const Variance *v, const VarianceEntry *e,
+                                       const NodeTable *nodes, guint width, GString *out)
 {
         g_autoptr(GString) notes = g_string_new(NULL);
 
-        append_head(v, e, nodes, width, out);
+        variance_text_append_head(v, e, nodes, width, out);
         if (e->rows->len == 0)
                 return;
         g_string_append_c(out, '\n');
-        append_rows(e, width, out);
+        variance_text_append_rows(e, width, out);
         for (guint i = 0; i < e->rows->len; i++)
-                if (is_shown(row_at(e, i))) {
-                        append_means(row_at(e, i), width, notes);
-                        append_replica(row_at(e, i), width, notes);
-                        append_load(row_at(e, i), width, notes);
+                if (is_shown(variance_text_row_at(e, i))) {
+                        append_means(variance_text_row_at(e, i), width, notes);
+                        append_replica(variance_text_row_at(e, i), width, notes);
+                        variance_text_append_load(variance_text_row_at(e, i), width, notes);
                 }
         append_pairs(e, width, notes);
         append_advice(v, e, width, notes);
@@ -328,7 +334,7 @@ void variance_write_text(const Variance *v, const NodeTable *nodes, guint n, gui
 
                 if (e->count < VARIANCE_FEWEST)
                         continue;
-                append_entry(v, e, nodes, width, out);
+                variance_text_append_entry(v, e, nodes, width, out);
                 g_string_append_c(out, '\n');
                 tables |= e->rows->len > 0;
         }

@@ -18,13 +18,13 @@ typedef struct {
         gboolean *shown;  /* by vertex */
         guint32 *order;   /* all vertices */
         gint128 *waiting; /* by vertex: the delays of all messages on the edge into it, ns */
-        gint128 *stays;   /* by vertex: what those of the edges out of it add up to */
+        gint128 *stays;   /* by vertex: the sum of waiting over its outgoing edges, ns */
         gint128 total;
         guint32 slowest;       /* the shown vertex with the greatest stays, or NO_VERTEX; */
         guint32 slowest_child; /* and the one below it with the greatest part in that */
 } DrawnGraph;
 
-static const PathVertex *vertex_at(const DrawnGraph *d, guint32 i)
+static const PathVertex *vertices_vertex_at(const DrawnGraph *d, guint32 i)
 {
         return path_graph_vertex(d->graph, i);
 }
@@ -65,16 +65,16 @@ static void drawn_graph_clear(DrawnGraph *d)
 
 /* The part of the order that is of the root of that rank: n vertices from the one it
  * returns. */
-static guint32 find_root(const DrawnGraph *d, guint32 rank, guint32 *n)
+static guint32 vertices_find_root(const DrawnGraph *d, guint32 rank, guint32 *n)
 {
         guint32 size = path_graph_size(d->graph), roots = 0;
 
         for (guint32 i = 0; i < size; i++) {
-                if (vertex_at(d, d->order[i])->depth > 0 || !d->shown[d->order[i]])
+                if (vertices_vertex_at(d, d->order[i])->depth > 0 || !d->shown[d->order[i]])
                         continue;
                 if (roots++ < rank)
                         continue;
-                for (*n = 1; i + *n < size && vertex_at(d, d->order[i + *n])->depth > 0;)
+                for (*n = 1; i + *n < size && vertices_vertex_at(d, d->order[i + *n])->depth > 0;)
                         ++*n;
                 return i;
         }
@@ -88,15 +88,15 @@ guint32 write_vertices_count(const PathSet *set, const PathWriteOptions *options
 
         drawn_graph_init(&d, set, options);
         for (guint32 i = 0; i < path_graph_size(d.graph); i++)
-                n += d.shown[i] && vertex_at(&d, i)->depth == 0;
+                n += d.shown[i] && vertices_vertex_at(&d, i)->depth == 0;
         drawn_graph_clear(&d);
         return n;
 }
 
-static void find_slowest(DrawnGraph *d, const guint32 *order, guint32 n)
+static void vertices_find_slowest(DrawnGraph *d, const guint32 *order, guint32 n)
 {
         for (guint32 i = 0; i < n; i++) {
-                const PathVertex *v = vertex_at(d, order[i]);
+                const PathVertex *v = vertices_vertex_at(d, order[i]);
 
                 if (!d->shown[order[i]])
                         continue;
@@ -116,22 +116,22 @@ static void find_slowest(DrawnGraph *d, const guint32 *order, guint32 n)
         for (guint32 i = 0; i < n && d->slowest != NO_VERTEX; i++) {
                 guint32 v = order[i];
 
-                if (d->shown[v] && vertex_at(d, v)->parent == d->slowest &&
+                if (d->shown[v] && vertices_vertex_at(d, v)->parent == d->slowest &&
                     (d->slowest_child == NO_VERTEX || d->waiting[v] > d->waiting[d->slowest_child]))
                         d->slowest_child = v;
         }
 }
 
-static void append_duration(GString *text, gint64 ns)
+static void vertices_append_duration(GString *text, gint64 ns)
 {
         g_autofree char *duration = path_format_duration(ns);
 
         g_string_append(text, duration);
 }
 
-static DrawingItem add_vertex(const DrawnGraph *d, Drawing *drawing, guint32 i)
+static DrawingItem vertices_add_vertex(const DrawnGraph *d, Drawing *drawing, guint32 i)
 {
-        const PathVertex *v = vertex_at(d, i);
+        const PathVertex *v = vertices_vertex_at(d, i);
         const char *written = node_table_written(path_set_nodes(d->set), v->node);
         g_autofree char *name = text_shorten(written, GRAPH_LABEL_WIDTH);
         g_autoptr(GString) label = g_string_new(NULL), tip = g_string_new(NULL);
@@ -162,17 +162,17 @@ static DrawingItem add_vertex(const DrawnGraph *d, Drawing *drawing, guint32 i)
         return vertex;
 }
 
-static void add_edge(const DrawnGraph *d, Drawing *drawing, DrawingItem from, DrawingItem to,
-                     guint32 i)
+static void vertices_add_edge(const DrawnGraph *d, Drawing *drawing, DrawingItem from,
+                              DrawingItem to, guint32 i)
 {
-        const PathVertex *v = vertex_at(d, i);
+        const PathVertex *v = vertices_vertex_at(d, i);
         g_autoptr(GString) label = g_string_new(NBSP);
         g_autofree char *count = path_format_count(v->count);
         DrawingItem edge = drawing_add_edge(drawing, from, to);
 
         for (guint k = 0; k < MIN(v->delays->len, DELAYS); k++) {
                 g_string_append(label, k > 0 ? ", " : "");
-                append_duration(label, g_array_index(v->delays, PathDelay, k).delay);
+                vertices_append_duration(label, g_array_index(v->delays, PathDelay, k).delay);
         }
         if (v->delays->len > DELAYS)
                 g_string_append(label, ", ...");
@@ -189,10 +189,10 @@ static void add_edge(const DrawnGraph *d, Drawing *drawing, DrawingItem from, Dr
         }
 }
 
-static void set_title(const DrawnGraph *d, Drawing *drawing, guint32 root, guint32 missing)
+static void vertices_set_title(const DrawnGraph *d, Drawing *drawing, guint32 root, guint32 missing)
 {
         g_autoptr(GString) title = g_string_new("Paths from ");
-        const PathVertex *v = vertex_at(d, root);
+        const PathVertex *v = vertices_vertex_at(d, root);
         g_autofree char *count = path_format_count(v->count);
 
         write_graph_append_name(title, node_table_written(path_set_nodes(d->set), v->node), "\\\\");
@@ -208,7 +208,8 @@ static void set_title(const DrawnGraph *d, Drawing *drawing, guint32 root, guint
 /* Of the graph: what cgraph takes for a name. */
 static char *root_name(const DrawnGraph *d, guint32 root, guint32 rank)
 {
-        const char *written = node_table_written(path_set_nodes(d->set), vertex_at(d, root)->node);
+        const char *written =
+                node_table_written(path_set_nodes(d->set), vertices_vertex_at(d, root)->node);
 
         if (written[0] == '%')
                 return g_strdup_printf("root %u", rank + 1);
@@ -227,13 +228,13 @@ Drawing *write_vertices_new(const PathSet *set, const PathWriteOptions *options,
         DrawnGraph d;
 
         drawn_graph_init(&d, set, options);
-        first = find_root(&d, rank, &n);
-        find_slowest(&d, d.order + first, n);
+        first = vertices_find_root(&d, rank, &n);
+        vertices_find_slowest(&d, d.order + first, n);
         name = root_name(&d, d.order[first], rank);
         drawing = drawing_new(name);
         write_graph_set_defaults(drawing);
         for (guint32 i = 0; i < n; i++) {
-                guint32 v = d.order[first + i], parent = vertex_at(&d, v)->parent;
+                guint32 v = d.order[first + i], parent = vertices_vertex_at(&d, v)->parent;
 
                 missing += !d.shown[v];
                 if (!d.shown[v])
@@ -243,11 +244,11 @@ Drawing *write_vertices_new(const PathSet *set, const PathWriteOptions *options,
                         continue;
                 }
                 drawn++;
-                vertices[v] = add_vertex(&d, drawing, v);
+                vertices[v] = vertices_add_vertex(&d, drawing, v);
                 if (parent != NO_VERTEX)
-                        add_edge(&d, drawing, vertices[parent], vertices[v], v);
+                        vertices_add_edge(&d, drawing, vertices[parent], vertices[v], v);
         }
-        set_title(&d, drawing, d.order[first], missing);
+        vertices_set_title(&d, drawing, d.order[first], missing);
         drawn_graph_clear(&d);
         return drawing;
 }

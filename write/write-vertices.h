@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  *
- * The graph from each root, as the paper's Figure 9 has it: the part of it that the
- * patterns to be written go through. The vertex whose stays add up to the most is marked,
- * and the edge out of it on which they do.
+ * The graph from each root, as in the paper's Figure 9, as far as the patterns to be written go
+ * through it. The vertex with the greatest sum of stays is marked, and its edge with the greatest
+ * part.
  */
 #ifndef RAVEL_WRITE_VERTICES_H
 #define RAVEL_WRITE_VERTICES_H

@@ -14,9 +14,9 @@
 #define LEAST_SHARE 0.02
 enum { MOST_ROWS = 8, NARROWEST = 12 };
 
-/* So many others more than usual are worth a line. */
+/* This many calls more than usual are worth a line. */
 enum { MORE_LOAD = 2 };
-/* And so much of the variance of own time that goes with load. */
+/* And this part of the variance of own time that goes with load. */
 #define GOES_WITH 0.1
 
 static char *format_more(gint64 ns)
@@ -59,7 +59,7 @@ static void append_line(GString *out, guint indent, guint columns, const char *f
 }
 
 /* The first column, place, gives way as far as it can. */
-static void append_table(GString *out, TextTable *table, guint columns)
+static void why_text_append_table(GString *out, TextTable *table, guint columns)
 {
         text_table_fit(table, columns > 2 ? columns - 2 : 0);
         text_table_write(table, "  ", out);
@@ -91,7 +91,7 @@ static gboolean is_worth_a_row(const WhyRequest *r, guint i)
                p->calls != p->usual_calls;
 }
 
-static void append_places(GString *out, const WhyRequest *r, guint columns)
+static void why_text_append_places(GString *out, const WhyRequest *r, guint columns)
 {
         g_autoptr(TextTable) t = text_table_new();
 
@@ -119,7 +119,7 @@ static void append_places(GString *out, const WhyRequest *r, guint columns)
                 text_table_add(t, p->node ? g_strdup_printf("%u (%u)", p->load, p->usual_load)
                                           : g_strdup("-"));
         }
-        append_table(out, t, columns);
+        why_text_append_table(out, t, columns);
 }
 
 static void append_calls(GString *out, const WhyPlace *p, guint columns)
@@ -138,7 +138,7 @@ static void append_calls(GString *out, const WhyPlace *p, guint columns)
 }
 
 /* How busy it was, and whether that goes with time. */
-static void append_load(GString *out, const WhyPlace *p, guint columns)
+static void why_text_append_load(GString *out, const WhyPlace *p, guint columns)
 {
         g_autofree char *each = path_format_duration((gint64)p->each);
 
@@ -206,11 +206,11 @@ static void write_request_text(GString *out, const WhyRequest *r, guint columns)
         if (r->alike < WHY_FEWEST)
                 append_line(out, 2, columns, "Fewer than %d are alike: what is usual says little.",
                             WHY_FEWEST);
-        append_places(out, r, columns);
+        why_text_append_places(out, r, columns);
         for (guint i = 0; i < r->places->len; i++)
                 append_calls(out, &g_array_index(r->places, WhyPlace, i), columns);
         if (r->places->len > 0)
-                append_load(out, &g_array_index(r->places, WhyPlace, 0), columns);
+                why_text_append_load(out, &g_array_index(r->places, WhyPlace, 0), columns);
         for (guint i = 0; i < r->places->len; i++)
                 append_waiting(out, &g_array_index(r->places, WhyPlace, i), columns);
         append_doubt(out, r, columns);
@@ -250,7 +250,7 @@ static const Field place_fields[] = {
         { "probability", FIELD_DECIMAL, G_STRUCT_OFFSET(WhyPlace, probability) },
 };
 
-static const WhyPlace *place_at(const WhyRequest *r, guint i)
+static const WhyPlace *why_text_place_at(const WhyRequest *r, guint i)
 {
         return &g_array_index(r->places, WhyPlace, i);
 }
@@ -265,7 +265,8 @@ static void write_request_tsv(GString *out, const WhyRequest *r, gboolean first)
                                 "goes_with_load\tqueued\tconnecting\tprobability\n");
         for (guint i = 0; i < r->places->len; i++) {
                 fields_append_cells(out, request_fields, G_N_ELEMENTS(request_fields), r);
-                fields_append_cells(out, place_fields, G_N_ELEMENTS(place_fields), place_at(r, i));
+                fields_append_cells(out, place_fields, G_N_ELEMENTS(place_fields),
+                                    why_text_place_at(r, i));
                 out->str[out->len - 1] = '\n';
         }
 }
@@ -280,7 +281,8 @@ static void write_request_json(GString *out, const WhyRequest *r)
         json_put_open(&json, "places", '[');
         for (guint i = 0; i < r->places->len; i++) {
                 json_open(&json, '{');
-                fields_put(&json, place_fields, G_N_ELEMENTS(place_fields), place_at(r, i));
+                fields_put(&json, place_fields, G_N_ELEMENTS(place_fields),
+                           why_text_place_at(r, i));
                 json_close(&json, '}');
         }
         json_close(&json, ']');
@@ -373,10 +375,10 @@ static void append_differences(GString *out, const WhyKind *k, guint columns)
                 if (waits)
                         text_table_add(t, waiting ? format_more(waiting) : g_strdup("-"));
         }
-        append_table(out, t, columns);
+        why_text_append_table(out, t, columns);
 }
 
-/* Whether one place has most of it, or all swell. */
+/* Whether one place has most of the difference, or all grow. */
 static void append_verdict(GString *out, const WhyKind *k, guint columns)
 {
         g_autoptr(GString) grown = g_string_new(NULL);

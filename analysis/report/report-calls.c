@@ -3,7 +3,6 @@
 
 #include "analysis/variance/node-load.h"
 #include "base/compare.h"
-#include "base/error.h"
 
 enum {
         TREE_BYTES = 450000, /* of the calls of the slowest requests, about */
@@ -19,14 +18,10 @@ gboolean report_check_places(const StoreReader *reader, const GArray *places, gu
                              GError **error)
 {
         for (guint i = 0; i < places->len; i++)
-                if (g_array_index(places, guint32, i) >= n) {
-                        g_set_error(error, RAVEL_ERROR, RAVEL_ERROR_INPUT,
-                                    "%s: the store is corrupt: a call at place %u, expected one "
-                                    "of %u",
-                                    store_reader_name(reader), g_array_index(places, guint32, i),
-                                    n);
-                        return FALSE;
-                }
+                if (g_array_index(places, guint32, i) >= n)
+                        return store_reader_fail(reader, error,
+                                                 "a call at place %u, expected one of %u",
+                                                 g_array_index(places, guint32, i), n);
         return TRUE;
 }
 
@@ -44,7 +39,7 @@ static void spend(ReportDetail *d, guint8 part, guint32 place, const PathCall *c
         spent->network += c->network;
 }
 
-static void add_load(Report *r, NodeLoad *load, const PathCall *c)
+static void report_calls_add_load(Report *r, NodeLoad *load, const PathCall *c)
 {
         ReportLoad *l = &g_array_index(r->loads, ReportLoad, c->callee);
 
@@ -54,8 +49,9 @@ static void add_load(Report *r, NodeLoad *load, const PathCall *c)
                 node_load_add(load, c->callee, c->callee, c->enter, MAX(c->enter, c->reply), 0);
 }
 
-static gboolean add_path(Report *r, StoreReader *reader, NodeLoad *load, const ReportPath *p,
-                         const GArray *calls, const GArray *places, GError **error)
+static gboolean report_calls_add_path(Report *r, StoreReader *reader, NodeLoad *load,
+                                      const ReportPath *p, const GArray *calls,
+                                      const GArray *places, GError **error)
 {
         ReportDetail *d = p->part ? g_ptr_array_index(r->details, p->row) : NULL;
 
@@ -65,7 +61,7 @@ static gboolean add_path(Report *r, StoreReader *reader, NodeLoad *load, const R
         for (guint i = 0; i < calls->len; i++) {
                 const PathCall *c = &g_array_index(calls, PathCall, i);
 
-                add_load(r, load, c);
+                report_calls_add_load(r, load, c);
                 if (d)
                         spend(d, p->part, g_array_index(places, guint32, i), c);
         }
@@ -97,7 +93,7 @@ gboolean report_read_calls(Report *r, StoreReader *reader, const GArray *paths, 
                 const ReportPath *p = path_at(paths, i);
 
                 if (!store_reader_path_calls(reader, &p->path, calls, places, error) ||
-                    !add_path(r, reader, load, p, calls, places, error))
+                    !report_calls_add_path(r, reader, load, p, calls, places, error))
                         return FALSE;
         }
         take_loads(r, load);
@@ -106,7 +102,7 @@ gboolean report_read_calls(Report *r, StoreReader *reader, const GArray *paths, 
 
 /* --- the slowest requests ---------------------------------------------------------- */
 
-static int compare_times(gconstpointer va, gconstpointer vb, gpointer paths)
+static int report_calls_compare_times(gconstpointer va, gconstpointer vb, gpointer paths)
 {
         guint32 a = *(const guint32 *)va, b = *(const guint32 *)vb;
         gint64 x = path_at(paths, a)->path.completion, y = path_at(paths, b)->path.completion;
@@ -123,7 +119,8 @@ static GArray *choose_slowest(const GArray *paths)
 
         for (guint32 i = 0; i < paths->len; i++)
                 order[i] = i;
-        g_qsort_with_data(order, (gint)paths->len, sizeof *order, compare_times, (gpointer)paths);
+        g_qsort_with_data(order, (gint)paths->len, sizeof *order, report_calls_compare_times,
+                          (gpointer)paths);
         for (guint32 i = 0; i < paths->len; i++)
                 if (of_bucket[path_at(paths, order[i])->bucket]++ < REPORT_SLOWEST_OF_BUCKET ||
                     i < REPORT_SLOWEST)

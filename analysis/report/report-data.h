@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  *
- * What a report shows of a store: every path pattern in brief, the most important ones in full,
- * with their latency over time and some real instances, and the slowest requests.
+ * The contents of a report: every path pattern in brief, the most important ones in full, and the
+ * slowest requests. In full means with latency over time and some real instances.
  */
 #ifndef RAVEL_REPORT_DATA_H
 #define RAVEL_REPORT_DATA_H
@@ -53,7 +53,7 @@ typedef struct {
         gint64 time_of_part[N_PARTS];
         ReportSpent *spent[N_PARTS]; /* by place; NULL where there are none */
         PathPattern pattern;         /* without its signature */
-        GArray *buckets;             /* of ReportBucket, those that are not empty */
+        GArray *buckets;             /* of ReportBucket, without empty ones */
         GPtrArray *samples;          /* of ReportSample */
         int sample[N_SAMPLES];       /* index into samples; -1 where there was no room for it */
 } ReportDetail;
@@ -71,7 +71,7 @@ typedef struct {
         StoredPath path;
         guint64 number;  /* of the path in the store, from 0 */
         guint32 row;     /* of its pattern; G_MAXUINT32 where that has none */
-        WhyRequest *why; /* what is unusual of it */
+        WhyRequest *why; /* what is unusual about the request */
         GArray *calls;   /* of PathCall; NULL where there was no room */
         GArray *ports;   /* of guint: the caller's port of each call, 0: unknown */
 } ReportRequest;
@@ -87,7 +87,7 @@ typedef struct {
 typedef struct {
         gint128 own; /* ns */
         guint64 calls;
-        gint128 own_queued; /* what of own was before a worker took the call, ns */
+        gint128 own_queued; /* the part of own before a worker took the call, ns */
         guint32 workers;    /* that serve its queue; 0: no bound, or not known */
 } ReportBlame;
 

@@ -6,9 +6,9 @@
 #include <string.h>
 
 #include "analysis/report/report-calls.h"
-#include "base/error.h"
 #include "base/hash.h"
 #include "store/stored-patterns.h"
+#include "store/stored-set.h"
 
 enum {
         ROW_BINS = 24,           /* of the small distribution of a row */
@@ -37,7 +37,7 @@ typedef struct {
 
 #define NO_ROW G_MAXUINT32
 
-static ReportRow *row_at(const Report *r, guint32 i)
+static ReportRow *report_row_at(const Report *r, guint32 i)
 {
         return &g_array_index(r->rows, ReportRow, i);
 }
@@ -76,7 +76,7 @@ static void append_base36(GString *out, guint64 n)
 }
 
 /* How many bins hold values at a resolution of 64 >> coarser bins to an octave. */
-static guint count_used(const guint64 *counts, guint32 first, guint32 n, guint coarser)
+static guint report_count_used(const guint64 *counts, guint32 first, guint32 n, guint coarser)
 {
         guint used = 0;
         guint32 last = G_MAXUINT32;
@@ -99,7 +99,7 @@ void report_append_distribution(GString *out, const Histogram *h, guint max_bins
 
         if (!counts)
                 return;
-        while (coarser < 3 && count_used(counts, first, n, coarser) > max_bins)
+        while (coarser < 3 && report_count_used(counts, first, n, coarser) > max_bins)
                 coarser++;
         guint32 bin = (MAX(first, 1) - 1) >> coarser;
         char separator = ':';
@@ -127,17 +127,17 @@ void report_append_distribution(GString *out, const Histogram *h, guint max_bins
 /* --- patterns -------------------------------------------------------------- */
 
 /* By drawings, of as many paths as they count. */
-static gint64 total_of(const StoredPattern *p)
+static gint64 report_total_of(const StoredPattern *p)
 {
         return p->is_drawn ? llround((double)p->completion.mean * p->drawn) : p->completion.total;
 }
 
-static int compare_patterns(gconstpointer va, gconstpointer vb, gpointer data)
+static int report_compare_patterns(gconstpointer va, gconstpointer vb, gpointer data)
 {
         const StoredPattern *patterns = data;
         const StoredPattern *a = &patterns[*(const guint32 *)va],
                             *b = &patterns[*(const guint32 *)vb];
-        gint64 total_a = total_of(a), total_b = total_of(b);
+        gint64 total_a = report_total_of(a), total_b = report_total_of(b);
 
         if (total_a != total_b)
                 return total_a > total_b ? -1 : 1;
@@ -182,7 +182,7 @@ static ReportDetail *detail_new(guint32 row, const StoredPattern *p)
         return d;
 }
 
-static void rank_patterns(Loading *l)
+static void report_rank_patterns(Loading *l)
 {
         Report *r = l->report;
         guint32 n = l->patterns->len;
@@ -193,7 +193,8 @@ static void rank_patterns(Loading *l)
                 order[i] = i;
                 l->row_of[i] = NO_ROW;
         }
-        g_qsort_with_data(order, (gint)n, sizeof *order, compare_patterns, l->patterns->data);
+        g_qsort_with_data(order, (gint)n, sizeof *order, report_compare_patterns,
+                          l->patterns->data);
         for (guint32 i = 0; i < MIN(n, REPORT_ROWS); i++) {
                 StoredPattern *p = &g_array_index(l->patterns, StoredPattern, order[i]);
                 ReportRow row = { .stored = *p,
@@ -213,7 +214,8 @@ static void rank_patterns(Loading *l)
 /* --- their nodes ----------------------------------------------------------- */
 
 /* Appends a place to the shape: "(", or ")"s and ",", and the node. */
-static void append_place(Loading *l, GString *shape, NodeId client, const StoredPatternNode *n)
+static void report_append_place(Loading *l, GString *shape, NodeId client,
+                                const StoredPatternNode *n)
 {
         guint32 closed = 0;
 
@@ -271,26 +273,7 @@ static void add_blame(Report *r, const StoredPattern *p, const StoredPatternNode
         r->waits = TRUE;
 }
 
-static gboolean unpack_node(Loading *l, const StoredPatternNode *stored, PathPattern *p,
-                            GError **error)
-{
-        PatternNode *node = path_pattern_append(p, stored->node, stored->parent);
-
-        node->label = g_intern_string(stored->label);
-        node->n_labels = stored->n_labels;
-        node->continues = stored->continues;
-        node->workers = stored->workers;
-        return store_reader_histogram(l->reader, &stored->own_queued, &node->own_queued, error) &&
-               store_reader_histogram(l->reader, &stored->serving, &node->serving, error) &&
-               store_reader_histogram(l->reader, &stored->latency, &node->latency, error) &&
-               store_reader_histogram(l->reader, &stored->call_delay, &node->call_delay, error) &&
-               store_reader_histogram(l->reader, &stored->own, &node->own, error) &&
-               store_reader_histogram(l->reader, &stored->network, &node->network, error) &&
-               store_reader_histogram(l->reader, &stored->connecting, &node->connecting, error) &&
-               store_reader_histogram(l->reader, &stored->queued, &node->queued, error);
-}
-
-static gboolean read_node(Loading *l, const StoredPatternNode *n, GError **error)
+static gboolean report_read_node(Loading *l, const StoredPatternNode *n, GError **error)
 {
         const StoredPattern *p = &g_array_index(l->patterns, StoredPattern, n->pattern);
         Report *r = l->report;
@@ -305,23 +288,23 @@ static gboolean read_node(Loading *l, const StoredPatternNode *n, GError **error
         add_blame(r, p, n);
         if (row == NO_ROW)
                 return TRUE;
-        append_place(l, row_at(r, row)->shape, p->client, n);
-        if (n->place == 0 || n->own_mean > row_at(r, row)->slowest_own) {
-                row_at(r, row)->slowest = n->node;
-                row_at(r, row)->slowest_own = n->own_mean;
+        report_append_place(l, report_row_at(r, row)->shape, p->client, n);
+        if (n->place == 0 || n->own_mean > report_row_at(r, row)->slowest_own) {
+                report_row_at(r, row)->slowest = n->node;
+                report_row_at(r, row)->slowest_own = n->own_mean;
         }
         if (n->place == 0) {
                 Histogram latency = HISTOGRAM_INIT;
 
                 if (!store_reader_histogram(l->reader, &n->latency, &latency, error))
                         return FALSE;
-                report_append_distribution(row_at(r, row)->latency, &latency, ROW_BINS);
+                report_append_distribution(report_row_at(r, row)->latency, &latency, ROW_BINS);
                 histogram_clear(&latency);
         }
         if (row >= r->details->len)
                 return TRUE;
         ReportDetail *d = g_ptr_array_index(r->details, row);
-        return unpack_node(l, n, &d->pattern, error);
+        return store_reader_append_node(l->reader, n, &d->pattern, error);
 }
 
 /* Closes what is open; each must have had a node. */
@@ -329,12 +312,9 @@ static gboolean finish_shape(const Loading *l, GString *shape, GError **error)
 {
         int depth = 0;
 
-        if (shape->len == 0) {
-                g_set_error(error, RAVEL_ERROR, RAVEL_ERROR_INPUT,
-                            "%s: the store is corrupt: a pattern without a row of pattern_node",
-                            store_reader_name(l->reader));
-                return FALSE;
-        }
+        if (shape->len == 0)
+                return store_reader_fail(l->reader, error,
+                                         "a pattern without a row of pattern_node");
         for (gsize i = 0; i < shape->len; i++)
                 depth += (shape->str[i] == '(') - (shape->str[i] == ')');
         for (; depth > 0; depth--)
@@ -356,18 +336,18 @@ static void blame_network(const Report *r)
         blame_at(r, network)->own = r->total - own > calls ? r->total - own : 0;
 }
 
-static gboolean read_nodes(Loading *l, GError **error)
+static gboolean report_read_nodes(Loading *l, GError **error)
 {
         StoredPatternNode node;
         int status;
 
         while ((status = store_reader_next_pattern_node(l->reader, &node, error)) > 0)
-                if (!read_node(l, &node, error))
+                if (!report_read_node(l, &node, error))
                         return FALSE;
         if (status < 0)
                 return FALSE;
         for (guint32 i = 0; i < l->report->rows->len; i++)
-                if (!finish_shape(l, row_at(l->report, i)->shape, error))
+                if (!finish_shape(l, report_row_at(l->report, i)->shape, error))
                         return FALSE;
         l->report->n_edges = g_hash_table_size(l->edges);
         blame_network(l->report);
@@ -376,7 +356,7 @@ static gboolean read_nodes(Loading *l, GError **error)
 
 /* --- paths ----------------------------------------------------------------- */
 
-static gboolean read_paths(Loading *l, GError **error)
+static gboolean report_read_paths(Loading *l, GError **error)
 {
         Report *r = l->report;
         PathOfPattern p = { .number = 0 };
@@ -507,7 +487,7 @@ static int compare_completions(const void *va, const void *vb)
 }
 
 /* Says of each path in which part of its pattern it is. */
-static void find_parts(const Loading *l, ReportDetail *d, GArray *paths)
+static void report_find_parts(const Loading *l, ReportDetail *d, GArray *paths)
 {
         guint n = paths->len;
 
@@ -536,42 +516,14 @@ static gboolean take_details(Loading *l, GError **error)
 
                 if (!take_samples(l, i, &left, error))
                         return FALSE;
-                find_parts(l, d, g_ptr_array_index(l->paths, i));
+                report_find_parts(l, d, g_ptr_array_index(l->paths, i));
                 fill_buckets(r, g_ptr_array_index(l->paths, i), d->buckets);
         }
         fill_all_buckets(l);
         return TRUE;
 }
 
-/* --- the graph ------------------------------------------------------------- */
-
-static gboolean read_graph(Report *r, StoreReader *reader, GError **error)
-{
-        g_autoptr(GArray) vertices =
-                g_array_new(FALSE, FALSE, sizeof(guint32)); /* by the store's */
-        StoredVertex v;
-        StoredVertexDelay d;
-        int status;
-
-        while ((status = store_reader_next_vertex(reader, &v, error)) > 0) {
-                guint32 parent = NO_VERTEX;
-
-                if (!r->graph)
-                        r->graph = path_graph_new();
-                if (v.parent != NO_PARENT)
-                        parent = g_array_index(vertices, guint32, v.parent);
-                guint32 vertex = path_graph_add(r->graph, parent, v.node, v.count, v.probability);
-                g_array_append_val(vertices, vertex);
-        }
-        if (status < 0)
-                return FALSE;
-        while ((status = store_reader_next_vertex_delay(reader, &d, error)) > 0)
-                path_graph_add_delay(r->graph, g_array_index(vertices, guint32, d.vertex), d.delay,
-                                     d.count);
-        return status == 0;
-}
-
-/* --- all of it ------------------------------------------------------------- */
+/* --- together --------------------------------------------------------------- */
 
 static gboolean read_captures(Loading *l, GError **error)
 {
@@ -587,7 +539,7 @@ static gboolean read_captures(Loading *l, GError **error)
         return status == 0;
 }
 
-static gboolean read_trust(Loading *l, GError **error)
+static gboolean report_read_trust(Loading *l, GError **error)
 {
         StoredTrust trust;
         int status;
@@ -610,7 +562,7 @@ static gboolean read_doubts(Loading *l, GError **error)
         return status == 0;
 }
 
-static void loading_clear(Loading *l)
+static void report_loading_clear(Loading *l)
 {
         g_clear_pointer(&l->patterns, g_array_unref);
         g_array_free(l->nodes, TRUE);
@@ -643,15 +595,16 @@ Report *report_new(StoreReader *reader, NodeTable *nodes, GError **error)
         l.paths = g_ptr_array_new_with_free_func((GDestroyNotify)g_array_unref);
         l.edges = g_hash_table_new_full(hash_int64, g_int64_equal, g_free, NULL);
 
-        gboolean ok = read_captures(&l, error) && read_trust(&l, error) && read_doubts(&l, error) &&
-                      report_sum_patterns(&l, error);
+        gboolean ok = read_captures(&l, error) && report_read_trust(&l, error) &&
+                      read_doubts(&l, error) && report_sum_patterns(&l, error);
         if (ok) {
-                rank_patterns(&l);
-                ok = read_nodes(&l, error) && read_paths(&l, error) && take_details(&l, error) &&
-                     report_read_calls(r, reader, l.all, error) &&
-                     report_read_slowest(r, reader, l.all, error) && read_graph(r, reader, error);
+                report_rank_patterns(&l);
+                ok = report_read_nodes(&l, error) && report_read_paths(&l, error) &&
+                     take_details(&l, error) && report_read_calls(r, reader, l.all, error) &&
+                     report_read_slowest(r, reader, l.all, error) &&
+                     stored_graph_load(reader, &r->graph, error);
         }
-        loading_clear(&l);
+        report_loading_clear(&l);
         return ok ? g_steal_pointer(&r) : NULL;
 }
 
@@ -664,19 +617,7 @@ static void sample_free(ReportSample *s)
 
 static void detail_free(ReportDetail *d)
 {
-        for (guint32 i = 0; i < d->pattern.n_nodes; i++) {
-                PatternNode *n = &d->pattern.nodes[i];
-
-                histogram_clear(&n->latency);
-                histogram_clear(&n->call_delay);
-                histogram_clear(&n->own);
-                histogram_clear(&n->network);
-                histogram_clear(&n->connecting);
-                histogram_clear(&n->queued);
-                histogram_clear(&n->own_queued);
-                histogram_clear(&n->serving);
-        }
-        g_free(d->pattern.nodes);
+        path_pattern_clear(&d->pattern);
         for (guint i = 0; i < N_PARTS; i++)
                 g_free(d->spent[i]);
         for (guint i = 0; i < d->samples->len; i++)
@@ -698,8 +639,8 @@ void report_free(Report *r)
                 g_free((char *)c->facts);
         }
         for (guint i = 0; i < r->rows->len; i++) {
-                g_string_free(row_at(r, i)->shape, TRUE);
-                g_string_free(row_at(r, i)->latency, TRUE);
+                g_string_free(report_row_at(r, i)->shape, TRUE);
+                g_string_free(report_row_at(r, i)->latency, TRUE);
         }
         for (guint i = 0; i < r->details->len; i++)
                 detail_free(g_ptr_array_index(r->details, i));

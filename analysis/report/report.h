@@ -18,10 +18,10 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(Report, report_free)
 gboolean report_write(const Report *report, const StoreReader *reader, const char *made_of,
                       OutputFile *out, GError **error);
 
-/* How pages have a distribution: "r:first:n,n,-g,n". Bins are those of Histogram with 2^r
- * of them to an octave, r from 3 to 6: bin b is (histogram_bin() - 1) >> (6 - r). first is the
- * first one that holds values, n how many are in it and in those that follow, -g stands for g
- * empty ones; all in base 36. As fine as max_bins bins that hold values allow. Delays below 0
+/* A distribution as pages have it: "r:first:n,n,-g,n". Bins are those of Histogram with 2^r to an
+ * octave, r from 3 to 6: bin b is (histogram_bin() - 1) >> (6 - r). first is the first bin that
+ * holds values. n is the number of values in it and in each bin that follows; -g stands for g empty
+ * bins. All are in base 36. The bins are as fine as max_bins bins with values allow. Delays below 0
  * count as 0. */
 void report_append_distribution(GString *out, const Histogram *h, guint max_bins);
 

@@ -37,14 +37,14 @@ const char *const trend_change_names[3] = { "creep", "step", "odd" };
 
 /* --- points ---------------------------------------------------------------- */
 
-static const TrendPoint *point_at(const Trend *t, guint i)
+static const TrendPoint *trend_point_at(const Trend *t, guint i)
 {
         return &g_array_index(t->points, TrendPoint, i);
 }
 
 static double point_when(const Trend *t, guint i)
 {
-        const TrendPoint *p = point_at(t, i), *first = point_at(t, 0);
+        const TrendPoint *p = trend_point_at(t, i), *first = trend_point_at(t, 0);
 
         return t->timed ? (trend_middle(p->first, p->last) -
                            trend_middle(first->first, first->last)) /
@@ -58,7 +58,7 @@ static void group_hours(Trend *t)
 {
         gboolean seen[SERIES_GROUPS] = { FALSE };
         guint n = t->points->len, groups = 0;
-        const TrendPoint *first = point_at(t, 0), *last = point_at(t, n - 1);
+        const TrendPoint *first = trend_point_at(t, 0), *last = trend_point_at(t, n - 1);
         /* 24 stores of an hour each are a day, also where they are a little shorter. */
         double whole = trend_middle(last->first, last->last) -
                        trend_middle(first->first, first->last) + 1.5 * t->spacing;
@@ -82,7 +82,7 @@ static void group_hours(Trend *t)
 static void measure_points(Trend *t)
 {
         guint n = t->points->len;
-        const TrendPoint *first = point_at(t, 0), *last = point_at(t, n - 1);
+        const TrendPoint *first = trend_point_at(t, 0), *last = trend_point_at(t, n - 1);
 
         t->spacing = t->timed ? (trend_middle(last->first, last->last) -
                                  trend_middle(first->first, first->last)) /
@@ -119,7 +119,7 @@ static TrendSeries *add_series(Trend *t, TrendKind kind, const char *subject, co
         return s;
 }
 
-/* The values that are tested: those that there are, by point; variances by point. */
+/* The logarithms of the values that there are, by point; variances by point. */
 static GArray *values_of(const Trend *t, const TrendSeries *s, const double *variances,
                          const double *without)
 {
@@ -129,7 +129,7 @@ static GArray *values_of(const Trend *t, const TrendSeries *s, const double *var
                 double value = s->values[i].value - (without ? without[i] : 0);
                 SeriesValue v = { .when = point_when(t, i),
                                   .variance = variances[i],
-                                  .group = point_at(t, i)->hour };
+                                  .group = trend_point_at(t, i)->hour };
 
                 if (s->values[i].count == 0 || !(value > 0))
                         continue;
@@ -270,7 +270,7 @@ static gboolean begins_or_ends(const guint64 *counts, guint n)
 /* Of the logarithm of a pattern's count: what the drawings that it is by may be off by. */
 static double drawn_variance(const Trend *t, guint point)
 {
-        double error = point_at(t, point)->drawn_error;
+        double error = trend_point_at(t, point)->drawn_error;
 
         return error * error;
 }
@@ -292,7 +292,7 @@ static void add_rate(Trend *t, const char *subject, const char *label, const gui
         s->id = pattern ? pattern->id : 0;
         variances = g_new0(double, n);
         for (guint i = 0; i < n; i++) {
-                double count = (double)counts[i], seconds = point_at(t, i)->seconds;
+                double count = (double)counts[i], seconds = trend_point_at(t, i)->seconds;
 
                 if (!(seconds > 0))
                         continue;
@@ -378,8 +378,8 @@ static double count_dependence(const guint64 *counts, const guint64 *exposure, g
         return MAX(1, squares / (to - from - 1));
 }
 
-/* Where the pattern begins (or ends, gone), and how probable that is by chance; exposure: the
- * requests that could have been of it; error: of counts by drawings, a share of 1. at 0: nowhere.
+/* Where the pattern begins (or ends, if gone), and how probable that is by chance. exposure: the
+ * requests that could have the pattern; error: of counts by drawings, a share of 1. at 0: nowhere.
  */
 static double find_begin(double error, const guint64 *counts, const guint64 *exposure, guint n,
                          gboolean gone, guint *at)
@@ -427,8 +427,8 @@ static double find_begin(double error, const guint64 *counts, const guint64 *exp
 }
 
 /* The better of new and gone: p, and what there is to say. */
-static double find_pattern(const Trend *t, const TrendStores *r, const MergedPattern *p,
-                           TrendPattern *found)
+static double trend_find_pattern(const Trend *t, const TrendStores *r, const MergedPattern *p,
+                                 TrendPattern *found)
 {
         guint n = t->points->len, at[2];
         g_autofree guint64 *counts = counts_of(t, p), *paths = g_new0(guint64, n);
@@ -436,8 +436,8 @@ static double find_pattern(const Trend *t, const TrendStores *r, const MergedPat
         double p_best = 1, error = 0;
 
         for (guint i = 0; i < n; i++) {
-                paths[i] = point_at(t, i)->paths;
-                error = MAX(error, point_at(t, i)->drawn_error);
+                paths[i] = trend_point_at(t, i)->paths;
+                error = MAX(error, trend_point_at(t, i)->drawn_error);
         }
         for (int gone = 0; gone < 2; gone++) {
                 /* The requests of its entry; of all where the entry begins with it. */
@@ -480,7 +480,7 @@ static int compare_totals(const void *va, const void *vb)
         return order ? order : g_strcmp0(a->label, b->label);
 }
 
-static int compare_entries(const void *va, const void *vb)
+static int trend_compare_entries(const void *va, const void *vb)
 {
         const MergedEntry *a = *(MergedEntry *const *)va, *b = *(MergedEntry *const *)vb;
         int order;
@@ -571,8 +571,7 @@ static void find_changes(const Trend *t, const Candidate *c, double level)
         }
 }
 
-/* Whether the latency changed no more than the own times that changed make it: without them it
- * is as before. */
+/* Whether own times explain the change of a latency: without them it has none. */
 static gboolean follows_own_times(const Trend *t, const Candidate *c, const TrendSeries *const *own,
                                   double level)
 {
@@ -655,7 +654,7 @@ static double *test_patterns(const Trend *t, const TrendStores *r, TrendPattern 
                 ps[i] = 1;
                 if (p->count < FEWEST_OF_NEW)
                         continue;
-                ps[i] = find_pattern(t, r, p, &found[i]);
+                ps[i] = trend_find_pattern(t, r, p, &found[i]);
                 (*tests)++;
         }
         return ps;
@@ -700,7 +699,7 @@ static void compare_all(Trend *t, TrendStores *r)
                 if (e->whole == i || trend_stores_entry(r, e->whole)->parts > 1)
                         g_ptr_array_add(entries, e);
         }
-        g_ptr_array_sort(entries, compare_entries);
+        g_ptr_array_sort(entries, trend_compare_entries);
         for (guint i = 0; i < MIN(entries->len, MOST_SERIES); i++) {
                 const MergedEntry *e = g_ptr_array_index(entries, i);
                 add_rate(t, e->subject, e->label, e->counts, NULL, candidates);
@@ -738,11 +737,11 @@ static void note_points(Trend *t)
 {
         double least = 0, most = 0;
         guint n = t->points->len, at_least = 0, at_most = 0;
-        const TrendPoint *first = point_at(t, 0), *last = point_at(t, n - 1);
+        const TrendPoint *first = trend_point_at(t, 0), *last = trend_point_at(t, n - 1);
         char low[G_ASCII_DTOSTR_BUF_SIZE], high[G_ASCII_DTOSTR_BUF_SIZE];
 
         for (guint i = 0; i < n; i++) {
-                double one = point_at(t, i)->parallelism;
+                double one = trend_point_at(t, i)->parallelism;
 
                 if (!(one > 0))
                         continue;
@@ -756,8 +755,10 @@ static void note_points(Trend *t)
                 }
         }
         if (most > PARALLELISM_DIFFERS * least) {
-                g_autofree char *a = printable_new(point_at(t, at_least)->name, PRINTABLE_TEXT);
-                g_autofree char *b = printable_new(point_at(t, at_most)->name, PRINTABLE_TEXT);
+                g_autofree char *a =
+                        printable_new(trend_point_at(t, at_least)->name, PRINTABLE_TEXT);
+                g_autofree char *b =
+                        printable_new(trend_point_at(t, at_most)->name, PRINTABLE_TEXT);
 
                 g_ascii_formatd(low, sizeof low, "%.2f", least);
                 g_ascii_formatd(high, sizeof high, "%.2f", most);

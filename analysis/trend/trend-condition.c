@@ -21,7 +21,7 @@ static gboolean skip(const char **at, const char *end, const char *word)
 }
 
 /* Digits with a point or without; no exponent, no sign. */
-static gboolean parse_number(const char **at, const char *end, double *number)
+static gboolean condition_parse_number(const char **at, const char *end, double *number)
 {
         const char *from = *at;
         g_autofree char *digits = NULL;
@@ -51,7 +51,7 @@ static gboolean parse(const char *at, const char *end, TrendCondition *c)
         gboolean negative = skip(&at, end, "-");
         if (!negative)
                 skip(&at, end, "+");
-        if (!parse_number(&at, end, &c->limit) || !skip(&at, end, "%"))
+        if (!condition_parse_number(&at, end, &c->limit) || !skip(&at, end, "%"))
                 return FALSE;
         c->limit /= negative ? -100 : 100;
         if (at == end)

@@ -51,7 +51,7 @@ void own_times_free(OwnTimes *own)
         g_free(own);
 }
 
-static int compare_nodes(const void *va, const void *vb)
+static int own_times_compare_nodes(const void *va, const void *vb)
 {
         NodeId a = *(const NodeId *)va, b = *(const NodeId *)vb;
 
@@ -63,7 +63,7 @@ OwnSlot *own_times_slot(OwnTimes *own, NodeId node, const char *label, GArray *c
         g_autoptr(GString) key = g_string_new(NULL);
         OwnSlot *slot;
 
-        g_array_sort(callees, compare_nodes);
+        g_array_sort(callees, own_times_compare_nodes);
         g_string_append_printf(key, "%u", node);
         for (guint i = 0; i < callees->len; i++)
                 g_string_append_printf(key, ",%u", g_array_index(callees, NodeId, i));
@@ -99,7 +99,7 @@ void own_slot_add(OwnSlot *slot, guint store, guint64 calls, double sum, double 
                 add_cell(slot->cells, &c);
 }
 
-static int compare_cells(const void *va, const void *vb)
+static int own_times_compare_cells(const void *va, const void *vb)
 {
         const Cell *a = va, *b = vb;
 
@@ -116,7 +116,7 @@ void own_times_move(OwnTimes *own, const guint *point_of)
                         Cell *c = &g_array_index(s->cells, Cell, k);
                         c->point = point_of[c->point];
                 }
-                g_array_sort(s->cells, compare_cells);
+                g_array_sort(s->cells, own_times_compare_cells);
                 for (guint k = 0; k < s->cells->len; k++)
                         add_cell(moved, &g_array_index(s->cells, Cell, k));
                 g_array_free(s->cells, TRUE);
@@ -129,7 +129,7 @@ typedef struct {
         double own;
 } NodeOwn;
 
-static int compare_own(const void *va, const void *vb)
+static int own_times_compare_own(const void *va, const void *vb)
 {
         const NodeOwn *a = va, *b = vb;
 
@@ -153,7 +153,7 @@ GArray *own_times_nodes(const OwnTimes *own)
                         g_array_index(nodes, NodeOwn, s->node).own +=
                                 g_array_index(s->cells, Cell, k).sum;
         }
-        g_array_sort(nodes, compare_own);
+        g_array_sort(nodes, own_times_compare_own);
         for (guint i = 0; i < nodes->len; i++)
                 if (g_array_index(nodes, NodeOwn, i).own > 0)
                         g_array_append_val(result, g_array_index(nodes, NodeOwn, i).node);
@@ -162,7 +162,7 @@ GArray *own_times_nodes(const OwnTimes *own)
 
 /* --- adjusting ------------------------------------------------------------- */
 
-static guint find_root(guint *parent, guint i)
+static guint own_times_find_root(guint *parent, guint i)
 {
         while (parent[i] != i)
                 i = parent[i] = parent[parent[i]];
@@ -187,17 +187,17 @@ static gboolean connect_points(const GPtrArray *slots, const OwnTime *times, gui
                         if (c->calls < CONNECTING_SHARE * (double)times[c->point].calls)
                                 continue;
                         if (before >= 0)
-                                parent[find_root(parent, c->point)] =
-                                        find_root(parent, (guint)before);
+                                parent[own_times_find_root(parent, c->point)] =
+                                        own_times_find_root(parent, (guint)before);
                         before = c->point;
                 }
         }
         for (guint i = 0; i < n; i++) {
                 if (!times[i].calls)
                         continue;
-                if (root >= 0 && root != find_root(parent, i))
+                if (root >= 0 && root != own_times_find_root(parent, i))
                         return FALSE;
-                root = find_root(parent, i);
+                root = own_times_find_root(parent, i);
         }
         return TRUE;
 }
@@ -213,7 +213,7 @@ static OwnSlot *join_slots(const GPtrArray *slots)
                 const OwnSlot *s = g_ptr_array_index(slots, k);
                 g_array_append_vals(cells, s->cells->data, s->cells->len);
         }
-        g_array_sort(cells, compare_cells);
+        g_array_sort(cells, own_times_compare_cells);
         for (guint i = 0; i < cells->len; i++)
                 add_cell(all->cells, &g_array_index(cells, Cell, i));
         return all;

@@ -9,11 +9,11 @@
 
 enum {
         N_KINDS = 3,        /* that a p is the least of */
-        ODD_SHARE = 6,      /* of the values, one in so many may be odd, ... */
-        MOST_ODD = 20,      /* ... so many at most */
+        ODD_SHARE = 6,      /* one value in 6 may be odd, ... */
+        MOST_ODD = 20,      /* ... but no more than 20 */
         DEEPEST = 4,        /* steps within levels within levels */
         MOST_BUMPED = 600,  /* values of which a level in between is looked for, in time n^2, ... */
-        MOST_SEARCHED = 60, /* ... and so many where it is looked for again and again */
+        MOST_SEARCHED = 60, /* ... and in repeated searches */
 };
 
 /* No change below 0.01 % is one: stamps, and the delays of a simulator, are that exact and no more.
@@ -25,14 +25,14 @@ enum {
 #define SERIAL_BOUND 1.645
 enum { SERIAL_KNOWN = 30 };
 
-/* The p up to which odd values are no part of the scatter; what is less than this part of what the
- * calls explain is that; as many series as say something of others; and as series depend on each
- * other, they say so many times less. */
+/* The p up to which odd values are no part of the scatter. The least scatter, as a part of what
+ * calls explain. The fewest series that tell about others. Series depend on each other, so they
+ * tell 4 times less. */
 #define ODD_APART     1e-3
 #define LEAST_SCATTER 1e-2
 enum { FEWEST_ALIKE = 4, DEPENDENT = 4 };
 
-/* What is odd is so many times as far off as all that is not. */
+/* An odd value is 3 times as far off as all others. */
 #define ODD_FACTOR 3
 
 /* The median of the square of a normal value. */
@@ -61,7 +61,7 @@ typedef struct {
         double norm; /* of the regressor */
 } Model;
 
-static void sample_clear(Sample *s)
+static void series_sample_clear(Sample *s)
 {
         g_free(s->when);
         g_free(s->value);
@@ -69,22 +69,22 @@ static void sample_clear(Sample *s)
         g_free(s->group);
         g_free(s->place);
 }
-G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Sample, sample_clear)
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Sample, series_sample_clear)
 
 static double least_variance(double variance)
 {
         return MAX(variance, LEAST_DEVIATION * LEAST_DEVIATION);
 }
 
-static int compare_doubles(const void *va, const void *vb)
+static int series_compare_doubles(const void *va, const void *vb)
 {
         double a = *(const double *)va, b = *(const double *)vb;
 
         return a < b ? -1 : a > b;
 }
 
-/* What stores differ by beyond their calls: of the differences between each value and the one of
- * its group before, the median, which steps, creeps and odd values leave alone. */
+/* The difference between stores beyond their calls: the median difference between a value and the
+ * one before in its group. Steps, creeps and odd values hardly change it. */
 static double variance_between(const Sample *s)
 {
         g_autofree double *squares = g_new(double, s->n);
@@ -104,7 +104,7 @@ static double variance_between(const Sample *s)
         }
         if (n == 0)
                 return 0;
-        qsort(squares, n, sizeof *squares, compare_doubles);
+        qsort(squares, n, sizeof *squares, series_compare_doubles);
         return MAX(0, (squares[n / 2] / CHI_SQUARE_MEDIAN - explained / n) / 2);
 }
 
@@ -119,8 +119,8 @@ static void center(const Sample *s, double *values)
 }
 
 /* Of the values from..to that are not odd. */
-static void sample_init(Sample *s, const SeriesValue *values, guint from, guint to,
-                        SeriesPrior prior, const gboolean *odd)
+static void series_sample_init(Sample *s, const SeriesValue *values, guint from, guint to,
+                               SeriesPrior prior, const gboolean *odd)
 {
         gint64 number[SERIES_GROUPS];
 
@@ -274,8 +274,8 @@ static Model fit_step(const Sample *s, guint only)
         return m;
 }
 
-/* The level in between that stands out most from those before and after it, which are one: two
- * steps that hide each other from a test of one (Olshen and others). As fit_step(). */
+/* The level in between that stands out most from the common level around it. These are two steps
+ * that hide each other from a test of one (Olshen and others). As fit_step(). */
 static Model fit_bump(const Sample *s, guint most)
 {
         Model m = { .kind = SERIES_STEP };
@@ -343,8 +343,8 @@ static Model better(const Sample *s, const Model *a, const Model *b)
 
 /* --- odd values ------------------------------------------------------------ */
 
-/* The value that is the least like the others, by the model that fits best: which, how far off,
- * and by how many of the deviations that it would have. */
+/* The value least like the others, by the model that fits best: its index, how far off it is, and
+ * in deviations. */
 static double find_odd(const Sample *s, SeriesChange *found)
 {
         g_autofree double *residual = g_new(double, s->n), *regressor = g_new(double, s->n);
@@ -393,7 +393,7 @@ static double find_all_odd(const SeriesValue *values, guint from, guint to, doub
                 SeriesChange *c = &found[n];
 
                 *c = (SeriesChange){ .kind = SERIES_ODD, .from = from, .to = to };
-                sample_init(&s, values, from, to, (SeriesPrior){ 0 }, odd);
+                series_sample_init(&s, values, from, to, (SeriesPrior){ 0 }, odd);
                 double off = find_odd(&s, c);
                 if (n > 0 && before >= ODD_FACTOR * off) {
                         least = MIN(least, found[n - 1].p);
@@ -457,7 +457,7 @@ SeriesPrior series_scatter(const SeriesValue *values, guint n)
         if (n < SERIES_FEWEST)
                 return (SeriesPrior){ 0 };
         find_all_odd(values, 0, n, ODD_APART, odd, NULL);
-        sample_init(&s, values, 0, n, (SeriesPrior){ 0 }, odd);
+        series_sample_init(&s, values, 0, n, (SeriesPrior){ 0 }, odd);
         Model level = fit_level(&s), creep = fit_creep(&s), step = fit_levels(&s, MOST_BUMPED);
         Model best = better(&s, &level, &creep);
         best = better(&s, &best, &step);
@@ -508,7 +508,7 @@ double series_p(const SeriesValue *values, guint n, SeriesPrior prior)
 
         if (n < SERIES_FEWEST)
                 return 1;
-        sample_init(&s, values, 0, n, prior, odd);
+        series_sample_init(&s, values, 0, n, prior, odd);
         Model creep = fit_creep(&s), step = fit_levels(&s, MOST_BUMPED);
         double change = MIN(1, N_KINDS * MIN(creep.p, step.p));
         return MIN(change, find_all_odd(values, 0, n, 0, odd, NULL));
@@ -541,7 +541,7 @@ static void find_between(const SeriesValue *values, guint from, guint to, Series
         if (to - from < SERIES_FEWEST || depth > DEEPEST)
                 return;
         find_all_odd(values, from, to, level, odd, changes);
-        sample_init(&s, values, from, to, prior, odd);
+        series_sample_init(&s, values, from, to, prior, odd);
         if (s.n < SERIES_FEWEST - 1)
                 return;
         Model creep = fit_creep(&s), step = fit_levels(&s, MOST_BUMPED), best;
@@ -600,7 +600,7 @@ static void measure_steps(const SeriesValue *values, guint n, SeriesPrior prior,
                                 c->to = g_array_index(changes, SeriesChange, k).at;
                                 break;
                         }
-                sample_init(&s, values, c->from, c->to, prior, odd);
+                series_sample_init(&s, values, c->from, c->to, prior, odd);
                 while (at < s.n && s.place[at] < c->at)
                         at++;
                 Model m = fit_step(&s, at);

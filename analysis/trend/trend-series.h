@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  *
- * Whether one number, such as the mean own time of a node, changed over many stores: whether it
- * creeps, stepped from one level to another, or is odd in single stores. docs/analysis.md has the
- * formulas, and where they come from.
+ * Whether one number, such as the mean own time of a node, changed over many stores: by a creep, a
+ * step between levels, or odd values in single stores. docs/analysis.md has the formulas, and where
+ * they come from.
  */
 #ifndef RAVEL_TREND_SERIES_H
 #define RAVEL_TREND_SERIES_H
@@ -36,8 +36,8 @@ typedef struct {
         double p;       /* as series_p() */
 } SeriesChange;
 
-/* What many series of a kind say of how much one varies between stores: as a multiple of the
- * variance by its calls, known as well as by so many degrees of freedom. All 0: nothing. */
+/* How much a series varies between stores, from all series of the kind: as a multiple of the
+ * variance by its calls, known with these degrees of freedom. All 0: nothing. */
 typedef struct {
         double scatter, freedom;
 } SeriesPrior;
@@ -49,9 +49,9 @@ SeriesPrior series_scatter(const SeriesValue *values, guint n);
 /* What n of them have in common (Smyth's empirical Bayes): the less they differ, the surer. */
 SeriesPrior series_prior(const SeriesPrior *scatters, guint n);
 
-/* The probability that chance makes such a series change as much as this one does: the least of
- * a creep, a step and an odd value, times how many of them were looked at. 1 where there are fewer
- * than SERIES_FEWEST values. O(n), and for each odd value again. */
+/* The probability that chance changes such a series as much: the least of a creep, a step and an
+ * odd value, times the number of these tests. 1 where there are fewer than SERIES_FEWEST values.
+ * O(n), and for each odd value again. */
 double series_p(const SeriesValue *values, guint n, SeriesPrior prior);
 
 /* Appends what changed, in the order of time: SeriesChange. level: the p up to which it counts. */

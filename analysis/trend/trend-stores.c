@@ -35,7 +35,7 @@ static void pattern_free(gpointer data)
         g_free(p);
 }
 
-static void entry_free(gpointer data)
+static void trend_stores_entry_free(gpointer data)
 {
         MergedEntry *e = data;
 
@@ -64,7 +64,8 @@ void trend_stores_clear(TrendStores *r)
         g_clear_pointer(&r->entries, g_ptr_array_unref);
         own_times_free(r->own);
 }
-static void reading_init(TrendStores *r, Trend *t, const char *likeness, gboolean labels)
+static void trend_stores_reading_init(TrendStores *r, Trend *t, const char *likeness,
+                                      gboolean labels)
 {
         *r = (TrendStores){ .trend = t,
                             .likeness = likeness,
@@ -72,7 +73,7 @@ static void reading_init(TrendStores *r, Trend *t, const char *likeness, gboolea
                             .stores = g_array_new(FALSE, TRUE, sizeof(TrendStore)),
                             .patterns = g_ptr_array_new_with_free_func(pattern_free),
                             .by_key = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL),
-                            .entries = g_ptr_array_new_with_free_func(entry_free),
+                            .entries = g_ptr_array_new_with_free_func(trend_stores_entry_free),
                             .by_entry =
                                     g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL),
                             .own = own_times_new() };
@@ -89,11 +90,11 @@ MergedEntry *trend_stores_entry(const TrendStores *r, guint i)
         return g_ptr_array_index(r->entries, i);
 }
 
-static guint add_entry(TrendStores *r, const char *subject, const char *label)
+static guint trend_stores_add_entry(TrendStores *r, const char *subject, const char *label)
 {
         g_autofree char *key = g_strconcat(subject, label ? " " : NULL, label, NULL);
         gpointer known;
-        guint whole = label ? add_entry(r, subject, NULL) : r->entries->len;
+        guint whole = label ? trend_stores_add_entry(r, subject, NULL) : r->entries->len;
 
         if (g_hash_table_lookup_extended(r->by_entry, key, NULL, &known))
                 return GPOINTER_TO_UINT(known);
@@ -118,7 +119,7 @@ static char *entry_subject(const char *signature)
                           : g_strdup(signature);
 }
 
-static MergedPattern *add_pattern(TrendStores *r, const StoredPattern *stored)
+static MergedPattern *trend_stores_add_pattern(TrendStores *r, const StoredPattern *stored)
 {
         const char *label = r->labels ? stored->label : NULL;
         g_autofree char *key = stored_pattern_key(stored, r->labels);
@@ -132,7 +133,7 @@ static MergedPattern *add_pattern(TrendStores *r, const StoredPattern *stored)
         p->signature = g_strdup(stored->signature);
         p->label = g_strdup(label);
         p->id = path_pattern_id(label, stored->signature);
-        p->entry = add_entry(r, subject, label);
+        p->entry = trend_stores_add_entry(r, subject, label);
         p->cells = g_array_new(FALSE, TRUE, sizeof(MergedCell));
         g_array_set_clear_func(p->cells, cell_clear);
         p->places = g_array_new(FALSE, TRUE, sizeof(MergedPlace));
@@ -190,7 +191,7 @@ static void read_call_clear(gpointer data)
 }
 
 /* Adds the own times of one pattern in one store. */
-static void add_calls(TrendStores *r, MergedPattern *p, GArray *calls, guint store)
+static void trend_stores_add_calls(TrendStores *r, MergedPattern *p, GArray *calls, guint store)
 {
         if (p->places->len == 0) {
                 for (guint i = 0; i < calls->len; i++) {
@@ -241,8 +242,8 @@ static gboolean add_latency(TrendStores *r, StoreReader *reader, const StoredPat
         return TRUE;
 }
 
-static gboolean read_nodes(TrendStores *r, StoreReader *reader, const GPtrArray *found, guint store,
-                           GError **error)
+static gboolean trend_stores_read_nodes(TrendStores *r, StoreReader *reader, const GPtrArray *found,
+                                        guint store, GError **error)
 {
         g_autoptr(GArray) calls = g_array_new(FALSE, FALSE, sizeof(ReadCall));
         StoredPatternNode n;
@@ -256,7 +257,7 @@ static gboolean read_nodes(TrendStores *r, StoreReader *reader, const GPtrArray 
 
                 if (n.place == 0) {
                         if (in_hand)
-                                add_calls(r, in_hand, calls, store);
+                                trend_stores_add_calls(r, in_hand, calls, store);
                         in_hand = p;
                         if (!add_latency(r, reader, &n, cell_of(p, store), error))
                                 return FALSE;
@@ -273,7 +274,7 @@ static gboolean read_nodes(TrendStores *r, StoreReader *reader, const GPtrArray 
                 g_array_append_val(calls, call);
         }
         if (in_hand)
-                add_calls(r, in_hand, calls, store);
+                trend_stores_add_calls(r, in_hand, calls, store);
         return status == 0;
 }
 
@@ -285,7 +286,7 @@ static gboolean trend_add_patterns(TrendStores *r, StoreReader *reader, guint in
 
         for (guint32 i = 0; patterns && i < patterns->len; i++) {
                 const StoredPattern *stored = stored_pattern_at(patterns, i);
-                MergedPattern *p = add_pattern(r, stored);
+                MergedPattern *p = trend_stores_add_pattern(r, stored);
 
                 cell_of(p, index)->count += stored->count;
                 cell_of(p, index)->number +=
@@ -297,7 +298,7 @@ static gboolean trend_add_patterns(TrendStores *r, StoreReader *reader, guint in
                 store->drawn_error += stored->drawn_error;
                 g_ptr_array_add(found, p);
         }
-        return patterns && read_nodes(r, reader, found, index, error);
+        return patterns && trend_stores_read_nodes(r, reader, found, index, error);
 }
 
 static gboolean read_store(TrendStores *r, const char *path, GError **error)
@@ -371,7 +372,7 @@ gboolean trend_stores_read(TrendStores *r, Trend *t, char *const *paths, guint n
 
         for (;;) {
                 trend_stores_clear(r);
-                reading_init(r, t, likeness, labels);
+                trend_stores_reading_init(r, t, likeness, labels);
                 for (guint i = 0; i < n; i++)
                         if (!read_store(r, paths[i], error))
                                 return FALSE;
@@ -457,7 +458,7 @@ static void add_to_point(Trend *t, const TrendStore *s)
         g_array_append_val(t->points, p);
 }
 
-static int compare_cells(const void *va, const void *vb)
+static int trend_stores_compare_cells(const void *va, const void *vb)
 {
         const MergedCell *a = va, *b = vb;
 
@@ -473,7 +474,7 @@ static void move_cells(GArray *cells, const guint *point_of)
                 MergedCell *c = &g_array_index(cells, MergedCell, i);
                 c->point = point_of[c->point];
         }
-        g_array_sort(cells, compare_cells);
+        g_array_sort(cells, trend_stores_compare_cells);
         for (guint i = 0; i < cells->len; i++) {
                 MergedCell *c = &g_array_index(cells, MergedCell, i);
                 MergedCell *into = n > 0 ? &g_array_index(cells, MergedCell, n - 1) : NULL;

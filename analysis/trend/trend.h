@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  *
- * Since when a system is slower: many stores of it, in the order of time, and what changed over
- * them beyond chance. docs/analysis.md says how that is told.
+ * Since when a system is slower: the changes beyond chance over many stores, in the order of time.
+ * docs/analysis.md has the method.
  */
 #ifndef RAVEL_TREND_H
 #define RAVEL_TREND_H
@@ -57,10 +57,11 @@ typedef struct {
 typedef struct {
         char *signature, *label;
         guint64 id;
-        gboolean gone;         /* else it is new */
-        guint at;              /* the first point with it, or without it */
-        guint64 count, others; /* requests of it in all points with it, and without */
-        guint64 entry;         /* requests of its entry in the points with it */
+        gboolean gone; /* else it is new */
+        guint at;      /* the first point with it, or without it */
+        guint64 count,
+                others; /* requests of the pattern in the points with it, and in the others */
+        guint64 entry;  /* requests of its entry in the points with it */
         double p;
 } TrendPattern;
 
@@ -83,7 +84,7 @@ Trend *trend_new(char *const *paths, guint n, TrendBy by, GError **error);
 void trend_free(Trend *trend);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(Trend, trend_free)
 
-/* The change from the first point of it to the last, as a share: 0.03 is +3 %. */
+/* The change from its first point to its last, as a share: 0.03 is +3 %. */
 double trend_change_in_all(const Trend *trend, const SeriesChange *change);
 
 /* What the series is of, for people: "AP1", "GET /cart client>web(db)". */

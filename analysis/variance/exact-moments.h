@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  *
- * Covariances of whole numbers from their sums, exactly: sums of integers have no rounding that a
- * difference of two great ones would lay bare, and do not depend on the order of what is added.
+ * Exact covariances of whole numbers from their sums. Integer sums have no rounding errors, which a
+ * difference of two large sums would show, and do not depend on the order.
  */
 #ifndef RAVEL_EXACT_MOMENTS_H
 #define RAVEL_EXACT_MOMENTS_H

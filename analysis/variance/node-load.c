@@ -61,7 +61,7 @@ static void heap_add(Heap *h, const Event *event)
         h->events[i] = *event;
 }
 
-static Event heap_take(Heap *h)
+static Event node_load_heap_take(Heap *h)
 {
         Event first = h->events[0], last = h->events[--h->n];
         gsize i = 0, child;
@@ -110,7 +110,7 @@ static guint find_bin(guint32 others)
         return EXACT_BINS + 2 * (octave - 4) + (others >> (octave - 1) & 1);
 }
 
-static void count_call(Cell *c, guint32 others, gint64 own)
+static void node_load_count_call(Cell *c, guint32 others, gint64 own)
 {
         Bin *bin = &c->bins[find_bin(others)];
 
@@ -137,19 +137,20 @@ static guint32 *open_at(NodeLoad *load, NodeId node)
         return &load->open[node];
 }
 
-/* Those that come first do, all that come at this moment: none of them finds another there. */
+/* Takes the calls that come first, all of one moment: none of them counts another. */
 static void come(NodeLoad *load)
 {
         gint64 now = load->comes.events[0].time;
 
         while (load->goes.n > 0 && load->goes.events[0].time <= now)
-                (*open_at(load, heap_take(&load->goes).node))--;
+                (*open_at(load, node_load_heap_take(&load->goes).node))--;
         g_array_set_size(load->coming, 0);
         while (load->comes.n > 0 && load->comes.events[0].time == now) {
-                Event call = heap_take(&load->comes);
+                Event call = node_load_heap_take(&load->comes);
 
                 if (call.cell != NO_CELL)
-                        count_call(&load->cells[call.cell], *open_at(load, call.node), call.own);
+                        node_load_count_call(&load->cells[call.cell], *open_at(load, call.node),
+                                             call.own);
                 call.time = call.reply;
                 g_array_append_val(load->coming, call);
         }

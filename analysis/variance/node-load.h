@@ -4,9 +4,9 @@
  * came before and were there after that moment. That needs no parent, so it is exact however
  * parents were inferred.
  *
- * Calls are put in *cells*, such as a node in its place in the paths of an entry, and the own times
- * of a cell are compared by how many others there were: eta squared, the share of their variance
- * that the means by that number have.
+ * Calls are put in *cells*, such as a node in its place in the paths of an entry. The own times of
+ * a cell are compared by the number of other calls: eta squared is the share of the variance
+ * between the means by that number.
  */
 #ifndef RAVEL_NODE_LOAD_H
 #define RAVEL_NODE_LOAD_H
@@ -46,8 +46,9 @@ typedef struct {
 /* After node_load_finish(). cells: n numbers. */
 LoadEffect node_load_effect(const NodeLoad *load, const guint32 *cells, guint n);
 
-/* Of how many others there were: the quantile q over the calls of a cell; from 16 on down to half
- * an octave, but that of 1, the most, exact. 0 where there are no calls. After node_load_finish().
+/* The quantile q of the number of other calls, over the calls of a cell. From 16 on it is rounded
+ * down to half an octave; the quantile of 1, the most, is exact. 0 where there are no calls. After
+ * node_load_finish().
  */
 guint32 node_load_quantile(const NodeLoad *load, guint32 cell, double q);
 

@@ -5,8 +5,8 @@
 
 #include "base/compare.h"
 
-/* A replica is named where it has this part of what its slot has within patterns, and so much more
- * of it than of the requests. Below this share of the variance it does not matter. */
+/* A replica is named if it has this part of its slot's variance within patterns, and this much more
+ * than its part of the requests. Slots below this share of the variance are left out. */
 #define REPLICA_PART  0.75
 #define REPLICA_MORE  0.2
 #define REPLICA_SHARE 0.05
@@ -18,7 +18,7 @@ typedef struct {
 
 /* --- names ----------------------------------------------------------------- */
 
-static void append_names(GString *text, const PlaceSlot *slot, const NodeTable *nodes)
+static void variance_rows_append_names(GString *text, const PlaceSlot *slot, const NodeTable *nodes)
 {
         for (guint i = 0; i < slot->nodes->len; i++) {
                 g_string_append(text, i > 0 ? "|" : "");
@@ -28,7 +28,7 @@ static void append_names(GString *text, const PlaceSlot *slot, const NodeTable *
 }
 
 /* From below the root on. */
-static char *name_slot(const VarianceFactors *f, guint32 slot, guint *depth)
+static char *variance_rows_name_slot(const VarianceFactors *f, guint32 slot, guint *depth)
 {
         g_autoptr(GArray) way = g_array_new(FALSE, FALSE, sizeof(guint32));
         GString *text = g_string_new(NULL);
@@ -45,7 +45,7 @@ static char *name_slot(const VarianceFactors *f, guint32 slot, guint *depth)
                         g_string_append(text, text->len ? " ~> " : "~> ");
                 else
                         g_string_append(text, text->len ? " / " : "");
-                append_names(text, s, f->nodes);
+                variance_rows_append_names(text, s, f->nodes);
         }
         return g_string_free(text, FALSE);
 }
@@ -127,7 +127,7 @@ static Replica *find_replica(GArray *replicas, guint32 chain)
 }
 
 /* What each chain of a slot has, of patterns with one of them. */
-static GArray *find_shares(const VarianceFactors *f, guint kept, double variance)
+static GArray *variance_rows_find_shares(const VarianceFactors *f, guint kept, double variance)
 {
         GArray *replicas = g_array_new(FALSE, FALSE, sizeof(Replica));
         const VarianceSums *s = f->sums;
@@ -196,7 +196,7 @@ static void set_replicas(const VarianceFactors *f, guint kept, VarianceRow *row)
 {
         guint time = f->sums->n_factors;
         double variance = factor_sums_covariance(&f->sums->all, time, time);
-        g_autoptr(GArray) replicas = find_shares(f, kept, variance);
+        g_autoptr(GArray) replicas = variance_rows_find_shares(f, kept, variance);
         guint64 n = 0;
 
         for (guint i = 0; i < replicas->len; i++)
@@ -220,7 +220,7 @@ static Found find_row(const VarianceFactors *f, guint factor)
                                                             : (FactorKind)(factor / f->n_kept);
         set_shares(f, factor, row);
         if (row->kind <= FACTOR_CONNECTING)
-                row->where = name_slot(f, f->kept[kept], &row->depth);
+                row->where = variance_rows_name_slot(f, f->kept[kept], &row->depth);
         if (row->kind == FACTOR_OWN) {
                 set_load(f, kept, place_slots_at(f->slots, f->kept[kept]), row);
                 set_replicas(f, kept, row);
@@ -237,7 +237,7 @@ static int compare_rows(const void *va, const void *vb)
         return COMPARE(a->factor, b->factor);
 }
 
-/* Whether there is any of it: a slot's own time and the network's always stand. */
+/* Whether the factor has a row: own times and the network always have one. */
 static gboolean is_there(const VarianceFactors *f, guint factor)
 {
         const VarianceSums *s = f->sums;
@@ -255,8 +255,8 @@ static int compare_pairs(const void *va, const void *vb)
         return a->a != b->a ? COMPARE(a->a, b->a) : COMPARE(a->b, b->b);
 }
 
-static void find_pair(const VarianceSums *s, const GArray *found, guint i, guint k, double variance,
-                      GArray *pairs)
+static void variance_rows_find_pair(const VarianceSums *s, const GArray *found, guint i, guint k,
+                                    double variance, GArray *pairs)
 {
         guint a = g_array_index(found, Found, i).factor, b = g_array_index(found, Found, k).factor;
         double both = variance_sums_within_pair(s, MIN(a, b), MAX(a, b));
@@ -287,7 +287,7 @@ void variance_rows_find(const VarianceFactors *f, GArray *rows, GArray *pairs)
         for (guint i = 0; i < found->len; i++) {
                 g_array_append_val(rows, g_array_index(found, Found, i).row);
                 for (guint k = i + 1; k < found->len; k++)
-                        find_pair(s, found, i, k, variance, pairs);
+                        variance_rows_find_pair(s, found, i, k, variance, pairs);
         }
         g_array_sort(pairs, compare_pairs);
 }

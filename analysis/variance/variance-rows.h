@@ -17,8 +17,8 @@ typedef enum {
         FACTOR_ELSEWHERE /* own, queued and connecting time in all slots beyond the greatest */
 } FactorKind;
 
-/* Shares are of the variance, all over the factors of an entry add up to 1; mean and tail are
- * shares of the mean and of what slow requests take longer than usual ones, and add up to 1 too. */
+/* Shares are of the variance; over the factors of an entry, all adds up to 1. mean and tail are
+ * shares of the mean and of the excess of slow requests, and add up to 1 too. */
 typedef struct {
         FactorKind kind;
         char *where;  /* "web1|web2 / auth" in written names, from below the root on; the root's is

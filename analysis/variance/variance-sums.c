@@ -28,14 +28,14 @@ void request_factors_free(RequestFactors *r)
         g_free(r);
 }
 
-static gboolean is_small(gint64 value)
+static gboolean variance_sums_is_small(gint64 value)
 {
         return value > -MOMENT_LIMIT && value < MOMENT_LIMIT;
 }
 
 gboolean request_factors_add(RequestFactors *r, guint32 factor, gint64 value, gboolean doubtful)
 {
-        if (!is_small(value) || !is_small(r->value[factor] + value))
+        if (!variance_sums_is_small(value) || !variance_sums_is_small(r->value[factor] + value))
                 return FALSE;
         if (!r->is_used[factor]) {
                 r->is_used[factor] = TRUE;
@@ -47,7 +47,7 @@ gboolean request_factors_add(RequestFactors *r, guint32 factor, gint64 value, gb
         return TRUE;
 }
 
-static void clear(RequestFactors *r)
+static void variance_sums_clear(RequestFactors *r)
 {
         for (guint i = 0; i < r->n_used; i++) {
                 guint32 f = r->used[i];
@@ -113,8 +113,8 @@ static inline void add_factor(FactorSums *s, guint factor, gint64 value, gint64 
         s->by_time[factor] += (gint128)value * time;
 }
 
-static void add_request(FactorSums *s, const RequestFactors *r, const gint64 *value,
-                        guint n_factors)
+static void variance_sums_add_request(FactorSums *s, const RequestFactors *r, const gint64 *value,
+                                      guint n_factors)
 {
         s->n++;
         for (guint i = 0; i < r->n_used; i++)
@@ -141,16 +141,16 @@ void variance_sums_add(VarianceSums *s, RequestFactors *r, guint group, gboolean
         guint64 batch = MIN(s->all.n * N_BATCHES / MAX(s->requests, 1), N_BATCHES - 1);
         guint n = s->n_factors;
 
-        add_request(&s->all, r, r->value, n);
-        add_request(&s->doubtful, r, r->doubtful, n);
-        add_request(&s->batches[batch], r, r->value, n);
-        add_request(&s->groups[group], r, r->value, n);
+        variance_sums_add_request(&s->all, r, r->value, n);
+        variance_sums_add_request(&s->doubtful, r, r->doubtful, n);
+        variance_sums_add_request(&s->batches[batch], r, r->value, n);
+        variance_sums_add_request(&s->groups[group], r, r->value, n);
         if (slow)
-                add_request(&s->slow, r, r->value, n);
+                variance_sums_add_request(&s->slow, r, r->value, n);
         if (middle)
-                add_request(&s->middle, r, r->value, n);
+                variance_sums_add_request(&s->middle, r, r->value, n);
         add_products(s, r);
-        clear(r);
+        variance_sums_clear(r);
 }
 
 double factor_sums_covariance(const FactorSums *s, guint factor, guint time)

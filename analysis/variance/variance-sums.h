@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  *
- * The sums that the variance of an entry's time is divided by: of each factor, of its products with
- * the time, and of those with each other factor; over all requests, by pattern, by batches in order
- * of time. What variance.c fills and variance-rows.c asks; nobody else should include it.
+ * The sums that divide the variance of an entry's time: of each factor, and of its products with
+ * the time and with each other factor. They are over all requests, by pattern, and by batches in
+ * order of time. What variance.c fills and variance-rows.c asks; nobody else should include it.
  */
 #ifndef RAVEL_VARIANCE_SUMS_H
 #define RAVEL_VARIANCE_SUMS_H
@@ -58,8 +58,8 @@ double factor_sums_covariance(const FactorSums *sums, guint factor, guint time);
 double variance_sums_within(const VarianceSums *sums, guint factor);
 double variance_sums_within_pair(const VarianceSums *sums, guint i, guint j);
 
-/* By how much the share of the variance that a factor has may be off with 95 %: a jackknife that
- * leaves out each batch in turn, so that bursts count for what they are. */
+/* The error of a factor's share of the variance with 95 %, by a jackknife that leaves out each
+ * batch in turn, because of bursts. */
 double variance_sums_error(const VarianceSums *sums, guint factor);
 
 #endif

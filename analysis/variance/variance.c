@@ -7,6 +7,7 @@
 #include "analysis/variance/variance-rows.h"
 #include "base/compare.h"
 #include "base/error.h"
+#include "paths/path-own-time.h"
 #include "store/stored-patterns.h"
 
 /* Patterns with fewer of an entry's requests are one, "other paths": rare ones are mostly errors of
@@ -35,7 +36,7 @@ typedef struct {
 typedef struct {
         SlotPlace slot;
         guint32 chain;
-        guint32 own, queued, connecting; /* factors; NO_FACTOR where none of it counts */
+        guint32 own, queued, connecting; /* factors; NO_FACTOR if the time does not count */
         gint64 cell;                     /* of the load, or NO_CELL */
 } Place;
 
@@ -94,7 +95,7 @@ static void result_free(gpointer data)
         g_free(e);
 }
 
-static void entry_free(gpointer data)
+static void variance_entry_free(gpointer data)
 {
         Entry *e = data;
 
@@ -120,21 +121,21 @@ static void reading_clear(Reading *r)
         node_load_free(r->load);
 }
 
-static void reading_init(Reading *r)
+static void variance_reading_init(Reading *r)
 {
         r->patterns = g_array_new(FALSE, FALSE, sizeof(Pattern));
         r->places = g_array_new(FALSE, FALSE, sizeof(Place));
         r->requests = g_array_new(FALSE, FALSE, sizeof(Request));
-        r->entries = g_ptr_array_new_with_free_func(entry_free);
+        r->entries = g_ptr_array_new_with_free_func(variance_entry_free);
         r->by_name = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
 }
 
-static Pattern *pattern_at(const Reading *r, guint32 pattern)
+static Pattern *variance_pattern_at(const Reading *r, guint32 pattern)
 {
         return &g_array_index(r->patterns, Pattern, pattern);
 }
 
-static Place *place_at(const Reading *r, guint32 place)
+static Place *variance_place_at(const Reading *r, guint32 place)
 {
         return &g_array_index(r->places, Place, place);
 }
@@ -154,7 +155,7 @@ static gboolean variance_read_places(Reading *r, GError **error)
                 g_array_append_val(r->patterns, p);
         }
         while ((status = store_reader_next_pattern_node(r->reader, &node, error)) > 0) {
-                Pattern *p = pattern_at(r, node.pattern);
+                Pattern *p = variance_pattern_at(r, node.pattern);
                 Place place = { .slot = { .parent = node.parent,
                                           .node = node.node,
                                           .goes_on = node.parent != NO_PARENT &&
@@ -174,13 +175,10 @@ static gboolean variance_read_places(Reading *r, GError **error)
 
 static gboolean fail_request(const Reading *r, guint row, const char *what, GError **error)
 {
-        g_set_error(error, RAVEL_ERROR, RAVEL_ERROR_INPUT,
-                    "%s: the store is corrupt: row %u of path: %s", store_reader_name(r->reader),
-                    row, what);
-        return FALSE;
+        return store_reader_fail(r->reader, error, "row %u of path: %s", row, what);
 }
 
-static gboolean read_paths(Reading *r, GError **error)
+static gboolean variance_read_paths(Reading *r, GError **error)
 {
         StoredPath path;
         int status;
@@ -188,7 +186,7 @@ static gboolean read_paths(Reading *r, GError **error)
         while ((status = store_reader_next_path(r->reader, &path, error)) > 0) {
                 Request request = { r->options->completion ? path.completion : path.latency,
                                     path.pattern, path.n_calls };
-                Pattern *p = pattern_at(r, path.pattern);
+                Pattern *p = variance_pattern_at(r, path.pattern);
 
                 g_array_append_val(r->requests, request);
                 if (p->n_places == 0)
@@ -213,7 +211,7 @@ static gboolean is_asked_for(const Reading *r, const VarianceEntry *e)
                (!r->options->label || g_strcmp0(r->options->label, e->label) == 0);
 }
 
-static Entry *add_entry(Reading *r, const StoredPattern *p, NodeId root)
+static Entry *variance_add_entry(Reading *r, const StoredPattern *p, NodeId root)
 {
         Entry *e = g_new0(Entry, 1);
 
@@ -234,17 +232,17 @@ static Entry *add_entry(Reading *r, const StoredPattern *p, NodeId root)
 static void find_entries(Reading *r)
 {
         for (guint32 i = 0; i < r->patterns->len; i++) {
-                Pattern *p = pattern_at(r, i);
+                Pattern *p = variance_pattern_at(r, i);
                 NodeId root;
                 guint found;
 
                 if (p->count == 0)
                         continue;
-                root = place_at(r, p->first_place)->slot.node;
+                root = variance_place_at(r, p->first_place)->slot.node;
                 char *key = g_strdup_printf("%u %u %s", p->stored->client, root,
                                             p->stored->label ? p->stored->label : "");
                 if (!(found = GPOINTER_TO_UINT(g_hash_table_lookup(r->by_name, key)))) {
-                        add_entry(r, p->stored, root);
+                        variance_add_entry(r, p->stored, root);
                         found = r->entries->len;
                         g_hash_table_insert(r->by_name, key, GUINT_TO_POINTER(found));
                 } else {
@@ -271,7 +269,7 @@ static void collect_times(Reading *r)
 
                 if (ABS((gint128)q->time) >= MOMENT_LIMIT)
                         continue;
-                Entry *e = g_ptr_array_index(r->entries, pattern_at(r, q->pattern)->entry);
+                Entry *e = g_ptr_array_index(r->entries, variance_pattern_at(r, q->pattern)->entry);
                 e->times[e->n_times++] = q->time;
                 e->total += q->time;
         }
@@ -325,14 +323,14 @@ static void measure_times(const Reading *r, Entry *e)
 
 /* --- factors --------------------------------------------------------------- */
 
-/* Those that are part of the time: what goes on is none of the latency. */
+/* Whether the call is part of the time: work that goes on is not part of the latency. */
 static guint32 copy_places(const Reading *r, const Pattern *p, SlotPlace *places, guint32 *at)
 {
         g_autofree guint32 *index = g_new(guint32, p->n_places);
         guint32 n = 0;
 
         for (guint32 i = 0; i < p->n_places; i++) {
-                SlotPlace s = place_at(r, p->first_place + i)->slot;
+                SlotPlace s = variance_place_at(r, p->first_place + i)->slot;
 
                 index[i] = NO_PARENT;
                 if (s.parent != NO_PARENT) {
@@ -352,7 +350,7 @@ static void find_slots(const Reading *r, Entry *e)
 {
         e->slots = place_slots_new();
         for (guint i = 0; i < e->patterns->len; i++) {
-                const Pattern *p = pattern_at(r, g_array_index(e->patterns, guint32, i));
+                const Pattern *p = variance_pattern_at(r, g_array_index(e->patterns, guint32, i));
                 g_autofree SlotPlace *places = g_new(SlotPlace, p->n_places);
                 g_autofree guint32 *at = g_new(guint32, p->n_places);
                 g_autofree guint32 *chains = g_new(guint32, p->n_places);
@@ -360,14 +358,14 @@ static void find_slots(const Reading *r, Entry *e)
 
                 place_slots_add(e->slots, p->count, places, n, chains);
                 for (guint32 k = 0; k < n; k++) {
-                        place_at(r, at[k])->chain = chains[k];
-                        place_at(r, at[k])->own = 0; /* it has one */
+                        variance_place_at(r, at[k])->chain = chains[k];
+                        variance_place_at(r, at[k])->own = 0; /* it has one */
                 }
         }
         place_slots_find(e->slots, r->nodes);
 }
 
-static int compare_own(const void *va, const void *vb, void *data)
+static int variance_compare_own(const void *va, const void *vb, void *data)
 {
         const PlaceSlots *slots = data;
         guint32 a = *(const guint32 *)va, b = *(const guint32 *)vb;
@@ -384,7 +382,7 @@ static void keep_slots(Reading *r, Entry *e)
         for (guint32 i = 0; i < place_slots_size(e->slots); i++)
                 g_array_append_val(e->kept, i);
         if (e->kept->len > MOST_SLOTS) {
-                g_array_sort_with_data(e->kept, compare_own, e->slots);
+                g_array_sort_with_data(e->kept, variance_compare_own, e->slots);
                 g_array_set_size(e->kept, MOST_SLOTS);
                 g_array_sort(e->kept, compare_uint32s);
         }
@@ -419,7 +417,7 @@ static void note_chains(const Reading *r, const Entry *e, const Pattern *p)
         guint32 *chains = &e->chains[(gsize)p->group * e->kept->len];
 
         for (guint32 i = 0; i < p->n_places; i++) {
-                const Place *place = place_at(r, p->first_place + i);
+                const Place *place = variance_place_at(r, p->first_place + i);
 
                 if (place->own >= e->kept->len) /* elsewhere, or none */
                         continue;
@@ -440,20 +438,20 @@ static void set_places(const Reading *r, Entry *e)
         for (guint i = 0; i < e->kept->len; i++)
                 number_of[g_array_index(e->kept, guint32, i)] = i;
         for (guint i = 0; i < e->patterns->len; i++) {
-                const Pattern *p = pattern_at(r, g_array_index(e->patterns, guint32, i));
+                const Pattern *p = variance_pattern_at(r, g_array_index(e->patterns, guint32, i));
 
                 for (guint32 k = 0; k < p->n_places; k++)
-                        if (place_at(r, p->first_place + k)->own != NO_FACTOR)
-                                set_place(e, number_of, place_at(r, p->first_place + k));
+                        if (variance_place_at(r, p->first_place + k)->own != NO_FACTOR)
+                                set_place(e, number_of, variance_place_at(r, p->first_place + k));
         }
 }
 
 /* Group 0 is of the rare patterns, each other has a group of its own. */
-static void find_groups(const Reading *r, Entry *e)
+static void variance_find_groups(const Reading *r, Entry *e)
 {
         e->n_groups = 1;
         for (guint i = 0; i < e->patterns->len; i++) {
-                Pattern *p = pattern_at(r, g_array_index(e->patterns, guint32, i));
+                Pattern *p = variance_pattern_at(r, g_array_index(e->patterns, guint32, i));
                 gboolean rare = (double)p->count < RARE_PATTERN * (double)e->result->count;
 
                 p->group = rare ? 0 : e->n_groups++;
@@ -462,7 +460,7 @@ static void find_groups(const Reading *r, Entry *e)
         for (gsize i = 0; i < (gsize)e->n_groups * e->kept->len; i++)
                 e->chains[i] = i < e->kept->len ? MANY_CHAINS : NO_CHAIN;
         for (guint i = 0; i < e->patterns->len; i++)
-                note_chains(r, e, pattern_at(r, g_array_index(e->patterns, guint32, i)));
+                note_chains(r, e, variance_pattern_at(r, g_array_index(e->patterns, guint32, i)));
 }
 
 static void prepare_entries(Reading *r)
@@ -477,7 +475,7 @@ static void prepare_entries(Reading *r)
                 find_slots(r, e);
                 keep_slots(r, e);
                 set_places(r, e);
-                find_groups(r, e);
+                variance_find_groups(r, e);
                 n_factors = factor_count(e->kept->len);
                 r->n_factors = MAX(r->n_factors, n_factors);
                 e->sums = variance_sums_new(n_factors, e->n_groups, e->result->count);
@@ -495,7 +493,7 @@ typedef struct {
         RequestFactors *factors;
 } Work;
 
-static gint64 limit_time(gint64 time)
+static gint64 variance_limit_time(gint64 time)
 {
         return CLAMP(time, -PATH_TIME_LIMIT, PATH_TIME_LIMIT);
 }
@@ -545,7 +543,7 @@ static gboolean find_doubt(Work *w, guint i)
         return doubtful;
 }
 
-static gboolean is_small(gint64 time)
+static gboolean variance_is_small(gint64 time)
 {
         return time > -MOMENT_LIMIT && time < MOMENT_LIMIT;
 }
@@ -556,8 +554,8 @@ static gint64 serving(const PathCall *c)
         return c->own - c->own_queued;
 }
 
-static gboolean add_call(const Place *place, const PathCall *c, gboolean doubtful,
-                         RequestFactors *factors)
+static gboolean variance_add_call(const Place *place, const PathCall *c, gboolean doubtful,
+                                  RequestFactors *factors)
 {
         gint64 queued = c->queued + c->own_queued;
 
@@ -567,9 +565,9 @@ static gboolean add_call(const Place *place, const PathCall *c, gboolean doubtfu
                 request_factors_add(factors, place->connecting, c->connecting, doubtful));
 }
 
-static void add_load(const Reading *r, const Place *place, const PathCall *c)
+static void variance_add_load(const Reading *r, const Place *place, const PathCall *c)
 {
-        if (!path_call_is_message(c) && is_small(c->own))
+        if (!path_call_is_message(c) && variance_is_small(c->own))
                 node_load_add(r->load, place->cell, c->callee, c->enter, MAX(c->enter, c->reply),
                               serving(c));
 }
@@ -593,19 +591,19 @@ static gboolean finish_request(Entry *e, const Pattern *p, const Request *q,
 
 static void limit_call(PathCall *c)
 {
-        c->start = limit_time(c->start);
-        c->enter = limit_time(c->enter);
-        c->reply = limit_time(c->reply);
-        c->end = limit_time(c->end);
+        c->start = variance_limit_time(c->start);
+        c->enter = variance_limit_time(c->enter);
+        c->reply = variance_limit_time(c->reply);
+        c->end = variance_limit_time(c->end);
 }
 
 static gboolean read_request(Reading *r, Work *w, const StoredPath *path, guint number,
                              GError **error)
 {
         const Request *q = &g_array_index(r->requests, Request, number);
-        const Pattern *p = pattern_at(r, q->pattern);
+        const Pattern *p = variance_pattern_at(r, q->pattern);
         Entry *e = p->entry == NO_ENTRY ? NULL : g_ptr_array_index(r->entries, p->entry);
-        gboolean counts = e && e->sums && is_small(q->time);
+        gboolean counts = e && e->sums && variance_is_small(q->time);
 
         if (!store_reader_path_calls(r->reader, path, w->calls, w->places, error))
                 return FALSE;
@@ -622,11 +620,12 @@ static gboolean read_request(Reading *r, Work *w, const StoredPath *path, guint 
         for (guint i = 0; i < w->calls->len; i++) {
                 const PathCall *c = &g_array_index(w->calls, PathCall, i);
                 const Place *place =
-                        place_at(r, p->first_place + g_array_index(w->places, guint32, i));
+                        variance_place_at(r, p->first_place + g_array_index(w->places, guint32, i));
                 gboolean doubtful = find_doubt(w, i);
 
-                add_load(r, place, c);
-                if (counts && place->own != NO_FACTOR && !add_call(place, c, doubtful, w->factors))
+                variance_add_load(r, place, c);
+                if (counts && place->own != NO_FACTOR &&
+                    !variance_add_call(place, c, doubtful, w->factors))
                         return fail_request(r, number + 1, "own times above 39 hours", error);
         }
         if (counts && !finish_request(e, p, q, w->factors))
@@ -634,7 +633,7 @@ static gboolean read_request(Reading *r, Work *w, const StoredPath *path, guint 
         return TRUE;
 }
 
-static gboolean read_calls(Reading *r, GError **error)
+static gboolean variance_read_calls(Reading *r, GError **error)
 {
         Work w = { .calls = g_array_new(FALSE, FALSE, sizeof(PathCall)),
                    .places = g_array_new(FALSE, FALSE, sizeof(guint32)),
@@ -662,7 +661,7 @@ static gboolean read_calls(Reading *r, GError **error)
 
 /* --- the answer ------------------------------------------------------------ */
 
-static int compare_entries(const void *va, const void *vb)
+static int variance_compare_entries(const void *va, const void *vb)
 {
         const Entry *a = *(Entry *const *)va, *b = *(Entry *const *)vb;
 
@@ -705,7 +704,7 @@ static Variance *take_results(Reading *r)
         v->completion = r->options->completion;
         v->has_labels = store_reader_has_labels(r->reader);
         v->left_out = r->left_out;
-        g_ptr_array_sort(r->entries, compare_entries);
+        g_ptr_array_sort(r->entries, variance_compare_entries);
         for (guint i = 0; i < r->entries->len; i++) {
                 Entry *e = g_ptr_array_index(r->entries, i);
 
@@ -740,13 +739,13 @@ Variance *variance_new(StoreReader *reader, const NodeTable *nodes, const Varian
         Reading r = { .reader = reader, .nodes = nodes, .options = options };
         Variance *v = NULL;
 
-        reading_init(&r);
+        variance_reading_init(&r);
         if (store_reader_expect_requests(reader, error) && variance_read_places(&r, error) &&
-            read_paths(&r, error)) {
+            variance_read_paths(&r, error)) {
                 find_entries(&r);
                 collect_times(&r);
                 prepare_entries(&r);
-                if (check_asked_for(&r, error) && read_calls(&r, error))
+                if (check_asked_for(&r, error) && variance_read_calls(&r, error))
                         v = take_results(&r);
         }
         reading_clear(&r);

@@ -2,8 +2,8 @@
  *
  * Which nodes make the latency of an entry vary: its variance, divided exactly among the places in
  * which nodes work (docs/analysis.md has the formulas). After the variance trees of VProfiler
- * (Huang and others, EuroSys 2017), for own times, which do not overlap: no parent contains its
- * child, so no weight has to say that a leaf tells more.
+ * (Huang and others, EuroSys 2017), for own times. These do not overlap: no parent contains its
+ * child, so leaves need no greater weight.
  *
  * An *entry* is a client, the node that it calls, and the operation, where the store has any. A
  * *factor* is the own time at a slot (paths/place-slots.h), the time that what is sent there lay in
@@ -21,7 +21,7 @@
 typedef struct {
         NodeId client, root;
         char *label;      /* the operation; NULL: none */
-        gboolean goes_on; /* some of it is not nested */
+        gboolean goes_on; /* some work is not nested */
         guint64 count;    /* requests */
         double mean, deviation;
         gint64 p50, p99, tail; /* of the time, ns; tail: the quantile that slow requests begin at */
@@ -48,8 +48,8 @@ typedef struct {
 } Variance;
 
 /* Reads all of the store. NULL and error set where it has no requests, or no entry is as the
- * options say (RAVEL_ERROR_USAGE). Memory: 16 bytes a request, what the calls take that are open
- * at one time, and 16 bytes for each pair of at most 256 slots of an entry. */
+ * options say (RAVEL_ERROR_USAGE). Memory: 16 bytes a request, the calls that are open at one time,
+ * and 16 bytes for each pair of at most 256 slots of an entry. */
 Variance *variance_new(StoreReader *reader, const NodeTable *nodes, const VarianceOptions *options,
                        GError **error);
 void variance_free(Variance *variance);

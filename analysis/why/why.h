@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  *
  * Why a request was slow: its own time in each place of its kind (paths/place-slots.h) against what
- * is usual there, the calls that it made and others did not, how many others its nodes were
- * serving, and whether it waited. And what the slowest hundredth of a kind has that its middle has
- * not (docs/analysis.md has the formulas).
+ * is usual there. Then its calls that others did not make, the load of its nodes, and whether it
+ * waited. Also the difference between the slowest hundredth of a kind and its middle
+ * (docs/analysis.md has the formulas).
  *
  * A *kind* is the requests with one client, one node that it calls, and one operation where the
- * store has any. The *time* of a request is until all of it is done, which is its latency where
- * nothing goes on. Of load, all calls of the store count, whatever their parents: it is exact
- * however parents were inferred.
+ * store has any. The *time* of a request is until all its work is done: its latency if nothing goes
+ * on. Of load, all calls of the store count, whatever their parents: it is exact however parents
+ * were inferred.
  */
 #ifndef RAVEL_WHY_H
 #define RAVEL_WHY_H
@@ -90,8 +90,8 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(Why, why_free)
 
 guint64 why_requests(const Why *why); /* path.id is from 1 to this */
 
-/* Ids of the n requests that took longest, those first; of those that were there at a moment, the
- * ones with the greatest excess over their kind's median first. The caller's to free. */
+/* The ids of the n slowest requests, slowest first; or of n requests at a moment, the greatest
+ * excess over the median of their kind first. The caller's to free. */
 GArray *why_slowest(Why *why, guint n);
 GArray *why_at(Why *why, gint64 time, guint n, guint *n_there);
 
@@ -104,8 +104,8 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(WhyRequest, why_request_free)
  * burst: of the slow ones of all of them together. */
 GPtrArray *why_kinds(Why *why, WhyBurst *burst);
 
-/* How Wireshark and tcpdump find the packets of a request. NULL and error set where ids are not
- * those that ravel capture gives. The caller's to free. */
+/* How Wireshark and tcpdump find the packets of a request. NULL and error set if ids are not from
+ * ravel capture. The caller's to free. */
 char *why_display_filter(Why *why, guint64 request, GError **error);
 char *why_capture_filter(Why *why, guint64 request, GError **error);
 

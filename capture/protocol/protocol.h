@@ -38,7 +38,7 @@ typedef enum {
         PART_BEGINS = 2,    /* and may be the first of one */
         PART_ENDS = 4,      /* is the last */
         PART_ABORTS = 8,    /* nothing belongs to it: its sender gives the call up */
-        PART_OF_RUN = 16,   /* of a message by the generic rule: see exchange.h */
+        PART_OF_RUN = 16,   /* of a message by the generic rule: see run.h */
         PART_ANSWERS = 32,  /* and no message before the first call */
         PART_BY_PLACE = 64, /* its call's id is that of a call in order; the key only pairs */
         PART_THROUGH = 128, /* with the others of its group whose keys are lower: see KEY_GROUP */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  *
  * Kinds of evidence on who made a call, besides the walk of a parent (parent-walk.h). A kind is one
- * file, inference/evidence-NAME.c, and one row of the table in evidence-table.c. A row says what
+ * file, inference/evidence/evidence-NAME.c, and one row of the table in evidence-table.c. A row says what
  * the kind learns of a node, how much likelier or less likely it makes a parent with given
  * children, and whether that was worth anything at this node. A function that a kind does not need
  * is NULL.

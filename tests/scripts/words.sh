@@ -12,27 +12,27 @@ cd "$dir" || exit 99
 
 # name, 90th percentile of the words of a sentence, longest sentence, phrases or lines
 cat >bounds <<'EOF'
-analysis	21	47	39
+analysis	19	33	0
 base	17	25	0
 calls	18	35	0
 capture	19	39	0
 clocks	21	31	1
 convolution	19	26	0
 draw	17	25	0
-export	24	57	4
+export	20	30	0
 import	17	24	0
-inference	23	61	144
+inference	23	52	74
 maketrace	17	25	0
 nesting	16	26	0
-paths	24	45	24
+paths	20	38	0
 queues	18	32	0
 ranks	13	14	0
-store	23	55	6
+store	21	29	0
 tests	21	53	0
 tools	18	48	0
 tracefmt	19	32	0
-write	19	52	19
-manual	25	50	10
+write	19	39	0
+manual	24	48	1
 words	69500
 EOF
 

@@ -6,7 +6,7 @@
  */
 #include <string.h>
 
-#include "paths/path-set.h"
+#include "paths/path-own-time.h"
 
 enum { MAX_CALLS = 12 };
 

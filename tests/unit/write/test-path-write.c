@@ -8,7 +8,6 @@
 #include "paths/path-text.h"
 #include "write/json.h"
 #include "write/path-write.h"
-#include "write/pattern-order.h"
 #include "write/text-table.h"
 
 static void assert_text(char *found, const char *expected)

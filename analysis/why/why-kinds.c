@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ *
+ * The slow requests of a kind against its middle.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "analysis/why/why-model.h"
+#include "base/compare.h"
+#include "base/time-search.h"
+
+enum {
+        LEAST_OF_SLOW = 20, /* a burst has one in 20 of the slow requests */
+        FEWEST_OF_SUMMARY = 100,
+        TAIL = 100 /* the slowest one in 100 */
+};
+
+#define MIDDLE_FROM 0.4
+#define MIDDLE_TO   0.6
+
+/* Of a stretch of time with more slow ones than the others there let expect: the log likelihood
+ * ratio of a scan statistic. */
+static double log_ratio(double n, double expected, double of)
+{
+        double outside = of - n;
+
+        if (n <= expected)
+                return 0;
+        return n * log(n / expected) + (outside > 0 ? outside * log(outside / (of - expected)) : 0);
+}
+
+/* Finds the stretch between starts of slow ones that is the least likely to be chance. */
+static WhyBurst find_burst(GArray *slow, GArray *all)
+{
+        enum { MOST = 2000 }; /* stretches begin with, or end */
+        const gint64 *s, *a;
+        WhyBurst best = { .of = slow->len };
+        double most = 0;
+        guint step = slow->len / MOST + 1;
+
+        g_array_sort(slow, compare_int64s);
+        g_array_sort(all, compare_int64s);
+        s = (const gint64 *)slow->data;
+        a = (const gint64 *)all->data;
+        for (guint i = 0; i < slow->len; i += step) {
+                guint before = (guint)time_search(a, all->len, s[i]);
+
+                for (guint k = i + 2; k < slow->len; k += step) {
+                        guint there = (guint)time_search(a, all->len, s[k] + 1) - before;
+                        double n = k - i + 1;
+                        double ratio =
+                                log_ratio(n, (double)slow->len * there / all->len, slow->len);
+
+                        if (ratio <= most)
+                                continue;
+                        most = ratio;
+                        best = (WhyBurst){ k - i + 1, slow->len, there, s[i], s[k], 0 };
+                }
+        }
+        /* By chance about once in ten thousand kinds: stretches that overlap are no tests of their
+         * own, about five of each start are. */
+        if (most < log(slow->len * 5 * 1000.0) || best.n * LEAST_OF_SLOW < best.of)
+                best.n = 0;
+        best.since = best.n ? best.from - a[0] : 0;
+        return best;
+}
+
+/* Which part of a kind a request is in. */
+typedef enum { NEITHER, SLOW, MIDDLE } Part;
+
+static guint8 *why_kinds_divide(const Why *w, const Kind *k, guint *n_slow, guint *n_middle)
+{
+        GArray *keyed = g_array_new(FALSE, FALSE, sizeof(Keyed));
+        guint8 *part = g_new0(guint8, w->requests->len);
+        guint n = k->requests->len;
+
+        for (guint i = 0; i < n; i++) {
+                guint32 request = g_array_index(k->requests, guint32, i);
+                Keyed key = { why_request_at(w, request)->time, request };
+
+                g_array_append_val(keyed, key);
+        }
+        g_array_sort(keyed, why_compare_keyed);
+        *n_slow = (n + TAIL - 1) / TAIL;
+        *n_middle = 0;
+        for (guint i = 0; i < n; i++) {
+                guint32 request = g_array_index(keyed, Keyed, i).request;
+
+                if (i < *n_slow)
+                        part[request] = SLOW;
+                if (i >= MIDDLE_FROM * n && i < MIDDLE_TO * n) {
+                        part[request] = MIDDLE;
+                        ++*n_middle;
+                }
+        }
+        g_array_unref(keyed);
+        return part;
+}
+
+typedef struct {
+        double own, calls, load, waiting, there;
+} Sums;
+
+static void add_difference(const Kind *k, guint32 slot, const guint8 *part, guint n_slow,
+                           guint n_middle, WhyKind *kind)
+{
+        const GArray *stays = k->of_slots[slot];
+        Sums sums[3] = { { 0 } };
+
+        for (guint i = 0; i < stays->len; i++) {
+                const Stay *s = &g_array_index(stays, Stay, i);
+                Sums *sum = &sums[part[s->request]];
+
+                sum->own += (double)s->own;
+                sum->calls += s->calls;
+                sum->load += s->load;
+                sum->waiting += (double)(s->queued + s->connecting);
+                sum->there++;
+        }
+        WhyDifference d = { .where = k->where->pdata[slot],
+                            .slow = sums[SLOW].own / n_slow,
+                            .middle = sums[MIDDLE].own / n_middle,
+                            .slow_calls = sums[SLOW].calls / n_slow,
+                            .middle_calls = sums[MIDDLE].calls / n_middle,
+                            .slow_load = sums[SLOW].load / MAX(sums[SLOW].there, 1),
+                            .middle_load = sums[MIDDLE].load / MAX(sums[MIDDLE].there, 1),
+                            .slow_waiting = sums[SLOW].waiting / n_slow,
+                            .middle_waiting = sums[MIDDLE].waiting / n_middle };
+        d.share = kind->slow > kind->middle ? (d.slow - d.middle) / (kind->slow - kind->middle) : 0;
+        if (sums[SLOW].there + sums[MIDDLE].there > 0)
+                g_array_append_val(kind->places, d);
+}
+
+static int compare_differences(gconstpointer va, gconstpointer vb)
+{
+        const WhyDifference *a = va, *b = vb;
+
+        return a->share != b->share ? COMPARE(b->share, a->share) : strcmp(a->where, b->where);
+}
+
+static void add_starts(const Why *w, const Kind *k, const guint8 *part, WhyKind *kind, GArray *slow,
+                       GArray *all)
+{
+        guint n_middle = 0;
+
+        for (guint i = 0; i < k->requests->len; i++) {
+                guint32 request = g_array_index(k->requests, guint32, i);
+                const Request *r = why_request_at(w, request);
+
+                g_array_append_val(all, r->start);
+                if (part[request] == MIDDLE) {
+                        kind->middle += (double)r->time;
+                        n_middle++;
+                }
+                if (part[request] != SLOW)
+                        continue;
+                g_array_append_val(slow, r->start);
+                kind->slow += (double)r->time;
+                kind->doubtful += r->probability < WHY_SURE;
+        }
+        kind->slow /= kind->n_slow;
+        kind->doubtful /= kind->n_slow;
+        kind->middle /= n_middle;
+}
+
+static void append_starts(GArray *to, const GArray *from)
+{
+        g_array_append_vals(to, from->data, from->len);
+}
+
+static WhyKind *compare_parts(Why *w, Kind *k, GArray *slow_of_all, GArray *all_of_all)
+{
+        g_autoptr(GArray) slow = g_array_new(FALSE, FALSE, sizeof(gint64));
+        g_autoptr(GArray) all = g_array_new(FALSE, FALSE, sizeof(gint64));
+        WhyKind *kind = g_new0(WhyKind, 1);
+        guint n_slow, n_middle;
+        g_autofree guint8 *part = why_kinds_divide(w, k, &n_slow, &n_middle);
+
+        why_look_at(w, k);
+        kind->client = node_table_written(w->nodes, k->client);
+        kind->entry = node_table_written(w->nodes, k->root);
+        kind->label = k->label;
+        kind->count = k->requests->len;
+        kind->n_slow = n_slow;
+        add_starts(w, k, part, kind, slow, all);
+        append_starts(slow_of_all, slow);
+        append_starts(all_of_all, all);
+        kind->burst = find_burst(slow, all);
+        kind->places = g_array_new(FALSE, FALSE, sizeof(WhyDifference));
+        for (guint32 s = 0; s < why_n_slots(k); s++)
+                add_difference(k, s, part, n_slow, n_middle, kind);
+        g_array_sort(kind->places, compare_differences);
+        return kind;
+}
+
+static void free_why_kind(gpointer data)
+{
+        WhyKind *k = data;
+
+        g_array_unref(k->places);
+        g_free(k);
+}
+
+static int compare_kinds(gconstpointer va, gconstpointer vb)
+{
+        const Kind *a = *(Kind *const *)va, *b = *(Kind *const *)vb;
+
+        return COMPARE(b->total, a->total);
+}
+
+GPtrArray *why_kinds(Why *w, WhyBurst *burst)
+{
+        GPtrArray *kinds = g_ptr_array_new_with_free_func(free_why_kind);
+        g_autoptr(GArray) slow = g_array_new(FALSE, FALSE, sizeof(gint64));
+        g_autoptr(GArray) all = g_array_new(FALSE, FALSE, sizeof(gint64));
+        g_autoptr(GPtrArray) sorted = g_ptr_array_new();
+
+        for (guint i = 0; i < w->kinds->len; i++)
+                g_ptr_array_add(sorted, w->kinds->pdata[i]);
+        g_ptr_array_sort(sorted, compare_kinds);
+        for (guint i = 0; i < sorted->len; i++) {
+                Kind *k = sorted->pdata[i];
+
+                if (k->requests->len >= FEWEST_OF_SUMMARY)
+                        g_ptr_array_add(kinds, compare_parts(w, k, slow, all));
+        }
+        *burst = find_burst(slow, all);
+        return kinds;
+}

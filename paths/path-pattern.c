@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "paths/path-pattern.h"
+
+void pattern_node_clear(PatternNode *node)
+{
+        for (NodeTime i = 0; i < N_NODE_TIMES; i++)
+                histogram_clear(&node->times[i]);
+}
+
+void pattern_node_merge(PatternNode *into, const PatternNode *from)
+{
+        for (NodeTime i = 0; i < N_NODE_TIMES; i++)
+                histogram_merge(&into->times[i], &from->times[i]);
+}
+
+void path_pattern_clear(PathPattern *p)
+{
+        for (guint32 i = 0; p->nodes && i < p->n_nodes; i++)
+                pattern_node_clear(&p->nodes[i]);
+        histogram_clear(&p->completion);
+        g_free(p->nodes);
+        g_free(p->signature);
+}
+
+gint128 path_pattern_sum(const PathPattern *pattern, NodeTime time)
+{
+        gint128 sum = 0;
+
+        for (guint32 i = 0; i < pattern->n_nodes; i++)
+                sum += pattern->nodes[i].times[time].sum;
+        return sum;
+}
+
+gint128 path_pattern_total(const PathPattern *pattern)
+{
+        return path_pattern_sum(pattern, NODE_NETWORK) + path_pattern_sum(pattern, NODE_QUEUED) +
+               path_pattern_sum(pattern, NODE_OWN);
+}
+
+const char *path_continues_name(guint continues)
+{
+        static const char *const names[] = { NULL, "goes on", "queued" };
+
+        return names[continues];
+}
+
+PatternNode *path_pattern_append(PathPattern *pattern, NodeId node, guint32 parent)
+{
+        guint32 n = pattern->n_nodes++;
+
+        if ((n & (n - 1)) == 0) /* full: there is room for the next power of two */
+                pattern->nodes = g_renew(PatternNode, pattern->nodes, n ? n * (gsize)2 : 1);
+        pattern->nodes[n] = (PatternNode){
+                .node = node,
+                .parent = parent,
+                .depth = parent == NO_PARENT ? 0 : pattern->nodes[parent].depth + 1,
+        };
+        return &pattern->nodes[n];
+}
+
+const Histogram *path_pattern_completion(const PathPattern *pattern)
+{
+        return pattern->goes_on ? &pattern->completion : &pattern->nodes[0].latency;
+}
+
+guint32 path_pattern_slowest(const PathPattern *pattern)
+{
+        guint32 slowest = 0;
+
+        for (guint32 i = 1; i < pattern->n_nodes; i++)
+                if (pattern->nodes[i].own.sum > pattern->nodes[slowest].own.sum)
+                        slowest = i;
+        return slowest;
+}
+
+static guint64 fnv(guint64 hash, const char *text)
+{
+        for (const guchar *c = (const guchar *)text; *c; c++)
+                hash = (hash ^ *c) * G_GUINT64_CONSTANT(0x100000001b3);
+        return hash;
+}
+
+guint64 path_pattern_id(const char *label, const char *signature)
+{
+        guint64 hash = G_GUINT64_CONSTANT(0xcbf29ce484222325);
+
+        if (label)
+                hash = fnv(fnv(hash, label), " ");
+        return fnv(hash, signature);
+}
