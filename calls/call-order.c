@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "calls/call-order.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/big-memory.h"

@@ -3,7 +3,6 @@
 
 #include <string.h>
 
-#include "base/big-memory.h"
 #include "base/grow.h"
 
 void call_trees_init(CallTrees *t, CallPairs *calls, gint64 window, CallTreeDone done,

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "calls/known-calls.h"
 
-#include <stdlib.h>
 #include <string.h>
 
-#include "base/big-memory.h"
 #include "base/compare.h"
 #include "base/error.h"
 

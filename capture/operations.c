@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "capture/operations.h"
-#include "base/hash.h"
 
 #include <string.h>
 

@@ -8,7 +8,6 @@
 
 #include "clocks/both-ends.h"
 #include "clocks/clock-pair.h"
-#include "clocks/skew.h"
 
 typedef struct {
         guint64 nodes; /* i << 32 | j, i < j: the key of its table */

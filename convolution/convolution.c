@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "convolution/convolution.h"
 
-#include <math.h>
 #include <stdlib.h>
 
 #include "base/compare.h"

@@ -3,7 +3,6 @@
 
 #include <fftw3.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/time-search.h"

@@ -4,7 +4,6 @@
  * of its own, on any thread. Then equal paths are merged, in the order of the edges, as Figure 9
  * shows them: one vertex, with all its delays.
  */
-#include <stdlib.h>
 
 #include "convolution/convolution.h"
 

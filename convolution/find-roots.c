@@ -10,7 +10,6 @@
  * less than the time to think.) If neither side is clearly sharper, a node is a root if it sent the
  * first message to each node that it talks with.
  */
-#include <stdlib.h>
 
 #include "convolution/convolution.h"
 #include "convolution/delay-profile.h"

@@ -11,7 +11,6 @@
 #include "import/mail-clocks.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/compare.h"
 

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include <string.h>
 
 #include "import/span-files.h"
 #include "import/span-hold.h"

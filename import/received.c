@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "import/received.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "tracefmt/message.h"

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "maketrace/delay-law.h"
 
-#include <string.h>
-
 static const struct {
         const char *name;
         DelayLawKind kind;

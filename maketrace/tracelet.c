@@ -3,8 +3,6 @@
 
 #include <string.h>
 
-#include "base/error.h"
-
 enum { MOST_REPEATS = 1000000 };
 
 #define STEP_EXPECTED                                                                              \

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "tracefmt/doubt.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #define N "%" G_GUINT64_FORMAT

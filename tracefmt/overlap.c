@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "tracefmt/overlap.h"
 
-#include <stdlib.h>
-
 #include "base/compare.h"
 #include "base/hash.h"
 

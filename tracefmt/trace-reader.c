@@ -5,7 +5,6 @@
 #include <sys/stat.h>
 
 #include "base/error.h"
-#include "base/hash.h"
 #include "tracefmt/byte-source.h"
 #include "tracefmt/edge-cache.h"
 #include "tracefmt/file-kind.h"

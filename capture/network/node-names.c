@@ -5,7 +5,6 @@
 
 #include "base/error.h"
 #include "capture/network/pair-table.h"
-#include "tracefmt/message.h"
 #include "tracefmt/trace-reader.h"
 
 enum {
@@ -53,13 +52,13 @@ struct NodeNames {
         gboolean has_day; /* the times of the first day are known */
         gboolean some_of_day;
         gboolean used;
-        PairTable *connections; /* an end, and its peer: node and role */
-        PairTable *services;    /* an end: node */
-        PairTable *translated;  /* both ends of a form of a connection: its true ends */
-        GArray *true_ends;      /* of TrueEnds */
+        PairTable *connections;        /* an end, and its peer: node and role */
+        PairTable *services;           /* an end: node */
+        PairTable *translated;         /* both ends of a form of a connection: its true ends */
+        GArray *true_ends;             /* of TrueEnds */
         void (*update)(gpointer user); /* NULL: nobody tells more */
         gpointer user;
-        Known *known;           /* a hash table with linear probing */
+        Known *known; /* a hash table with linear probing */
         gsize n_known, capacity;
         guint64 seed[2]; /* odd, for its hash; no result depends on it */
 };

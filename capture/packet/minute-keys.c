@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <nettle/cmac.h>
 #include <nettle/hmac.h>
-#include <string.h>
 #include <unistd.h>
 
 enum { N_KEYS = 4 };

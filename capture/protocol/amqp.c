@@ -12,7 +12,6 @@
  * come in between each other; so what is under way is kept by channel.
  */
 #include "capture/protocol/job-name.h"
-#include "capture/protocol/path-label.h"
 #include "capture/protocol/protocol.h"
 
 #include <string.h>

@@ -11,8 +11,6 @@
 #include <nettle/memops.h>
 #include <string.h>
 
-#include "capture/packet/packet.h"
-
 enum {
         NONCE = 12,
         TAG = 16,

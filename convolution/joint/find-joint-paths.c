@@ -14,8 +14,6 @@
  * In the end the cause of a message becomes the last message into the node on its path
  * (work-order.h).
  */
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/fill.h"
 #include "convolution/joint/joint-search.h"

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "convolution/joint/message-causes.h"
 
-#include <string.h>
-
 #include "base/fill.h"
 #include "base/hash.h"
 
