@@ -51,8 +51,9 @@ RedisCarried *redis_carried_new(void)
         return c;
 }
 
-void redis_carried_free(RedisCarried *c)
+void redis_carried_free(gpointer carried)
 {
+        RedisCarried *c = carried;
         if (!c)
                 return;
         for (guint side = 0; side < 2; side++)

@@ -31,7 +31,7 @@ typedef enum {
 typedef struct RedisCarried RedisCarried;
 
 RedisCarried *redis_carried_new(void);
-void redis_carried_free(RedisCarried *carried);
+void redis_carried_free(gpointer carried); /* NULL is allowed */
 
 /* The form of a command, by its name, of n bytes (1 at least), in whatever case. waits: set where
  * the command is answered only when there is something to bring. */

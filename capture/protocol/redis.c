@@ -744,15 +744,10 @@ static void redis_values(GString *text, const guint8 *bytes, gsize n)
         }
 }
 
-static void redis_forget(gpointer memory)
-{
-        redis_carried_free(memory);
-}
-
 const Protocol protocol_redis = {
         .name = "redis",
         .values = redis_values,
         .parse = redis_parse,
         .find_boundary = redis_find_boundary,
-        .forget = redis_forget,
+        .forget = redis_carried_free,
 };
