@@ -15,27 +15,6 @@ const char *message_op_name(MessageOp op)
         return names[op];
 }
 
-const char *message_attribute(const Message *m, const char *key, gsize *length)
-{
-        gsize key_length = strlen(key);
-        const char *p = m->attrs, *end = m->attrs_length ? p + m->attrs_length : p;
-
-        while (p < end) {
-                const char *word = p;
-
-                while (p < end && (guchar)*p > ' ')
-                        p++;
-                if ((gsize)(p - word) > key_length && word[key_length] == '=' &&
-                    !memcmp(word, key, key_length)) {
-                        *length = p - word - key_length - 1;
-                        return word + key_length + 1;
-                }
-                while (p < end && (guchar)*p <= ' ')
-                        p++;
-        }
-        return NULL;
-}
-
 void message_set_id(Message *m, const char *id, gsize n)
 {
         m->id = id;

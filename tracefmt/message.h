@@ -62,10 +62,6 @@ static inline NodeId message_observer(const Message *m)
         return m->op & 1 ? m->receiver : m->sender;
 }
 
-/* The value of attribute key, not NUL-terminated, as written; NULL where the
- * message has none. Linear in the length of the attributes. */
-const char *message_attribute(const Message *m, const char *key, gsize *length);
-
 /* Sets all that is of the id; "-" is none. id is borrowed. */
 void message_set_id(Message *m, const char *id, gsize n);
 

@@ -8,6 +8,7 @@
 
 #include "import/spans.h"
 #include "tests/fuzz/fuzz-file.h"
+#include "tests/unit/message-attribute.h"
 #include "tracefmt/trace-reader.h"
 
 typedef struct {

@@ -11,6 +11,7 @@
 #include "capture/capture.h"
 #include "capture/network/link-layer.h"
 #include "tests/unit/capture/hex.h"
+#include "tests/unit/message-attribute.h"
 
 enum { FIN = 1, SYN = 2, RST = 4, ACK = 16 };
 enum { CLIENT, SERVER };

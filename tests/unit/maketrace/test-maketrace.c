@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "maketrace/generator.h"
+#include "tests/unit/message-attribute.h"
 
 /* --- helpers --------------------------------------------------------------- */
 

@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "tests/unit/message-attribute.h"
+
 static Attributes parse(const char *text)
 {
         Attributes a;

@@ -14,6 +14,7 @@
 #include <zstd.h>
 
 #include "base/error.h"
+#include "tests/unit/message-attribute.h"
 #include "tests/unit/scratch.h"
 
 /* A line in the form that the fast path is made for. */
