@@ -186,16 +186,11 @@ static gboolean call_answered(Pairing *p, guint side, const MessageInProgress *m
 static void message_write(Pairing *p, guint side, const CaptureContext *context)
 {
         MessageInProgress *m = &p->message[side];
-        CapturedMessage out = { .stamp = m->first,
-                                .op = CALL_SENT,
-                                .sender = p->node[side],
-                                .receiver = p->node[!side],
-                                .port = p->port[side],
-                                .has_id = TRUE,
-                                .number = m->number,
-                                .bytes = m->bytes,
-                                .duration = m->last.time - m->first.time };
+        CapturedMessage out =
+                pairing_message(p, side, CALL_SENT, m->first, p->port[side], m->number);
         WaitingCall call;
+        out.bytes = m->bytes;
+        out.duration = m->last.time - m->first.time;
         m->written = TRUE;
         sequencer_close(&m->item);
         if (!m->seen)
@@ -263,38 +258,23 @@ static void message_write(Pairing *p, guint side, const CaptureContext *context)
 
 /* --- pieces ---------------------------------------------------------------- */
 
-typedef struct {
-        Pairing *pairing;
-        guint side;
-        const CaptureContext *context;
-} PieceUser;
-
-void pairing_piece_write(Pairing *p, guint side, const Piece *piece, const CaptureContext *context)
-{
-        CapturedMessage out = { .stamp = piece->first,
-                                .op = MSG_SENT,
-                                .sender = p->node[side],
-                                .receiver = p->node[!side],
-                                .port = p->port[side],
-                                .has_id = TRUE,
-                                .number = piece->number,
-                                .duration = piece->last.time - piece->first.time };
-        sequencer_add(context->sequencer, &out);
-        account_add(context->account, ACCOUNT_ONE_WAY);
-        pairing_account(p, side, TRUE);
-}
-
-static void message_piece_write(gpointer user, const Piece *piece)
+void pairing_piece_write(gpointer user, const Piece *piece)
 {
         const PieceUser *u = user;
-        pairing_piece_write(u->pairing, u->side, piece, u->context);
+        Pairing *p = u->pairing;
+        CapturedMessage out = pairing_message(p, u->side, MSG_SENT, piece->first, p->port[u->side],
+                                              piece->number);
+        out.duration = piece->last.time - piece->first.time;
+        sequencer_add(u->context->sequencer, &out);
+        account_add(u->context->account, ACCOUNT_ONE_WAY);
+        pairing_account(p, u->side, TRUE);
 }
 
 static void message_settle_pieces(Pairing *p, guint side, const CaptureContext *context)
 {
         PieceUser user = { p, side, context };
         if (p->message[side].pieces)
-                pieces_settle(p->message[side].pieces, message_piece_write, &user);
+                pieces_settle(p->message[side].pieces, pairing_piece_write, &user);
 }
 
 /* Puts the open item at the earliest stamp that the message may get. */
@@ -366,13 +346,8 @@ void pairing_deliver(Pairing *p, guint side, const Carried *carried, const Captu
 {
         const MessageInProgress *m = &p->message[side];
         gint call = call_find(&p->calls, side, FALSE, 0);
-        CapturedMessage out = { .stamp = m->last,
-                                .op = MSG_SENT,
-                                .sender = p->node[side],
-                                .receiver = p->node[!side],
-                                .port = p->port[!side],
-                                .has_id = TRUE,
-                                .connection = p->number };
+        CapturedMessage out = pairing_message(p, side, MSG_SENT, m->last, p->port[!side], 0);
+        out.connection = p->number;
         if (call < 0 || !m->seen)
                 return;
         for (guint i = 0; i < carried->n_contents; i++) {
@@ -400,13 +375,8 @@ void pairing_deliver(Pairing *p, guint side, const Carried *carried, const Captu
  * it with its last byte. */
 static void settled_write(Pairing *p, guint side, Link link, const CaptureContext *context)
 {
-        CapturedMessage out = { .stamp = p->message[side].last,
-                                .op = RET_SENT,
-                                .sender = p->node[side],
-                                .receiver = p->node[!side],
-                                .port = link.port,
-                                .has_id = TRUE,
-                                .number = link.number };
+        CapturedMessage out =
+                pairing_message(p, side, RET_SENT, p->message[side].last, link.port, link.number);
 
         sequencer_add(context->sequencer, &out);
         account_add(context->account, ACCOUNT_RETURNS);
@@ -564,7 +534,7 @@ void pairing_piece_end(Pairing *p, guint side, Stamp stamp, const CaptureContext
         PieceUser user = { p, side, context };
         if (!m->open || !m->pieces)
                 return;
-        if (!pieces_end(m->pieces, stamp, message_piece_write, &user))
+        if (!pieces_end(m->pieces, stamp, pairing_piece_write, &user))
                 message_settle_pieces(p, side, context);
         if (pieces_are_endless(m->pieces))
                 pairing_account(p, side, TRUE);

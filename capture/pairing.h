@@ -154,6 +154,19 @@ typedef struct {
 
 void pairing_init(Pairing *p, const NodeId node[2], const guint16 port[2]);
 
+/* A message of side, which has an id of the client's port and a number. */
+static inline CapturedMessage pairing_message(const Pairing *p, guint side, MessageOp op,
+                                              Stamp stamp, guint16 port, guint64 number)
+{
+        return (CapturedMessage){ .stamp = stamp,
+                                  .op = op,
+                                  .sender = p->node[side],
+                                  .receiver = p->node[!side],
+                                  .port = port,
+                                  .has_id = TRUE,
+                                  .number = number };
+}
+
 /* A message of side opens with the byte of this sequence number. stamp: when it was seen; NULL:
  * nobody saw it. */
 void pairing_open(Pairing *p, guint side, guint32 seq, const Stamp *stamp,
@@ -222,8 +235,13 @@ void pairing_piece_begin(Pairing *p, guint side, guint32 seq, gboolean endless, 
                          const CaptureContext *context);
 void pairing_piece_end(Pairing *p, guint side, Stamp stamp, const CaptureContext *context);
 
-/* Writes a piece of a message of side as a message. */
-void pairing_piece_write(Pairing *p, guint side, const Piece *piece, const CaptureContext *context);
+/* Writes a piece of a message of side as a message: a WritePiece, whose user is a PieceUser. */
+typedef struct {
+        Pairing *pairing;
+        guint side;
+        const CaptureContext *context;
+} PieceUser;
+void pairing_piece_write(gpointer user, const Piece *piece);
 
 /* How the open message will end, if that changes. */
 void pairing_set_end(Pairing *p, guint side, MessageEnd end, const CaptureContext *context);

@@ -184,18 +184,13 @@ static void stream_remove(Stream *s, const CaptureContext *context)
 static void call_write(Stream *s, const CaptureContext *context)
 {
         Pairing *p = s->pairing;
-        CapturedMessage out = { .stamp = s->call_first,
-                                .op = s->one_way ? MSG_SENT : CALL_SENT,
-                                .sender = p->node[s->side],
-                                .receiver = p->node[!s->side],
-                                .port = p->port[s->side],
-                                .has_id = TRUE,
-                                .number = s->number,
-                                .bytes = s->call_bytes,
-                                .link = s->link,
-                                .duration = s->call_last.time - s->call_first.time };
+        CapturedMessage out = pairing_message(p, s->side, s->one_way ? MSG_SENT : CALL_SENT,
+                                              s->call_first, p->port[s->side], s->number);
         if (s->written)
                 return;
+        out.bytes = s->call_bytes;
+        out.link = s->link;
+        out.duration = s->call_last.time - s->call_first.time;
         s->written = TRUE;
         out.label = g_steal_pointer(&s->label);
         out.identifiers = g_steal_pointer(&s->identifiers);
@@ -210,32 +205,14 @@ static void call_write(Stream *s, const CaptureContext *context)
 static void return_write(const Pairing *p, guint side, guint64 number, guint64 bytes, Stamp first,
                          Stamp last, const CaptureContext *context)
 {
-        CapturedMessage out = { .stamp = last,
-                                .op = RET_SENT,
-                                .sender = p->node[side],
-                                .receiver = p->node[!side],
-                                .port = p->port[!side],
-                                .has_id = TRUE,
-                                .number = number,
-                                .bytes = bytes,
-                                .duration = MAX(last.time - first.time, 0) };
+        CapturedMessage out = pairing_message(p, side, RET_SENT, last, p->port[!side], number);
+        out.bytes = bytes;
+        out.duration = MAX(last.time - first.time, 0);
         sequencer_add(context->sequencer, &out);
         account_add(context->account, ACCOUNT_RETURNS);
 }
 
 /* --- pieces ---------------------------------------------------------------- */
-
-typedef struct {
-        Pairing *pairing;
-        guint side; /* who sends them */
-        const CaptureContext *context;
-} PieceUser;
-
-static void stream_piece_write(gpointer user, const Piece *piece)
-{
-        const PieceUser *u = user;
-        pairing_piece_write(u->pairing, u->side, piece, u->context);
-}
 
 static PieceUser piece_user(const Stream *s, guint of_return, const CaptureContext *context)
 {
@@ -252,7 +229,7 @@ static void settle_pieces(Stream *s, const CaptureContext *context)
                 PieceUser user = piece_user(s, i, context);
                 if (!s->pieces[i])
                         continue;
-                pieces_settle(s->pieces[i], stream_piece_write, &user);
+                pieces_settle(s->pieces[i], pairing_piece_write, &user);
                 s->segments = 0; /* of a return */
                 s->bytes = 0;
         }
@@ -282,7 +259,7 @@ static void keep_fresh(StreamTable *t, const CaptureContext *context)
         s->pieces[1] = pieces_new(FALSE, &context->memory->pieces);
         gboolean room = pieces_begin(s->pieces[1], t->piece.number, t->piece.first);
         if (t->piece_ends)
-                room &= pieces_end(s->pieces[1], t->piece.last, stream_piece_write, &user);
+                room &= pieces_end(s->pieces[1], t->piece.last, pairing_piece_write, &user);
         if (!room)
                 settle_pieces(s, context);
         stream_item_update(s, context);
@@ -326,7 +303,7 @@ static void stream_piece_end(Stream *s, guint side, Stamp last, const CaptureCon
         }
         if (!s->pieces[of_return])
                 return;
-        if (!pieces_end(s->pieces[of_return], last, stream_piece_write, &user))
+        if (!pieces_end(s->pieces[of_return], last, pairing_piece_write, &user))
                 settle_pieces(s, context);
         if (of_return && pieces_are_endless(s->pieces[1])) {
                 s->segments = 0;
