@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "capture/protocol/protocol.h"
+#include "capture/protocol/tls.h"
 
 enum {
         MAX_NAMES = 1000,
@@ -150,16 +151,6 @@ void learned_names_add_datagram(LearnedNames *names, const guint8 *bytes, gsize 
 
 /* --- TLS ------------------------------------------------------------------- */
 
-/* Skips a vector whose length is one byte, or two. */
-static gboolean vector_skip(Cursor *c, gboolean wide)
-{
-        guint8 one;
-        guint16 two;
-
-        return wide ? cursor_u16(c, &two) && cursor_skip(c, two)
-                    : cursor_u8(c, &one) && cursor_skip(c, one);
-}
-
 /* A ClientHello's server_name (RFC 6066, 3; RFC 8446, 4.1.2). */
 static void learn_tls(LearnedNames *names, Address receiver, const guint8 *bytes, gsize n)
 {
@@ -169,8 +160,7 @@ static void learn_tls(LearnedNames *names, Address receiver, const guint8 *bytes
 
         if (n < 11 || bytes[0] != 22 || bytes[1] != 3 || bytes[5] != 1 || bytes[9] != 3)
                 return;
-        if (!cursor_skip(&c, 5 + 4 + 2 + 32) || !vector_skip(&c, FALSE) || !vector_skip(&c, TRUE) ||
-            !vector_skip(&c, FALSE) || !cursor_skip(&c, 2))
+        if (!cursor_skip(&c, 5 + 4 + 2) || !tls_skip_to_extensions(&c, TRUE))
                 return;
         while (cursor_u16(&c, &type) && cursor_u16(&c, &size)) {
                 const guint8 *name;

@@ -113,4 +113,21 @@ static inline gboolean cursor_u32(Cursor *c, guint32 *value)
         return p != NULL;
 }
 
+static inline gboolean cursor_u64(Cursor *c, guint64 *value)
+{
+        const guint8 *p = cursor_take(c, 8);
+        if (p)
+                *value = read_u64(p);
+        return p != NULL;
+}
+
+/* The next n bytes, as a cursor of their own. */
+static inline gboolean cursor_part(Cursor *c, gsize n, Cursor *part)
+{
+        const guint8 *p = cursor_take(c, n);
+        if (p)
+                *part = cursor(p, n);
+        return p != NULL;
+}
+
 #endif

@@ -268,19 +268,7 @@ static ParseStatus amqp_recognise(const guint8 *bytes, gsize n)
 static gboolean amqp_name_read(Cursor *c, Cursor *name)
 {
         guint8 n;
-        const guint8 *p;
-        if (!cursor_u8(c, &n) || !(p = cursor_take(c, n)))
-                return FALSE;
-        *name = cursor(p, n);
-        return TRUE;
-}
-
-static gboolean amqp_tag_read(Cursor *c, guint64 *tag)
-{
-        const guint8 *p = cursor_take(c, 8);
-        if (p)
-                *tag = read_u64(p);
-        return p != NULL;
+        return cursor_u8(c, &n) && cursor_part(c, n, name);
 }
 
 /* RabbitMQ's queue that is none: where a client consumes from it, and that is without
@@ -447,10 +435,8 @@ static gboolean name_from_properties(GString *label, Cursor c)
 
 static void amqp_part_set(const Content *content, guint part, Parsed *parsed)
 {
-        parsed->kind = (MessageKind)content->kind;
-        parsed->part = (guint16)(content->part | part | PART_NAMES);
-        parsed->keyed = TRUE;
-        parsed->key = content->key;
+        parsed_set_keyed(parsed, (MessageKind)content->kind, content->part | part | PART_NAMES,
+                         content->key);
 }
 
 /* The last part, or not. Its content is known by then. */
@@ -530,16 +516,14 @@ static gboolean settle_read(Channel *channel, const AmqpState *s, guint16 number
 {
         guint64 tag;
         guint8 flags = 0;
-        if (!amqp_tag_read(&c, &tag) || !cursor_u8(&c, &flags))
+        if (!cursor_u64(&c, &tag) || !cursor_u8(&c, &flags))
                 return FALSE;
         if (s->sender == SENDER_SERVER && !channel->confirms)
                 return TRUE; /* of messages published before the capture */
         channel->settles |= s->sender != SENDER_SERVER;
         gboolean multiple = id != REJECT && (flags & 1);
-        parsed->kind = KIND_RETURN;
-        parsed->keyed = TRUE;
-        parsed->part = (guint8)(PART_ENDS | (multiple ? PART_THROUGH : 0));
-        parsed->key = tag_key(number, multiple && tag == 0 ? TAGS : tag);
+        parsed_set_keyed(parsed, KIND_RETURN, PART_ENDS | (multiple ? PART_THROUGH : 0),
+                         tag_key(number, multiple && tag == 0 ? TAGS : tag));
         return TRUE;
 }
 
@@ -547,20 +531,15 @@ static void response_set(Channel *channel, Parsed *parsed)
 {
         if (!channel->waits)
                 return;
-        parsed->kind = KIND_RETURN;
-        parsed->keyed = TRUE;
-        parsed->part = PART_ENDS;
-        parsed->key = channel->waits;
+        parsed_set_keyed(parsed, KIND_RETURN, PART_ENDS, channel->waits);
         channel->waits = 0;
 }
 
 static void request_set(Amqp *amqp, Channel *channel, Parsed *parsed)
 {
         channel->waits = own_key(amqp);
-        parsed->kind = KIND_CALL;
-        parsed->keyed = TRUE;
-        parsed->part = PART_BEGINS | PART_ENDS | PART_BY_PLACE;
-        parsed->key = channel->waits;
+        parsed_set_keyed(parsed, KIND_CALL, PART_BEGINS | PART_ENDS | PART_BY_PLACE,
+                         channel->waits);
 }
 
 /* Where it says that no response is wanted, a request is one-way. */
@@ -581,10 +560,8 @@ static gboolean amqp_request_read(Amqp *amqp, Channel *channel, guint method, Cu
                 return FALSE;
         amqp_label_append(label, methods[method].id, &first);
         if (methods[method].nowait != NO_NOWAIT && (flags & 1u << methods[method].nowait)) {
-                parsed->kind = KIND_ONE_WAY;
-                parsed->keyed = TRUE;
-                parsed->part = PART_BEGINS | PART_ENDS | PART_BY_PLACE;
-                parsed->key = own_key(amqp);
+                parsed_set_keyed(parsed, KIND_ONE_WAY, PART_BEGINS | PART_ENDS | PART_BY_PLACE,
+                                 own_key(amqp));
                 return TRUE;
         }
         request_set(amqp, channel, parsed);
@@ -616,7 +593,7 @@ static gboolean deliver_read(Amqp *amqp, Channel *channel, guint16 number, Curso
 {
         Cursor consumer, exchange, key;
         guint64 tag;
-        if (!amqp_name_read(&c, &consumer) || !amqp_tag_read(&c, &tag) || !cursor_skip(&c, 1) ||
+        if (!amqp_name_read(&c, &consumer) || !cursor_u64(&c, &tag) || !cursor_skip(&c, 1) ||
             !names_read(&c, DELIVER, label, &exchange, &key))
                 return FALSE;
         /* Replies all have tag 1. */
@@ -634,7 +611,7 @@ static gboolean got_read(Channel *channel, guint16 number, Cursor c, Parsed *par
 {
         Cursor exchange, key;
         guint64 tag;
-        if (!amqp_tag_read(&c, &tag) || !cursor_skip(&c, 1) ||
+        if (!cursor_u64(&c, &tag) || !cursor_skip(&c, 1) ||
             !names_read(&c, GET_OK, NULL, &exchange, &key))
                 return FALSE;
         if (!channel->getting_automatic) {
@@ -698,10 +675,8 @@ static gboolean other_read(Amqp *amqp, Channel *channel, const AmqpState *s, con
                 return TRUE;
         case CHANNEL_CLOSE_OK: /* tags begin anew */
                 *channel = (Channel){ .published = 0 };
-                parsed->kind = KIND_CALL;
-                parsed->keyed = TRUE;
-                parsed->part = PART_ABORTS | PART_THROUGH;
-                parsed->key = tag_key(f->channel, TAGS);
+                parsed_set_keyed(parsed, KIND_CALL, PART_ABORTS | PART_THROUGH,
+                                 tag_key(f->channel, TAGS));
                 return TRUE;
         default:
                 return FALSE;

@@ -117,23 +117,29 @@ static gboolean fastcgi_length_read(Cursor *c, guint32 *length)
         return TRUE;
 }
 
+/* The next parameter that is all there. */
+static gboolean parameter_read(Cursor *c, Cursor *name, Cursor *value)
+{
+        guint32 n_name, n_value;
+        return fastcgi_length_read(c, &n_name) && fastcgi_length_read(c, &n_value) &&
+               cursor_part(c, n_name, name) && cursor_part(c, n_value, value);
+}
+
+static gboolean parameter_is(const Cursor *name, const char *text)
+{
+        return cursor_left(name) == strlen(text) && cursor_begins(name, text);
+}
+
 /* Method and path of the request, from its parameters. */
 static void fastcgi_label_append(GString *label, Cursor c)
 {
-        Cursor method = { NULL, NULL }, route = { NULL, NULL };
-        guint32 n_name, n_value;
-        while (cursor_left(&c) > 0 && fastcgi_length_read(&c, &n_name) &&
-               fastcgi_length_read(&c, &n_value)) {
-                const guint8 *name = cursor_take(&c, n_name);
-                const guint8 *value = name ? cursor_take(&c, n_value) : NULL;
-                if (!value)
-                        break;
-                if (n_name == 14 && memcmp(name, "REQUEST_METHOD", 14) == 0)
-                        method = cursor(value, n_value);
-                else if (n_name == 11 && memcmp(name, "REQUEST_URI", 11) == 0)
-                        route = cursor(value, n_value);
-                else if (!route.at && n_name == 11 && memcmp(name, "SCRIPT_NAME", 11) == 0)
-                        route = cursor(value, n_value);
+        Cursor method = { NULL, NULL }, route = { NULL, NULL }, name, value;
+        while (parameter_read(&c, &name, &value)) {
+                if (parameter_is(&name, "REQUEST_METHOD"))
+                        method = value;
+                else if (parameter_is(&name, "REQUEST_URI") ||
+                         (!route.at && parameter_is(&name, "SCRIPT_NAME")))
+                        route = value;
         }
         if (!method.at || !route.at || cursor_left(&method) > 24)
                 return;
@@ -147,7 +153,7 @@ static void fastcgi_label_append(GString *label, Cursor c)
 static void fastcgi_part_set(const Record *r, Parsed *parsed)
 {
         guint part = PART_GOES_ON;
-        parsed->kind = KIND_CALL;
+        MessageKind kind = KIND_CALL;
         switch (r->type) {
         case BEGIN:
                 part = PART_BEGINS | PART_BY_PLACE;
@@ -157,11 +163,11 @@ static void fastcgi_part_set(const Record *r, Parsed *parsed)
                 break;
         case STDOUT:
         case STDERR:
-                parsed->kind = KIND_RETURN;
+                kind = KIND_RETURN;
                 part = PART_GOES_ON | (r->length > 0 ? PART_PIECE : 0);
                 break;
         case END:
-                parsed->kind = KIND_RETURN;
+                kind = KIND_RETURN;
                 part = PART_ENDS;
                 break;
         case PARAMS:
@@ -171,9 +177,7 @@ static void fastcgi_part_set(const Record *r, Parsed *parsed)
                 parsed->kind = KIND_CONTROL;
                 return;
         }
-        parsed->part = (guint16)part;
-        parsed->keyed = TRUE;
-        parsed->key = r->id;
+        parsed_set_keyed(parsed, kind, part, r->id);
 }
 
 static ParseStatus fastcgi_parse(gpointer state, guint8 call, const guint8 *bytes, gsize n,
@@ -227,22 +231,17 @@ static gboolean is_common_parameter(const char *name, gsize n)
 /* Parameters, as lines "name: value". */
 static void fastcgi_values(GString *text, const guint8 *bytes, gsize n)
 {
-        guint32 n_name, n_value;
+        Cursor name, value;
         Record r;
         if (fastcgi_record_read(bytes, n, &r) != PARSE_MESSAGE || r.type != PARAMS)
                 return;
         Cursor c = cursor(bytes + RECORD_HEADER, MIN(n - RECORD_HEADER, r.length));
-        while (cursor_left(&c) > 0 && fastcgi_length_read(&c, &n_name) &&
-               fastcgi_length_read(&c, &n_value)) {
-                const guint8 *name = cursor_take(&c, n_name);
-                const guint8 *value = name ? cursor_take(&c, n_value) : NULL;
-                if (!value)
-                        return;
-                if (is_common_parameter((const char *)name, n_name))
+        while (parameter_read(&c, &name, &value)) {
+                if (is_common_parameter((const char *)name.at, cursor_left(&name)))
                         continue;
-                g_string_append_len(text, (const char *)name, (gssize)n_name);
+                g_string_append_len(text, (const char *)name.at, (gssize)cursor_left(&name));
                 g_string_append(text, ": ");
-                g_string_append_len(text, (const char *)value, (gssize)n_value);
+                g_string_append_len(text, (const char *)value.at, (gssize)cursor_left(&value));
                 g_string_append_c(text, '\n');
         }
 }

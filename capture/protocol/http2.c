@@ -315,10 +315,10 @@ static MessageKind part_kind(const Http2State *s)
  * message, the rest is none. */
 static void http2_part_set(const Http2State *s, const Frame *f, guint part, Parsed *parsed)
 {
-        parsed->kind = f->stream % 2 ? part_kind(s) : KIND_CONTROL;
-        parsed->part = f->stream % 2 ? (guint16)part : 0;
-        parsed->keyed = TRUE;
-        parsed->key = f->stream;
+        if (f->stream % 2)
+                parsed_set_keyed(parsed, part_kind(s), part, f->stream);
+        else
+                parsed_set_keyed(parsed, KIND_CONTROL, 0, f->stream);
 }
 
 static gboolean http2_headers_read(Http2State *s, const Frame *f, const guint8 *payload, gsize n,
@@ -363,10 +363,8 @@ static gboolean http2_headers_read(Http2State *s, const Frame *f, const guint8 *
 static void continuation_read(Http2State *s, const Frame *f, Parsed *parsed)
 {
         gboolean last = (f->flags & FLAG_END_HEADERS) != 0;
-        parsed->kind = s->block_kind;
-        parsed->part = s->block_part && !last ? PART_GOES_ON : s->block_part;
-        parsed->keyed = TRUE;
-        parsed->key = f->stream;
+        parsed_set_keyed(parsed, s->block_kind,
+                         s->block_part && !last ? PART_GOES_ON : s->block_part, f->stream);
         if (last)
                 s->block = 0;
 }

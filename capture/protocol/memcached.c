@@ -27,8 +27,6 @@ enum {
 /* What a return must know of its call. */
 enum { CALL_PLAIN = 1, CALL_UNTIL_MN };
 
-typedef enum { SIDE_UNKNOWN, SIDE_CLIENT, SIDE_SERVER } Side;
-
 typedef struct {
         guint8 side;
         guint8 binary;

@@ -135,11 +135,7 @@ static gboolean mqtt_number_read(Cursor *c, guint32 *number)
 static gboolean string_read(Cursor *c, Cursor *string)
 {
         guint16 n;
-        const guint8 *p;
-        if (!cursor_u16(c, &n) || !(p = cursor_take(c, n)))
-                return FALSE;
-        *string = cursor(p, n);
-        return TRUE;
+        return cursor_u16(c, &n) && cursor_part(c, n, string);
 }
 
 /* --- recognising ----------------------------------------------------------- */
@@ -295,10 +291,8 @@ static gboolean properties_read(Cursor *c, guint16 *alias)
         Cursor p, ignored;
         guint32 n, number;
         guint8 id;
-        const guint8 *bytes;
-        if (!mqtt_number_read(c, &n) || !(bytes = cursor_take(c, n)))
+        if (!mqtt_number_read(c, &n) || !cursor_part(c, n, &p))
                 return FALSE;
-        p = cursor(bytes, n);
         while (cursor_u8(&p, &id))
                 switch (id) {
                 case 0x01: /* payload format */
@@ -381,10 +375,8 @@ static void mqtt_answer_read(const MqttPacket *p, Cursor c, gboolean last, Parse
                 cursor_u8(&c, &reason);
         if (!last && reason < FAILED)
                 return;
-        parsed->kind = KIND_RETURN;
-        parsed->keyed = TRUE;
-        parsed->key = p->type == SUBACK || p->type == UNSUBACK ? id | 1u << 16 : id;
-        parsed->part = PART_ENDS;
+        parsed_set_keyed(parsed, KIND_RETURN, PART_ENDS,
+                         p->type == SUBACK || p->type == UNSUBACK ? id | 1u << 16 : id);
 }
 
 static void mqtt_request_read(const char *what, Cursor c, GString *label, Parsed *parsed)
@@ -393,10 +385,7 @@ static void mqtt_request_read(const char *what, Cursor c, GString *label, Parsed
         cursor_u16(&c, &id);
         if (label)
                 g_string_append(label, what);
-        parsed->kind = KIND_CALL;
-        parsed->keyed = TRUE;
-        parsed->key = id | 1u << 16;
-        parsed->part = PART_BEGINS | PART_ENDS | PART_BY_PLACE;
+        parsed_set_keyed(parsed, KIND_CALL, PART_BEGINS | PART_ENDS | PART_BY_PLACE, id | 1u << 16);
 }
 
 static void sender_set(MqttState *s, guint type)

@@ -65,7 +65,6 @@ enum {
         CALL_EVENTS,
 };
 
-typedef enum { SIDE_UNKNOWN, SIDE_CLIENT, SIDE_SERVER } Side;
 typedef enum { START, COLUMNS, COLUMNS_END, ROWS } Phase;
 
 typedef struct {

@@ -408,14 +408,6 @@ static Habit *habit_of(Nats *nats, Sender caller, guint64 subscription)
 
 /* --- messages ---------------------------------------------------------------- */
 
-static void nats_part_set(MessageKind kind, guint part, guint64 key, Parsed *parsed)
-{
-        parsed->kind = kind;
-        parsed->keyed = TRUE;
-        parsed->part = (guint16)part;
-        parsed->key = key;
-}
-
 /* What waited for it has its return. FALSE: it is none. */
 static gboolean nats_answer(Nats *nats, Sender caller, Cursor subject, Parsed *parsed)
 {
@@ -429,7 +421,7 @@ static gboolean nats_answer(Nats *nats, Sender caller, Cursor subject, Parsed *p
         Habit *habit = habit_of(nats, caller, reply->subscription);
         if (habit)
                 habit->answered = TRUE;
-        nats_part_set(KIND_RETURN, PART_ENDS, reply->key, parsed);
+        parsed_set_keyed(parsed, KIND_RETURN, PART_ENDS, reply->key);
         reply_remove(nats, caller, reply);
         return TRUE;
 }
@@ -486,8 +478,8 @@ static void nats_message_read(Nats *nats, Sender caller, const Line *line, Curso
         guint64 key = ++nats->calls;
         gboolean is_call =
                 cursor_left(&reply) > 0 && nats_call_begin(nats, caller, reply, subscription, key);
-        nats_part_set(is_call ? KIND_CALL : KIND_ONE_WAY, PART_BEGINS | PART_ENDS | PART_BY_PLACE,
-                      key, parsed);
+        parsed_set_keyed(parsed, is_call ? KIND_CALL : KIND_ONE_WAY,
+                         PART_BEGINS | PART_ENDS | PART_BY_PLACE, key);
         nats_label_append(label, caller == SENDER_CLIENT ? "publish" : "deliver", line->word[0]);
         content_set(line, reply, payload, parsed);
 }
@@ -502,7 +494,7 @@ static void nats_publish_read(Nats *nats, const Line *line, Cursor payload, GStr
                 if (cursor_begins(&payload, working))
                         return;
                 if (!nats_answer(nats, SENDER_SERVER, subject, parsed))
-                        nats_part_set(KIND_RETURN, PART_ENDS, 0, parsed); /* of one not seen */
+                        parsed_set_keyed(parsed, KIND_RETURN, PART_ENDS, 0); /* of one not seen */
         } else if (is_pull(subject)) {
                 parsed->kind = KIND_SESSION;
         } else if (cursor_begins(&subject, "$JS.FC.")) { /* flow control */

@@ -29,8 +29,6 @@ enum {
 /* What a return must know of its call. */
 enum { CALL_PLAIN = 1, CALL_ENCRYPT };
 
-typedef enum { SIDE_UNKNOWN, SIDE_CLIENT, SIDE_SERVER } Side;
-
 typedef struct {
         guint8 side;
         guint8 open;    /* a call or return goes on */

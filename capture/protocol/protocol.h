@@ -53,7 +53,7 @@ typedef enum {
 /* A call that takes out of a queue what lies there, */
 typedef enum {
         FETCH_NONE,
-        FETCH_NOW, /* or comes back empty, */
+        FETCH_NOW,   /* or comes back empty, */
         FETCH_WAIT,  /* or waits until there is something */
         FETCH_SETTLE /* tells the queue something of what was taken: see settling.h */
 } FetchKind;
@@ -64,10 +64,14 @@ typedef enum { SENDER_ANY, SENDER_CLIENT, SENDER_SERVER } Sender;
 /* Of a call, and what was taken out of a queue. */
 typedef enum { SETTLES_NOTHING, MAY_NAME, SETTLES } SettleKind;
 
+/* Which side a direction is of, for a parser that finds out by itself. */
+typedef enum { SIDE_UNKNOWN, SIDE_CLIENT, SIDE_SERVER } Side;
+
 typedef struct Protocol Protocol;
 
 /* What a message carries by which it is known elsewhere: a call that continues another message (see
- * links.h), or something that is put into a queue, taken out of one, or settled there (settling.h). */
+ * links.h), or something that is put into a queue, taken out of one, or settled there (settling.h).
+ */
 typedef struct {
         guint64 content;         /* a hash of what the message of Parsed.key carries: other messages
                                     that carry the same continue it; 0: none */
@@ -125,6 +129,15 @@ typedef struct {
         HeaderBlock headers; /* where labels are wanted */
         Carried carried;
 } Parsed;
+
+/* What was parsed is a message, or a part of one, that is paired by key. part: PartFlags. */
+static inline void parsed_set_keyed(Parsed *parsed, MessageKind kind, guint part, guint64 key)
+{
+        parsed->kind = kind;
+        parsed->part = (guint16)part;
+        parsed->keyed = TRUE;
+        parsed->key = key;
+}
 
 #define PARSE_FOREVER G_MAXUINT64 /* a length: everything until the end */
 

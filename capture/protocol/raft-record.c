@@ -5,19 +5,11 @@
 
 typedef gboolean (*SkipRecord)(Cursor *c);
 
-static gboolean raft_record_number_read(Cursor *c, guint64 *number)
-{
-        const guint8 *p = cursor_take(c, 8);
-        if (p)
-                *number = read_u64(p);
-        return p != NULL;
-}
-
 /* A length and its bytes. */
 static gboolean message_skip(Cursor *c)
 {
         guint64 length;
-        return raft_record_number_read(c, &length) && length > 0 && length <= cursor_left(c) &&
+        return cursor_u64(c, &length) && length > 0 && length <= cursor_left(c) &&
                cursor_skip(c, (gsize)length);
 }
 
@@ -32,7 +24,7 @@ static gboolean typed_skip(Cursor *c)
                 return TRUE;
         if (type == 2)
                 return message_skip(c);
-        if (!raft_record_number_read(c, &n))
+        if (!cursor_u64(c, &n))
                 return FALSE;
         while (n-- > 0)
                 if (!message_skip(c))

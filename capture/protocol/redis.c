@@ -40,8 +40,6 @@ enum {
 };
 G_STATIC_ASSERT((int)CALL_END <= (int)CALL_PROBE);
 
-typedef enum { SIDE_UNKNOWN, SIDE_CLIENT, SIDE_SERVER } Side;
-
 typedef struct {
         guint64 values;     /* of the message in progress, still to come; 0 between messages */
         guint8 string_ends; /* a string is over, but for the end of its line */

@@ -35,8 +35,6 @@ enum {
         MAX_MESSAGE_ID = 998,
 };
 
-typedef enum { SIDE_UNKNOWN, SIDE_CLIENT, SIDE_SERVER } Side;
-
 typedef enum {
         COMMANDS,
         ANSWER, /* to DATA, which decides what comes */

@@ -129,8 +129,7 @@ static gboolean has_h2(Cursor list)
         return FALSE;
 }
 
-/* Up to the extensions of a hello, of which c is after its version. */
-static gboolean skip_to_extensions(Cursor *c, gboolean client)
+gboolean tls_skip_to_extensions(Cursor *c, gboolean client)
 {
         enum { RANDOM = 32 };
         guint8 n;
@@ -147,7 +146,7 @@ static void hello_read(TlsState *s, const guint8 *payload, gsize n)
         Cursor c = cursor(payload + HELLO, n - HELLO);
         guint16 type, length;
         gboolean alpn = FALSE, h2 = FALSE;
-        if (!skip_to_extensions(&c, !s->server))
+        if (!tls_skip_to_extensions(&c, !s->server))
                 return;
         while (cursor_u16(&c, &type) && cursor_u16(&c, &length)) {
                 const guint8 *value = cursor_take(&c, length);

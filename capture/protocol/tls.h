@@ -7,7 +7,7 @@
 #ifndef RAVEL_TLS_H
 #define RAVEL_TLS_H
 
-#include <glib.h>
+#include "capture/packet/packet.h"
 
 /* What is known of the protocol inside. TLS_CHOSE_NOTHING: the server does not say, as if it is
  * not HTTP. */
@@ -18,6 +18,9 @@ typedef enum {
         TLS_CHOSE_OTHER,
         TLS_CHOSE_NOTHING
 } TlsInside;
+
+/* Skips a hello from behind its version to its first extension. FALSE: it is not there. */
+gboolean tls_skip_to_extensions(Cursor *c, gboolean client);
 
 /* Of the states of the two sides' parsers. */
 TlsInside tls_inside(gconstpointer client, gconstpointer server);

@@ -205,14 +205,6 @@ static void zookeeper_label_append(GString *label, gint operation, const ZooKeep
         path_label_append(label, path.at, n);
 }
 
-static void zookeeper_part_set(MessageKind kind, guint part, gint32 xid, Parsed *parsed)
-{
-        parsed->kind = kind;
-        parsed->part = (guint16)part;
-        parsed->keyed = TRUE;
-        parsed->key = (guint32)xid;
-}
-
 static gboolean zookeeper_request_read(ZooKeeperState *s, const ZooKeeperPacket *p, GString *label,
                                        Parsed *parsed)
 {
@@ -226,7 +218,7 @@ static gboolean zookeeper_request_read(ZooKeeperState *s, const ZooKeeperPacket 
                 parsed->kind = KIND_SESSION;
         } else {
                 zookeeper_label_append(label, operation, p);
-                zookeeper_part_set(KIND_CALL, PART_BEGINS | PART_ENDS, p->xid, parsed);
+                parsed_set_keyed(parsed, KIND_CALL, PART_BEGINS | PART_ENDS, (guint32)p->xid);
         }
         return TRUE;
 }
@@ -242,7 +234,7 @@ static gboolean response_read(const ZooKeeperState *other, const ZooKeeperPacket
         else if (p->xid < 0 || (other && other->session == p->xid && p->xid != 0))
                 parsed->kind = KIND_SESSION;
         else
-                zookeeper_part_set(KIND_RETURN, PART_ENDS, p->xid, parsed);
+                parsed_set_keyed(parsed, KIND_RETURN, PART_ENDS, (guint32)p->xid);
         return TRUE;
 }
 
