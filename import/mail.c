@@ -51,11 +51,6 @@ struct MailImport {
         guint n_nodes;
 };
 
-static guint digest_hash(gconstpointer digest)
-{
-        return hash_int64(digest);
-}
-
 static gboolean digest_equal(gconstpointer a, gconstpointer b)
 {
         return memcmp(a, b, DIGEST) == 0;
@@ -70,7 +65,7 @@ MailImport *mail_import_new(const MailOptions *options)
         m->received = g_ptr_array_new_with_free_func(g_free);
         m->hops = g_array_new(FALSE, FALSE, sizeof(Hop));
         m->ids = g_array_new(FALSE, FALSE, sizeof(Digest));
-        m->known = g_hash_table_new_full(digest_hash, digest_equal, g_free, NULL);
+        m->known = g_hash_table_new_full(hash_int64, digest_equal, g_free, NULL);
         return m;
 }
 

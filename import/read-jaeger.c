@@ -169,11 +169,6 @@ static void read_jaeger_span(Jaeger *j)
                 s->end = s->start + duration;
 }
 
-static gboolean is_same_trace_id(TraceId a, TraceId b)
-{
-        return a.low == b.low && (a.high == b.high || a.high == 0 || b.high == 0);
-}
-
 /* Takes the parent of a span: the first CHILD_OF reference within the trace, else the first
  * reference of all. */
 static void take_references(Jaeger *j, Span *s)
@@ -184,7 +179,7 @@ static void take_references(Jaeger *j, Span *s)
         for (guint i = 0; i < j->references->len; i++) {
                 const Reference *f = &g_array_index(j->references, Reference, i);
 
-                if (!f->follows && !parent && is_same_trace_id(f->trace, s->trace)) {
+                if (!f->follows && !parent && trace_id_is_same(f->trace, s->trace)) {
                         s->parent = f->id;
                         parent = TRUE;
                         used++;

@@ -107,12 +107,6 @@ static guint32 find_span_parent(const SpanTrace *t, const Span *child, guint64 i
                                                                                             : i + 1;
 }
 
-static gboolean is_same_trace(TraceId trace, const Span *s)
-{
-        return trace.low == s->trace.low &&
-               (trace.high == s->trace.high || trace.high == 0 || s->trace.high == 0);
-}
-
 static void take_parent(SpanTrace *t, guint32 i)
 {
         const Span *s = span_at(t, i);
@@ -123,7 +117,7 @@ static void take_parent(SpanTrace *t, guint32 i)
                 place->parent = i - 1;
         else if (s->parent != 0)
                 place->parent = find_span_parent(t, s, s->parent);
-        else if (s->other != 0 && is_same_trace(s->other_trace, s)) {
+        else if (s->other != 0 && trace_id_is_same(s->other_trace, s->trace)) {
                 place->parent = find_span_parent(t, s, s->other);
                 place->follows = place->parent != NO_SPAN;
         }

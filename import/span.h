@@ -22,6 +22,12 @@ typedef struct {
         guint64 high, low;
 } TraceId;
 
+/* Whether these are one trace, of which one id may lack its high half. */
+static inline gboolean trace_id_is_same(TraceId a, TraceId b)
+{
+        return a.low == b.low && (a.high == b.high || a.high == 0 || b.high == 0);
+}
+
 typedef struct {
         TraceId trace;
         guint64 id, parent;  /* 0: none */

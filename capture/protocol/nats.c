@@ -341,11 +341,6 @@ static guint direction(Sender caller)
         return caller == SENDER_SERVER;
 }
 
-static GHashTable *replies_new(void)
-{
-        return g_hash_table_new_full(hash_int64, g_int64_equal, NULL, g_free);
-}
-
 /* NULL: nobody waits for it. */
 static Reply *reply_find(const Nats *nats, Sender caller, Cursor subject)
 {
@@ -373,7 +368,7 @@ static Reply *reply_add(Nats *nats, Sender caller, Cursor subject, ReplyRole rol
                 nats->older[d] = g_steal_pointer(&nats->newer[d]);
         }
         if (!nats->newer[d])
-                nats->newer[d] = replies_new();
+                nats->newer[d] = g_hash_table_new_full(hash_int64, g_int64_equal, NULL, g_free);
         reply->subject = (gint64)nats_hash_text(HASH_SEED, subject);
         reply->role = (guint8)role;
         g_hash_table_insert(nats->newer[d], &reply->subject, reply);

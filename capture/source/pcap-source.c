@@ -111,8 +111,9 @@ static void say_notices(PcapSource *s)
 
 /* Waits until fd has something, telling the owner before, and about every while without.
  * FALSE: stopped. */
-static gboolean wait_for(PcapSource *s, int fd)
+static gboolean wait_for(gpointer user, int fd)
 {
+        PcapSource *s = user;
         struct pollfd poll_fd = { .fd = fd, .events = POLLIN };
         gint64 told = g_get_monotonic_time();
         tell_idle(s, 0);
@@ -132,11 +133,6 @@ static gboolean wait_for(PcapSource *s, int fd)
 }
 
 /* --- files ----------------------------------------------------------------- */
-
-static gboolean wait_for_bytes(gpointer user, int fd)
-{
-        return wait_for(user, fd);
-}
 
 /* Reads until n bytes are ahead. FALSE: there are fewer, and read_error may be set. */
 static gboolean read_ahead(PcapSource *s, gsize n)
@@ -408,7 +404,7 @@ PcapSource *pcap_source_open(const char *path, const PcapOptions *options, GErro
         s->name = g_strdup(byte_source_name(s->bytes));
         byte_source_set_progress(s->bytes, options->progress);
         if (pcap_source_path_is_live(path))
-                byte_source_set_wait(s->bytes, wait_for_bytes, s);
+                byte_source_set_wait(s->bytes, wait_for, s);
         if (read_ahead(s, 4) && read_u32(s->ahead) == PCAPNG_MAGIC)
                 return open_pcapng(s, error) ? g_steal_pointer(&s) : NULL;
         g_autofree char *head = g_strndup((const char *)s->ahead, MIN(s->ahead_end, HEAD));
