@@ -13,6 +13,8 @@ enum { IS_OBJECT = 1, HAS_ANY = 2 };
 struct JsonReader {
         JsonFill fill;
         gpointer user;
+        const char *given; /* bytes not yet filled in, of json_reader_new_text() */
+        gsize n_given;
         char *data; /* data[at] is the next byte; data[end - 1] the last in memory */
         gsize size, at, end;
         gsize mark;     /* where the current text begins, which is kept when more is read */
@@ -40,6 +42,30 @@ JsonReader *json_reader_new(JsonFill fill, gpointer user)
         r->key = g_string_new(NULL);
         r->unescaped = g_string_new(NULL);
         r->text = "";
+        return r;
+}
+
+/* A JsonFill whose user is the reader. */
+static gssize fill_from_given(gpointer user, void *buffer, gsize n, GError **error)
+{
+        JsonReader *r = user;
+
+        (void)error;
+        n = MIN(n, r->n_given);
+        if (n > 0)
+                memcpy(buffer, r->given, n);
+        r->given += n;
+        r->n_given -= n;
+        return (gssize)n;
+}
+
+JsonReader *json_reader_new_text(gconstpointer text, gsize n)
+{
+        JsonReader *r = json_reader_new(fill_from_given, NULL);
+
+        r->user = r;
+        r->given = text;
+        r->n_given = n;
         return r;
 }
 
@@ -401,6 +427,11 @@ const char *json_reader_text(const JsonReader *r)
 gsize json_reader_length(const JsonReader *r)
 {
         return r->length;
+}
+
+void json_reader_keep_text(const JsonReader *r, GString *to)
+{
+        g_string_append_len(g_string_truncate(to, 0), r->text, (gssize)r->length);
 }
 
 gboolean json_reader_text_is(const JsonReader *r, const char *text)

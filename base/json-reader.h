@@ -31,7 +31,8 @@ typedef struct JsonReader JsonReader;
 typedef gssize (*JsonFill)(gpointer user, void *buffer, gsize n, GError **error);
 
 JsonReader *json_reader_new(JsonFill fill, gpointer user);
-void json_reader_free(JsonReader *r); /* NULL is allowed */
+JsonReader *json_reader_new_text(gconstpointer text, gsize n); /* of n bytes, which are borrowed */
+void json_reader_free(JsonReader *r);                          /* NULL is allowed */
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(JsonReader, json_reader_free)
 
 /* Whether another value follows at the top level; it is then pending. */
@@ -59,6 +60,7 @@ gboolean json_reader_next_element(JsonReader *r);
 gboolean json_reader_scalar(JsonReader *r);
 const char *json_reader_text(const JsonReader *r);
 gsize json_reader_length(const JsonReader *r);
+void json_reader_keep_text(const JsonReader *r, GString *to); /* in place of the old contents */
 gboolean json_reader_text_is(const JsonReader *r, const char *text);
 gboolean json_reader_is_null(const JsonReader *r); /* null, not the text "null" */
 

@@ -1,13 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "import/json-text.h"
 
-#include <string.h>
-
 #include "base/json-reader.h"
-
-typedef struct {
-        const char *at, *end;
-} Bytes;
 
 typedef struct {
         JsonReader *r;
@@ -17,27 +11,13 @@ typedef struct {
         GString *value;
 } Scan;
 
-/* JsonFill */
-static gssize read_text_bytes(gpointer user, void *buffer, gsize n, GError **error)
-{
-        Bytes *b = user;
-        gsize size = MIN(n, (gsize)(b->end - b->at));
-
-        (void)error;
-        if (size > 0)
-                memcpy(buffer, b->at, size);
-        b->at += size;
-        return (gssize)size;
-}
-
 static void give_scalar(Scan *s, JsonText take, gpointer user)
 {
         const char *keys[JSON_MAX_DEPTH];
 
         for (guint i = 0; i < s->n_keys; i++)
                 keys[i] = s->key[i]->str;
-        g_string_truncate(s->value, 0);
-        g_string_append_len(s->value, json_reader_text(s->r), (gssize)json_reader_length(s->r));
+        json_reader_keep_text(s->r, s->value);
         take(user, keys, s->n_keys, s->value->str);
 }
 
@@ -93,8 +73,7 @@ static gboolean scan_value(Scan *s, JsonText take, gpointer user)
 
 gboolean json_texts(const guint8 *data, gsize n, JsonText take, gpointer user)
 {
-        Bytes bytes = { (const char *)data, (const char *)data + n };
-        g_autoptr(JsonReader) r = json_reader_new(read_text_bytes, &bytes);
+        g_autoptr(JsonReader) r = json_reader_new_text(data, n);
         Scan s = { .r = r };
         gboolean ok;
 

@@ -21,12 +21,6 @@ typedef struct {
         GArray *references; /* references of the current span */
 } Jaeger;
 
-static void keep_text(const JsonReader *r, GString *text)
-{
-        g_string_truncate(text, 0);
-        g_string_append_len(text, json_reader_text(r), (gssize)json_reader_length(r));
-}
-
 /* Reads the next tag of the entered array. */
 static gboolean next_tag(Jaeger *j)
 {
@@ -37,9 +31,9 @@ static gboolean next_tag(Jaeger *j)
         if (json_reader_enter_object(j->r)) {
                 while (json_reader_next_key(j->r)) {
                         if (json_reader_key_is(j->r, "key") && json_reader_scalar(j->r))
-                                keep_text(j->r, j->key);
+                                json_reader_keep_text(j->r, j->key);
                         else if (json_reader_key_is(j->r, "value") && json_reader_scalar(j->r))
-                                keep_text(j->r, j->value);
+                                json_reader_keep_text(j->r, j->value);
                 }
         }
         return TRUE;
@@ -132,7 +126,7 @@ static void read_jaeger_text(Jaeger *j, gint64 *duration)
         else if (json_reader_key_is(j->r, "duration"))
                 *duration = span_parse_time(text, n, 3);
         else if (json_reader_key_is(j->r, "processID"))
-                keep_text(j->r, j->process);
+                json_reader_keep_text(j->r, j->process);
 }
 
 static void read_jaeger_list(Jaeger *j, void (*read_one)(Jaeger *j))

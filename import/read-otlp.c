@@ -15,18 +15,12 @@ typedef struct {
         gboolean known;        /* the current resource was read */
 } Otlp;
 
-static void keep_otlp_text(const JsonReader *r, GString *text)
-{
-        g_string_truncate(text, 0);
-        g_string_append_len(text, json_reader_text(r), (gssize)json_reader_length(r));
-}
-
 /* Reads {"stringValue": "..."} and the like. Arrays and nested attributes are skipped. */
 static void read_otlp_value(Otlp *o)
 {
         while (json_reader_next_key(o->r))
                 if (json_reader_scalar(o->r))
-                        keep_otlp_text(o->r, o->value);
+                        json_reader_keep_text(o->r, o->value);
 }
 
 /* Reads the next attribute of the entered array. */
@@ -39,7 +33,7 @@ static gboolean next_attribute(Otlp *o)
         if (json_reader_enter_object(o->r)) {
                 while (json_reader_next_key(o->r)) {
                         if (json_reader_key_is(o->r, "key") && json_reader_scalar(o->r))
-                                keep_otlp_text(o->r, o->key);
+                                json_reader_keep_text(o->r, o->key);
                         else if (json_reader_key_is(o->r, "value") &&
                                  json_reader_enter_object(o->r))
                                 read_otlp_value(o);
@@ -92,7 +86,7 @@ static void read_event(Otlp *o)
                 if (json_reader_key_is(o->r, "timeUnixNano"))
                         time = read_otlp_time(o->r);
                 else if (json_reader_key_is(o->r, "name") && json_reader_scalar(o->r))
-                        keep_otlp_text(o->r, o->value);
+                        json_reader_keep_text(o->r, o->value);
         if (strcmp(o->value->str, "call received") == 0)
                 span_draft_span(o->draft)->enter = time;
         else if (strcmp(o->value->str, "return sent") == 0)

@@ -33,23 +33,6 @@ gboolean job_name_is_header(const char *header, gsize n)
 /* Fields of a job, of which a later one counts more: a class may only wrap what is done. */
 static const char *const fields[] = { "class", "task", "actor_name", "displayName", "wrapped" };
 
-typedef struct {
-        const guint8 *at, *end;
-} Text;
-
-/* JsonFill */
-static gssize job_name_text_read(gpointer user, void *buffer, gsize n, GError **error)
-{
-        Text *text = user;
-
-        (void)error;
-        n = MIN(n, (gsize)(text->end - text->at));
-        if (n > 0)
-                memcpy(buffer, text->at, n);
-        text->at += n;
-        return (gssize)n;
-}
-
 /* The best of them so far. */
 typedef struct {
         GString *name;
@@ -97,8 +80,6 @@ static void read_job(JsonReader *r, Found *found)
 
 gboolean job_name_append_json(GString *label, const guint8 *text, gsize n, GString *tag)
 {
-        g_autoptr(JsonReader) r = NULL;
-        Text left;
         Found found = { .tag = tag };
         gboolean named;
 
@@ -106,9 +87,8 @@ gboolean job_name_append_json(GString *label, const guint8 *text, gsize n, GStri
                 g_string_truncate(tag, 0);
         if (n == 0 || text[0] != '{')
                 return FALSE;
-        left = (Text){ text, text + n };
         found.name = g_string_new(NULL);
-        r = json_reader_new(job_name_text_read, &left);
+        g_autoptr(JsonReader) r = json_reader_new_text(text, n);
         if (json_reader_next_value(r) && json_reader_enter_object(r))
                 read_job(r, &found);
         named = found.rank > 0 && job_name_append(label, found.name->str, found.name->len);
