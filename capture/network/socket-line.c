@@ -262,12 +262,10 @@ gboolean translation_line_parse(const char *line, gsize n, TranslationLine *t)
         }
         Field *f = fields + i;
         n_fields -= i;
-        if (!t->protocol || !find_end(f, n_fields, "src=", "sport=", FALSE, &t->client) ||
-            !find_end(f, n_fields, "dst=", "dport=", FALSE, &t->server) ||
-            !find_end(f, n_fields, "src=", "sport=", TRUE, &t->true_server) ||
-            !find_end(f, n_fields, "dst=", "dport=", TRUE, &t->seen_client))
-                return FALSE;
-        return TRUE;
+        return t->protocol && find_end(f, n_fields, "src=", "sport=", FALSE, &t->client) &&
+               find_end(f, n_fields, "dst=", "dport=", FALSE, &t->server) &&
+               find_end(f, n_fields, "src=", "sport=", TRUE, &t->true_server) &&
+               find_end(f, n_fields, "dst=", "dport=", TRUE, &t->seen_client);
 }
 
 static gboolean is_conntrack(const Field *fields, guint n)
