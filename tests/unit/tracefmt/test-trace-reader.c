@@ -279,7 +279,7 @@ static void test_attributes(void)
         g_autoptr(NodeTable) nodes = node_table_new();
         g_autoptr(TraceReader) reader = trace_reader_new(path, nodes, &defaults, NULL);
         Message m;
-        gsize n;
+        gsize n = 0;
         const char *value;
 
         g_assert_cmpint(trace_reader_next(reader, &m, NULL), ==, 1);
