@@ -71,7 +71,7 @@ typedef struct {
         guint32 *call;         /* number of a call out of the node; NO_PARENT: not decided yet */
         guint32 *n_candidates; /* by call out: all it has */
         float *family; /* by call in: the probability that it made just the children it is given */
-        gint64 *wait;  /* by call in: how long for one of them, ns; NULL: none, or not borne out */
+        gint64 *wait;  /* by call in: how long for one of them, ns; NULL: no queue, or rejected */
         gsize *first;
         guint32 *parent;      /* by candidate: its number */
         float *share, *score; /* by candidate: its probability; the best score decides */

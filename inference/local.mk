@@ -1,14 +1,9 @@
 # inference: the parents of one node's calls, jointly
 libravel_a_SOURCES += \
-	%D%/evidence/event-loop.c \
 	%D%/evidence/evidence-identifiers.c \
 	%D%/evidence/evidence-leases.c \
-	%D%/evidence/evidence-numbers.c \
-	%D%/evidence/evidence-order.c \
 	%D%/evidence/evidence-processes.c \
-	%D%/evidence/evidence-sizes.c \
 	%D%/evidence/evidence-table.c \
-	%D%/evidence/evidence-workers.c \
 	%D%/evidence/lease-chain.c \
 	%D%/evidence/lease-chances.c \
 	%D%/evidence/lease-sequence.c \
@@ -16,11 +11,15 @@ libravel_a_SOURCES += \
 	%D%/evidence/lease-table.c \
 	%D%/evidence/leases.c \
 	%D%/evidence/processes.c \
-	%D%/evidence/serving-order.c \
-	%D%/evidence/workers.c \
 	%D%/learn/calibrate.c \
 	%D%/learn/learn.c \
+	%D%/learn/order-trials.c \
+	%D%/learn/order.c \
 	%D%/learn/rounds.c \
+	%D%/learn/split-by-numbers.c \
+	%D%/learn/split-by-sizes.c \
+	%D%/learn/worker-count.c \
+	%D%/learn/worker-trial.c \
 	%D%/model/call-numbers.c \
 	%D%/model/concurrency.c \
 	%D%/model/delay-density.c \
@@ -31,10 +30,13 @@ libravel_a_SOURCES += \
 	%D%/model/parts.c \
 	%D%/model/problem.c \
 	%D%/model/roots.c \
+	%D%/model/serving-order.c \
 	%D%/model/tuning.c \
+	%D%/model/workers.c \
 	%D%/search/assign.c \
 	%D%/search/assignment.c \
 	%D%/search/beliefs.c \
+	%D%/search/event-loop.c \
 	%D%/search/family.c \
 	%D%/search/moves.c \
 	%D%/search/sampler.c \

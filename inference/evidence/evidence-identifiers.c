@@ -159,7 +159,7 @@ static gboolean find_matches(const Identifiers *s, guint32 call, guint32 other,
         return n_known > 0;
 }
 
-static void end(Evidence *e)
+static void identifiers_evidence_end(Evidence *e)
 {
         Identifiers *s = (Identifiers *)e;
 
@@ -181,12 +181,12 @@ static void make_tables(Identifiers *s)
                 s->table[s->n_tables] = (MatchTable){ 0 };
 }
 
-static void begin(Evidence *e, const Joint *j)
+static void identifiers_evidence_begin(Evidence *e, const Joint *j)
 {
         Identifiers *s = (Identifiers *)e;
         const NodeProblem *node = j->problem->node;
 
-        end(e);
+        identifiers_evidence_end(e);
         s->j = j;
         s->in_chain = FALSE;
         e->watched = FALSE;
@@ -527,54 +527,38 @@ static void try_guess(Identifiers *s)
         }
 }
 
-static void try_first(Evidence *e, Joint *j G_GNUC_UNUSED)
+static void learn_from_assignment(Identifiers *s)
 {
-        if (!e->watched)
-                return;
-        try_assigned((Identifiers *)e);
-        try_guess((Identifiers *)e);
+        g_autofree float *chance = chances_assigned(s->j);
+
+        learn(s, chance);
 }
 
-static void watch(Evidence *e, const Joint *j)
+static void learn_from_beliefs(Identifiers *s)
 {
-        g_autofree float *share = NULL;
+        g_autofree float *share = g_new(float, problem_n_all(s->j->problem));
 
-        if (!evidence_counts(e) || j->problem->from > G_MININT64)
-                return; /* a model that goes on has no beliefs yet, and keeps its ratios */
-        share = g_new(float, problem_n_all(j->problem));
-        joint_get_shares(j, share);
-        learn((Identifiers *)e, share);
-}
-
-static void begin_chain(Evidence *e)
-{
-        ((Identifiers *)e)->in_chain = TRUE;
+        joint_get_shares(s->j, share);
+        learn(s, share);
 }
 
 /* Assignments in order of time take the likeliest parent, and would make every ratio larger. Those
- * of a chain take each as often as it is likely. */
-static void learn_round(Evidence *e, Joint *j)
+ * of a chain take each as often as it is likely. A model that goes on has no beliefs yet, and keeps
+ * its ratios. */
+static void identifiers_evidence_learn(Evidence *e, Joint *j, EvidenceStage stage)
 {
         Identifiers *s = (Identifiers *)e;
 
-        if (s->in_chain) {
-                g_autofree float *chance = chances_assigned(j);
-
-                learn(s, chance);
-        } else {
+        if (stage == FIRST_PARENTS || stage == TRUE_PARENTS ||
+            (stage == ROUND_PARENTS && !s->in_chain))
                 try_assigned(s);
-        }
-}
-
-static void learn_truth(Evidence *e, Joint *j)
-{
-        g_autofree float *chance = NULL;
-
-        if (!e->watched)
-                return;
-        try_assigned((Identifiers *)e);
-        chance = chances_assigned(j);
-        learn((Identifiers *)e, chance);
+        if (stage == FIRST_PARENTS)
+                try_guess(s);
+        if (stage == TRUE_PARENTS || (stage == ROUND_PARENTS && s->in_chain))
+                learn_from_assignment(s);
+        if (stage == NEAR_BELIEFS && evidence_counts(e) && j->problem->from == G_MININT64)
+                learn_from_beliefs(s);
+        s->in_chain |= stage == CHAIN_PARENTS;
 }
 
 /* --- going back ------------------------------------------------------------ */
@@ -584,7 +568,7 @@ typedef struct {
         MatchTable table[];
 } SavedIdentifiers;
 
-static gpointer save(const Evidence *e)
+static gpointer identifiers_evidence_save(const Evidence *e)
 {
         const Identifiers *s = (const Identifiers *)e;
         SavedIdentifiers *saved = g_malloc(sizeof *saved + s->n_tables * sizeof *s->table);
@@ -595,7 +579,7 @@ static gpointer save(const Evidence *e)
         return saved;
 }
 
-static void restore(Evidence *e, gconstpointer of)
+static void identifiers_evidence_restore(Evidence *e, gconstpointer of)
 {
         const SavedIdentifiers *saved = of;
         Identifiers *s = (Identifiers *)e;
@@ -607,20 +591,20 @@ static void restore(Evidence *e, gconstpointer of)
 
 /* --- the object ------------------------------------------------------------ */
 
-static Evidence *make(const NodeModel *model G_GNUC_UNUSED)
+static Evidence *identifiers_evidence_new(void)
 {
         Identifiers *s = g_new0(Identifiers, 1);
 
         return &s->evidence;
 }
 
-static void clear(Evidence *e)
+static void identifiers_evidence_clear(Evidence *e)
 {
-        end(e);
+        identifiers_evidence_end(e);
         g_free(((Identifiers *)e)->table);
 }
 
-static void bytes(Evidence *e, Bytes *b)
+static void identifiers_evidence_bytes(Evidence *e, Bytes *b)
 {
         Identifiers *s = (Identifiers *)e;
         gboolean in_use = FALSE;
@@ -643,8 +627,8 @@ static void bytes(Evidence *e, Bytes *b)
         bytes_expect(b, e->in_use == in_use, "identifiers where they are in use");
 }
 
-static double ratio(const Evidence *e, const Joint *j, guint32 parent, guint32 call,
-                    EvidenceBasis basis G_GNUC_UNUSED)
+static double identifiers_evidence_ratio(const Evidence *e, const Joint *j, guint32 parent,
+                                         guint32 call, EvidenceBasis basis G_GNUC_UNUSED)
 {
         const Identifiers *s = (const Identifiers *)e;
         const MatchTable *t = table_of(s, call);
@@ -658,17 +642,13 @@ static double ratio(const Evidence *e, const Joint *j, guint32 parent, guint32 c
 
 const EvidenceKind evidence_identifiers = {
         .name = "identifiers",
-        .make = make,
-        .free = clear,
-        .bytes = bytes,
-        .begin = begin,
-        .end = end,
-        .try_first = try_first,
-        .round = learn_round,
-        .watch = watch,
-        .learn_truth = learn_truth,
-        .save = save,
-        .restore = restore,
-        .call = ratio,
-        .begin_chain = begin_chain,
+        .make = identifiers_evidence_new,
+        .free = identifiers_evidence_clear,
+        .bytes = identifiers_evidence_bytes,
+        .begin = identifiers_evidence_begin,
+        .end = identifiers_evidence_end,
+        .learn = identifiers_evidence_learn,
+        .save = identifiers_evidence_save,
+        .restore = identifiers_evidence_restore,
+        .call = identifiers_evidence_ratio,
 };

@@ -28,7 +28,7 @@ typedef struct {
         gboolean in_chain;
 } EvidenceLeases;
 
-static Evidence *make(const NodeModel *model G_GNUC_UNUSED)
+static Evidence *leases_evidence_new(void)
 {
         EvidenceLeases *e = g_new0(EvidenceLeases, 1);
 
@@ -37,7 +37,7 @@ static Evidence *make(const NodeModel *model G_GNUC_UNUSED)
         return &e->evidence;
 }
 
-static void clear(Evidence *of)
+static void leases_evidence_clear(Evidence *of)
 {
         EvidenceLeases *e = (EvidenceLeases *)of;
 
@@ -45,7 +45,7 @@ static void clear(Evidence *of)
         g_free(e->leases.table);
 }
 
-static void end(Evidence *of)
+static void leases_evidence_end(Evidence *of)
 {
         EvidenceLeases *e = (EvidenceLeases *)of;
 
@@ -55,12 +55,12 @@ static void end(Evidence *of)
         g_clear_pointer(&e->earlier, g_free);
 }
 
-static void begin(Evidence *of, const Joint *j)
+static void leases_evidence_begin(Evidence *of, const Joint *j)
 {
         EvidenceLeases *e = (EvidenceLeases *)of;
         const NodeProblem *node = j->problem->node;
 
-        end(of);
+        leases_evidence_end(of);
         of->watched = leases_begin(&e->leases, j);
         if (!of->watched)
                 return;
@@ -70,9 +70,11 @@ static void begin(Evidence *of, const Joint *j)
         lease_chain_init(&e->chain, node->n_out);
 }
 
-static void narrow(Evidence *of, Joint *j)
+void evidence_leases_narrow(const EvidenceSet *s, Joint *j)
 {
-        leases_narrow(&((EvidenceLeases *)of)->leases, j);
+        for (guint i = 0; i < s->n; i++)
+                if (s->of[i]->kind == &evidence_leases)
+                        leases_narrow(&((EvidenceLeases *)s->of[i])->leases, j);
 }
 
 /* --- learning ---------------------------------------------------------------------- */
@@ -83,34 +85,31 @@ static void learn_from_assignment(EvidenceLeases *e)
                 leases_learn(&e->leases, e->chain_rounds < tuning.lease_suppose_rounds);
 }
 
-static void try_first(Evidence *of, Joint *j G_GNUC_UNUSED)
-{
-        if (of->watched)
-                learn_from_assignment((EvidenceLeases *)of);
-}
-
-static void learn_round(Evidence *of, Joint *j G_GNUC_UNUSED)
+static void leases_evidence_learn(Evidence *of, Joint *j G_GNUC_UNUSED, EvidenceStage stage)
 {
         EvidenceLeases *e = (EvidenceLeases *)of;
 
-        e->chain_rounds += e->in_chain;
-        if (of->watched)
-                learn_from_assignment(e);
+        if (stage == NEAR_BELIEFS)
+                return;
+        if (stage == CHAIN_PARENTS) {
+                e->in_chain = TRUE;
+                lease_chain_begin(&e->chain, &e->leases);
+                return;
+        }
+        if (stage == TRUE_PARENTS)
+                e->chain_rounds = tuning.lease_suppose_rounds;
+        else if (stage == ROUND_PARENTS)
+                e->chain_rounds += e->in_chain;
+        learn_from_assignment(e);
 }
 
-static void learn_truth(Evidence *of, Joint *j)
-{
-        ((EvidenceLeases *)of)->chain_rounds = tuning.lease_suppose_rounds;
-        learn_round(of, j);
-}
-
-static gboolean doubt(Evidence *of, gboolean doubted)
+static gboolean leases_evidence_reject(Evidence *of, gboolean rejected)
 {
         Leases *l = &((EvidenceLeases *)of)->leases;
         gboolean known = FALSE;
 
         for (guint32 k = 0; k < l->n_tables; k++) {
-                lease_table_doubt(&l->table[k], doubted);
+                lease_table_reject(&l->table[k], rejected);
                 known |= l->table[k].leased != LEASED_NO;
         }
         return known;
@@ -131,7 +130,7 @@ static guint32 *list_callees(const Leases *l)
         return callee;
 }
 
-static void bytes(Evidence *of, Bytes *b)
+static void leases_evidence_bytes(Evidence *of, Bytes *b)
 {
         Leases *l = &((EvidenceLeases *)of)->leases;
         g_autofree guint32 *callee = bytes_reads(b) ? NULL : list_callees(l);
@@ -164,7 +163,7 @@ typedef struct {
         LeaseTable table[];
 } SavedLeases;
 
-static gpointer save(const Evidence *of)
+static gpointer leases_evidence_save(const Evidence *of)
 {
         const EvidenceLeases *e = (const EvidenceLeases *)of;
         const Leases *l = &e->leases;
@@ -177,7 +176,7 @@ static gpointer save(const Evidence *of)
         return saved;
 }
 
-static void restore(Evidence *of, gconstpointer from)
+static void leases_evidence_restore(Evidence *of, gconstpointer from)
 {
         const SavedLeases *saved = from;
         EvidenceLeases *e = (EvidenceLeases *)of;
@@ -237,8 +236,8 @@ static double ratio_assigned(const Leases *l, guint32 call, guint32 parent, Stan
         return t->ratio[situation(before, may_make(l->j, of_before, call))][standing];
 }
 
-static double ratio(const Evidence *of, const Joint *j G_GNUC_UNUSED, guint32 parent, guint32 call,
-                    EvidenceBasis basis)
+static double leases_evidence_ratio(const Evidence *of, const Joint *j G_GNUC_UNUSED,
+                                    guint32 parent, guint32 call, EvidenceBasis basis)
 {
         EvidenceLeases *e = (EvidenceLeases *)of;
         const Leases *l = &e->leases;
@@ -250,41 +249,32 @@ static double ratio(const Evidence *of, const Joint *j G_GNUC_UNUSED, guint32 pa
         return ratio_assigned(l, call, parent, standing_earlier(e, call, parent));
 }
 
-static void refine(Evidence *of, float *chance)
+static void leases_evidence_refine(Evidence *of, float *chance)
 {
         leases_refine(&((const EvidenceLeases *)of)->leases, chance);
 }
 
 /* --- the chain --------------------------------------------------------------------- */
 
-static void begin_chain(Evidence *of)
+static void leases_evidence_place(Evidence *of, const Family *f)
+{
+        lease_chain_place(&((EvidenceLeases *)of)->chain, f);
+}
+
+static gint64 leases_evidence_swap(Evidence *of, const Family f[2])
 {
         EvidenceLeases *e = (EvidenceLeases *)of;
 
-        if (!of->watched)
-                return;
-        e->in_chain = TRUE;
-        lease_chain_begin(&e->chain, &e->leases);
+        return lease_chain_swap(&e->chain, &e->leases, f);
 }
 
-static void seat(Evidence *of, const Family *f)
+static void leases_evidence_undo(Evidence *of)
 {
-        lease_chain_seat(&((EvidenceLeases *)of)->chain, f);
+        lease_chain_undo(&((EvidenceLeases *)of)->chain);
 }
 
-static gint64 put(Evidence *of, const Family f[2])
-{
-        EvidenceLeases *e = (EvidenceLeases *)of;
-
-        return lease_chain_put(&e->chain, &e->leases, f);
-}
-
-static void back(Evidence *of)
-{
-        lease_chain_back(&((EvidenceLeases *)of)->chain);
-}
-
-static guint32 block(Evidence *of, guint32 call, guint32 parent, guint32 other, guint32 *calls)
+static guint32 leases_evidence_block(Evidence *of, guint32 call, guint32 parent, guint32 other,
+                                     guint32 *calls)
 {
         const EvidenceLeases *e = (const EvidenceLeases *)of;
 
@@ -293,23 +283,19 @@ static guint32 block(Evidence *of, guint32 call, guint32 parent, guint32 other, 
 
 const EvidenceKind evidence_leases = {
         .name = "leases",
-        .make = make,
-        .free = clear,
-        .bytes = bytes,
-        .narrow = narrow,
-        .begin = begin,
-        .end = end,
-        .try_first = try_first,
-        .round = learn_round,
-        .learn_truth = learn_truth,
-        .save = save,
-        .restore = restore,
-        .call = ratio,
-        .begin_chain = begin_chain,
-        .seat = seat,
-        .put = put,
-        .back = back,
-        .refine = refine,
-        .block = block,
-        .doubt = doubt,
+        .make = leases_evidence_new,
+        .free = leases_evidence_clear,
+        .bytes = leases_evidence_bytes,
+        .begin = leases_evidence_begin,
+        .end = leases_evidence_end,
+        .learn = leases_evidence_learn,
+        .save = leases_evidence_save,
+        .restore = leases_evidence_restore,
+        .call = leases_evidence_ratio,
+        .refine = leases_evidence_refine,
+        .place = leases_evidence_place,
+        .swap = leases_evidence_swap,
+        .undo = leases_evidence_undo,
+        .block = leases_evidence_block,
+        .reject = leases_evidence_reject,
 };

@@ -55,7 +55,7 @@ typedef struct {
         gboolean learned; /* in this problem */
         Room *room;
 
-        gint32 *seated; /* the chain: by parent, the log of its family */
+        gint32 *placed; /* the chain: by parent, the log of its family */
         struct {
                 guint32 parent;
                 gint32 log;
@@ -79,7 +79,7 @@ static inline gsize n_pairs(const OfProcesses *e)
         return (gsize)e->n * (e->n - e->n_in);
 }
 
-static Evidence *make(const NodeModel *model G_GNUC_UNUSED)
+static Evidence *processes_evidence_new(void)
 {
         return (Evidence *)g_new0(OfProcesses, 1);
 }
@@ -107,7 +107,7 @@ static Room *room_new(guint32 n)
         return r;
 }
 
-static void end(Evidence *of)
+static void processes_evidence_end(Evidence *of)
 {
         OfProcesses *e = (OfProcesses *)of;
 
@@ -116,7 +116,7 @@ static void end(Evidence *of)
         g_clear_pointer(&e->in, g_free);
         g_clear_pointer(&e->out, g_free);
         g_clear_pointer(&e->end, g_free);
-        g_clear_pointer(&e->seated, g_free);
+        g_clear_pointer(&e->placed, g_free);
         g_clear_pointer(&e->room, room_free);
         for (guint i = 0; i < FOLDS; i++) {
                 g_clear_pointer(&e->processes[i].of, g_free);
@@ -186,11 +186,11 @@ static void number_connections_out(OfProcesses *e)
         }
 }
 
-static void begin(Evidence *of, const Joint *j)
+static void processes_evidence_begin(Evidence *of, const Joint *j)
 {
         OfProcesses *e = (OfProcesses *)of;
 
-        end(of);
+        processes_evidence_end(of);
         of->watched = FALSE;
         e->j = j;
         lease_sequence_init(&e->sequence, j->problem->node);
@@ -208,7 +208,7 @@ static void begin(Evidence *of, const Joint *j)
                 e->processes[i].share = g_new(float, e->n);
         }
         e->room = room_new(e->n);
-        e->seated = g_new0(gint32, j->problem->node->n_in);
+        e->placed = g_new0(gint32, j->problem->node->n_in);
 }
 
 /* --- learning ---------------------------------------------------------------------- */
@@ -396,10 +396,18 @@ static void learn_from_assignment(OfProcesses *e)
         begin_parent(e->room);
 }
 
-static void learn_round(Evidence *of, Joint *j G_GNUC_UNUSED)
+/* Where nothing was learned in this problem, as in a part of one, it is learned from the assignment
+ * that the chain begins with. */
+static void processes_evidence_learn(Evidence *of, Joint *j G_GNUC_UNUSED, EvidenceStage stage)
 {
-        if (of->watched)
-                learn_from_assignment((OfProcesses *)of);
+        OfProcesses *e = (OfProcesses *)of;
+
+        if (stage == ROUND_PARENTS || stage == TRUE_PARENTS) {
+                learn_from_assignment(e);
+        } else if (stage == CHAIN_PARENTS && evidence_counts(of) && !e->learned) {
+                learn_from_assignment(e);
+                of->in_use = TRUE;
+        }
 }
 
 /* --- going back ------------------------------------------------------------------- */
@@ -413,7 +421,7 @@ typedef struct {
         guint32 tables[];
 } SavedProcesses;
 
-static gpointer save(const Evidence *of)
+static gpointer processes_evidence_save(const Evidence *of)
 {
         const OfProcesses *e = (const OfProcesses *)of;
         gsize n = of->watched ? e->n : 0;
@@ -433,7 +441,7 @@ static gpointer save(const Evidence *of)
         return saved;
 }
 
-static void restore(Evidence *of, gconstpointer from)
+static void processes_evidence_restore(Evidence *of, gconstpointer from)
 {
         OfProcesses *e = (OfProcesses *)of;
         const SavedProcesses *saved = from;
@@ -522,8 +530,8 @@ static double chance_of_first(const OfProcesses *e, guint32 parent, guint32 call
         return chance;
 }
 
-static double ratio(const Evidence *of, const Joint *j G_GNUC_UNUSED, guint32 parent, guint32 call,
-                    EvidenceBasis basis)
+static double processes_evidence_ratio(const Evidence *of, const Joint *j G_GNUC_UNUSED,
+                                       guint32 parent, guint32 call, EvidenceBasis basis)
 {
         const OfProcesses *e = (const OfProcesses *)of;
         const Processes *p = &e->processes[fold_of(parent)];
@@ -566,26 +574,14 @@ static gint32 log_of_family(const OfProcesses *e, const Family *f)
         return e->room->n_used ? fixed_log(ratio_of_marked(e, f->parent, supposed(p))) : 0;
 }
 
-/* Where nothing was learned in this problem, as in a part of one, it is learned from the assignment
- * that the chain begins with. */
-static void begin_chain(Evidence *of)
+static void processes_evidence_place(Evidence *of, const Family *f)
 {
         OfProcesses *e = (OfProcesses *)of;
 
-        if (evidence_counts(of) && !e->learned) {
-                learn_from_assignment(e);
-                of->in_use = TRUE;
-        }
+        e->placed[f->parent] = e->learned ? log_of_family(e, f) : 0;
 }
 
-static void seat(Evidence *of, const Family *f)
-{
-        OfProcesses *e = (OfProcesses *)of;
-
-        e->seated[f->parent] = e->learned ? log_of_family(e, f) : 0;
-}
-
-static gint64 put(Evidence *of, const Family f[2])
+static gint64 processes_evidence_swap(Evidence *of, const Family f[2])
 {
         OfProcesses *e = (OfProcesses *)of;
         gint64 log = 0;
@@ -594,23 +590,24 @@ static gint64 put(Evidence *of, const Family f[2])
                 guint32 parent = f[m].parent;
 
                 e->replaced[m].parent = parent;
-                e->replaced[m].log = e->seated[parent];
-                log -= e->seated[parent];
-                log += e->seated[parent] = log_of_family(e, &f[m]);
+                e->replaced[m].log = e->placed[parent];
+                log -= e->placed[parent];
+                log += e->placed[parent] = log_of_family(e, &f[m]);
         }
         return log;
 }
 
-static void back(Evidence *of)
+static void processes_evidence_undo(Evidence *of)
 {
         OfProcesses *e = (OfProcesses *)of;
 
         for (guint m = 0; m < 2; m++)
-                e->seated[e->replaced[m].parent] = e->replaced[m].log;
+                e->placed[e->replaced[m].parent] = e->replaced[m].log;
 }
 
 /* The calls of two parents on the connections of one process. */
-static guint32 block(Evidence *of, guint32 call, guint32 parent, guint32 other, guint32 *calls)
+static guint32 processes_evidence_block(Evidence *of, guint32 call, guint32 parent, guint32 other,
+                                        guint32 *calls)
 {
         const OfProcesses *e = (const OfProcesses *)of;
         const Processes *p = &e->processes[0]; /* the same for both parents */
@@ -635,17 +632,15 @@ static guint32 block(Evidence *of, guint32 call, guint32 parent, guint32 other, 
 
 const EvidenceKind evidence_processes = {
         .name = "processes",
-        .make = make,
-        .begin = begin,
-        .end = end,
-        .round = learn_round,
-        .learn_truth = learn_round,
-        .save = save,
-        .restore = restore,
-        .call = ratio,
-        .begin_chain = begin_chain,
-        .seat = seat,
-        .put = put,
-        .back = back,
-        .block = block,
+        .make = processes_evidence_new,
+        .begin = processes_evidence_begin,
+        .end = processes_evidence_end,
+        .learn = processes_evidence_learn,
+        .save = processes_evidence_save,
+        .restore = processes_evidence_restore,
+        .call = processes_evidence_ratio,
+        .place = processes_evidence_place,
+        .swap = processes_evidence_swap,
+        .undo = processes_evidence_undo,
+        .block = processes_evidence_block,
 };

@@ -22,7 +22,7 @@ void lease_chain_begin(LeaseChain *c, const Leases *l)
         c->stale = TRUE;
 }
 
-void lease_chain_seat(LeaseChain *c, const Family *f)
+void lease_chain_place(LeaseChain *c, const Family *f)
 {
         for (guint32 i = 0; i < f->n; i++)
                 c->owner[f->child[i]] = f->parent;
@@ -75,7 +75,7 @@ static void replace(LeaseChain *c, guint32 call, guint32 owner)
         c->owner[call] = owner;
 }
 
-gint64 lease_chain_put(LeaseChain *c, const Leases *l, const Family f[2])
+gint64 lease_chain_swap(LeaseChain *c, const Leases *l, const Family f[2])
 {
         guint32 n;
         gint64 log = 0;
@@ -104,7 +104,7 @@ gint64 lease_chain_put(LeaseChain *c, const Leases *l, const Family f[2])
         return log;
 }
 
-void lease_chain_back(LeaseChain *c)
+void lease_chain_undo(LeaseChain *c)
 {
         while (c->n_replaced > 0) {
                 const LeaseReplaced *r = &c->replaced[--c->n_replaced];

@@ -27,9 +27,9 @@ void lease_chain_clear(LeaseChain *c);
 
 /* As in EvidenceKind. */
 void lease_chain_begin(LeaseChain *c, const Leases *l);
-void lease_chain_seat(LeaseChain *c, const Family *f);
-gint64 lease_chain_put(LeaseChain *c, const Leases *l, const Family f[2]);
-void lease_chain_back(LeaseChain *c);
+void lease_chain_place(LeaseChain *c, const Family *f);
+gint64 lease_chain_swap(LeaseChain *c, const Leases *l, const Family f[2]);
+void lease_chain_undo(LeaseChain *c);
 guint32 lease_chain_block(const LeaseChain *c, const Leases *l, guint32 call, guint32 parent,
                           guint32 other, guint32 *calls);
 

@@ -141,11 +141,11 @@ void lease_table_learn(LeaseTable *t, LeaseCounts *more, gboolean supposes)
                      gain > tuning.evidence_gain + tuning.evidence_times * MAX(by_chance, 0));
 }
 
-void lease_table_doubt(LeaseTable *t, gboolean doubt)
+void lease_table_reject(LeaseTable *t, gboolean rejected)
 {
-        if (t->only_known == doubt)
+        if (t->only_known == rejected)
                 return;
-        t->only_known = doubt;
+        t->only_known = rejected;
         find_ratios(t);
 }
 

@@ -68,8 +68,8 @@ static inline guint situation(Before before, gboolean open)
  * supposes: whether a parent that may hold a connection is supposed to, where leases are likely. */
 void lease_table_learn(LeaseTable *t, LeaseCounts *more, gboolean supposes);
 
-/* What was learned counts no more, or again; what is known does. */
-void lease_table_doubt(LeaseTable *t, gboolean doubt);
+/* Rejects what was learned, or lets it count again; what is known counts. */
+void lease_table_reject(LeaseTable *t, gboolean rejected);
 
 /* To bytes, of this number; or back. */
 enum { LEASE_TABLE_BYTES = 3 + 2 * 8 * N_SITUATIONS * N_STANDINGS };

@@ -3,6 +3,7 @@
 
 #include <math.h>
 
+#include "inference/learn/worker-count.h"
 #include "inference/model/node-model.h"
 #include "inference/model/tuning.h"
 #include "inference/search/assignment.h"
@@ -138,7 +139,7 @@ static double find_divisor(const Joint *j, const Trust *t, guint32 n)
         double doubt = 1 + tuning.calibration_scale * t->excess * sqrt(t->excess) * (n - 2);
 
         doubt /= fourth_root(doubt);
-        if (evidence_has_outputs(&j->model->evidence) && !evidence_is_refuted(&j->model->evidence))
+        if (serving_order_counts(&j->model->evidence.order) && !j->model->evidence.workers.rejected)
                 doubt = sqrt(doubt);
         return doubt * fourth_root(t->crowd);
 }
@@ -172,27 +173,27 @@ static void calibrate(Joint *j, const Trust *t)
         }
 }
 
-/* Whether a wrong model was learned: the assignment does not bear out what was supposed of the
- * node; or a queue was not borne out when the model was learned, and order, which may look like
- * one, is not what it was. */
-static gboolean is_refuted(Joint *j)
+/* Whether a wrong model was learned: the assignment is not consistent with the queue that was
+ * supposed. Or a queue was rejected when the model was learned, and it was no order either, which
+ * may look like a queue. */
+static gboolean is_rejected(Joint *j)
 {
         const EvidenceSet *evidence = &j->model->evidence;
 
-        if (evidence_is_refuted(evidence) && !evidence_has_outputs(evidence))
+        if (evidence->workers.rejected && !serving_order_counts(&evidence->order))
                 return TRUE;
         assignment_take_best(j->assignment, j->problem, j->scores->score, FALSE);
-        return !evidence_borne_out(evidence, j);
+        return !workers_are_consistent(j);
 }
 
 /* By a wrong model parents are hardly likelier than any candidate: only the fourth root of how much
  * likelier they are said to be is left; or the square root, where order tells parents, too, or
- * where the node was learned again without the queue that was refuted. */
+ * where the node was learned again without the queue that was rejected. */
 static void distrust(Joint *j)
 {
         const EvidenceSet *evidence = &j->model->evidence;
-        gboolean again = evidence_is_refuted(evidence) && evidence_n_workers(evidence) == 0;
-        gboolean less = again || evidence_has_outputs(evidence);
+        gboolean again = evidence->workers.rejected && evidence->workers.n == 0;
+        gboolean less = again || serving_order_counts(&evidence->order);
 
         for (guint32 i = 0; i < j->problem->node->n_out; i++) {
                 double others = (double)n_candidates(j->problem, i) - 1;
@@ -320,10 +321,10 @@ static void find_scores(Joint *j)
         counts = beliefs_count(j, second, j->scores->score);
         trust = find_trust(j, second, counts, both);
         calibrate(j, &trust);
-        j->scores->refuted = is_refuted(j);
+        j->scores->rejected = is_rejected(j);
         /* What refines chances tells parents whatever the model is, and so does order that makes
          * all others much less likely. */
-        if (j->scores->refuted && !refined && counts)
+        if (j->scores->rejected && !refined && counts)
                 distrust(j);
 }
 

@@ -9,14 +9,14 @@
 #include "inference/search/sampler.h"
 
 typedef struct Scores {
-        float *share;     /* by candidate: the share of its belief; later its probability */
-        float *score;     /* by candidate: the greatest decides */
-        Drawings *drawn;  /* by candidate, or NULL; no bits for calls the chain skips */
-        guint32 *learned; /* by call out: the parents that learning ended with, where the chain
-                             finds better ones than beliefs; or NULL */
-        double prior;     /* what beliefs are worth in drawings, as a part of what is usual */
-        double astray;    /* so many calls are in error whatever their shares are, 0 to 1 */
-        gboolean refuted; /* what was supposed of the node is not borne out by the parents found */
+        float *share;      /* by candidate: the share of its belief; later its probability */
+        float *score;      /* by candidate: the greatest decides */
+        Drawings *drawn;   /* by candidate, or NULL; no bits for calls the chain skips */
+        guint32 *learned;  /* by call out: the parents that learning ended with, where the chain
+                              finds better ones than beliefs; or NULL */
+        double prior;      /* what beliefs are worth in drawings, as a part of what is usual */
+        double astray;     /* so many calls are in error whatever their shares are, 0 to 1 */
+        gboolean rejected; /* the parents found are not consistent with what was supposed */
 } Scores;
 
 /* All candidates alike. */

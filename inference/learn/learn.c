@@ -5,7 +5,12 @@
 #include <string.h>
 
 #include "inference/learn/calibrate.h"
+#include "inference/learn/order-trials.h"
+#include "inference/learn/order.h"
 #include "inference/learn/rounds.h"
+#include "inference/learn/splits.h"
+#include "inference/learn/worker-count.h"
+#include "inference/learn/worker-trial.h"
 #include "inference/model/tuning.h"
 #include "inference/search/assign.h"
 #include "inference/search/assignment.h"
@@ -51,7 +56,7 @@ static void learn_by_chains(Joint *j)
 {
         EvidenceSet *evidence = &j->model->evidence;
         JointState *before, *with, *without;
-        gboolean refuted;
+        gboolean rejected;
         gint64 log;
 
         if (!evidence_blocks(evidence)) {
@@ -63,12 +68,12 @@ static void learn_by_chains(Joint *j)
         with = joint_save(j);
         log = joint_judge_all(j, 2);
         joint_restore(j, before);
-        evidence_refute_blocks(evidence, TRUE);
+        evidence_reject_blocks(evidence, TRUE);
         learn_by_chain(j);
         without = joint_save(j);
-        refuted = joint_gain_of_walks(j, log) > tuning.blocks_lost;
-        evidence_refute_blocks(evidence, refuted);
-        joint_restore(j, refuted ? without : with);
+        rejected = joint_gain_of_walks(j, log) > tuning.blocks_lost;
+        evidence_reject_blocks(evidence, rejected);
+        joint_restore(j, rejected ? without : with);
         joint_state_free(without);
         joint_state_free(with);
         joint_state_free(before);
@@ -76,7 +81,7 @@ static void learn_by_chains(Joint *j)
 
 /* Whether walks are much less likely by the parents that are found where calls hang together than
  * by those of beliefs. A chain that learns without may yet show that it is not so. */
-static gboolean may_refute_blocks(Joint *j)
+static gboolean may_reject_blocks(Joint *j)
 {
         g_autofree float *chance = NULL;
         JointState *before;
@@ -95,17 +100,35 @@ static gboolean may_refute_blocks(Joint *j)
         return -gain > tuning.blocks_lost;
 }
 
-/* Whether order shows; tried without what makes calls hang together where that may be refuted, as
+/* Whether order shows; tried without what makes calls hang together where that may be rejected, as
  * it is not tested once there is order. */
 static gboolean learn_by_order(Joint *j, gboolean without_blocks)
 {
         EvidenceSet *evidence = &j->model->evidence;
 
-        evidence_refute_blocks(evidence, without_blocks);
-        if (evidence_try_last(evidence, j))
+        evidence_reject_blocks(evidence, without_blocks);
+        if (order_try(j))
                 return TRUE;
-        evidence_refute_blocks(evidence, FALSE);
+        evidence_reject_blocks(evidence, FALSE);
         return FALSE;
+}
+
+/* --- what is supposed first ------------------------------------------------ */
+
+/* There is a first assignment, and nothing is learned of walks. Sizes begin all others anew. */
+static void try_first(Joint *j)
+{
+        split_by_sizes(j);
+        split_by_numbers(j);
+        workers_try(j);
+        evidence_learn(&j->model->evidence, j, FIRST_PARENTS);
+}
+
+/* Beliefs have nearly settled, or a model goes on. */
+static void near_beliefs(Joint *j)
+{
+        evidence_learn(&j->model->evidence, j, NEAR_BELIEFS);
+        serving_order_watch(&j->model->evidence.order);
 }
 
 /* --- all of it ------------------------------------------------------------- */
@@ -117,7 +140,7 @@ static void learn_first_rounds(Joint *j)
         for (guint round = 0; round < tuning.fresh_rounds; round++) {
                 joint_learn_from_assigned(j, joint_calm_until(j, round));
                 joint_assign_in_time(j);
-                evidence_round(&j->model->evidence, j);
+                evidence_learn(&j->model->evidence, j, ROUND_PARENTS);
         }
         joint_learn_from_assigned(j, joint_calm_until(j, 0));
         joint_start_beliefs(j);
@@ -165,22 +188,22 @@ void joint_learn(Joint *j)
         gboolean without_blocks;
 
         joint_assign_first(j);
-        evidence_try_first(evidence, j);
+        try_first(j);
         if (j->problem->node->truth) /* the oracle starts from it */
                 learn_first_rounds(j);
         else
                 learn_from_starts(j);
         joint_learn_later_rounds(j);
-        without_blocks = may_refute_blocks(j);
-        evidence_watch(evidence, j);
+        without_blocks = may_reject_blocks(j);
+        near_beliefs(j);
         joint_learn_from_beliefs(j, joint_calm_until(j, tuning.rounds - 1));
         joint_assign_by_beliefs(j);
         if (mean_best_share(j) >= tuning.least_best_share && !learn_by_order(j, without_blocks))
                 learn_by_chains(j);
-        if (evidence_by_chain(evidence))
+        if (serving_order_counts(&evidence->order) && evidence->order.by_chain)
                 joint_keep_parents(j);
-        j->learning->refuted = !evidence_borne_out(evidence, j);
-        evidence_forget(evidence);
+        j->learning->rejected = !workers_are_consistent(j);
+        serving_order_forget(&evidence->order);
         problem_done(j->problem, problem_learnt(j->problem));
 }
 
@@ -188,7 +211,7 @@ void joint_learn(Joint *j)
  * kept counts; else it only counts them. */
 static void go_on(Joint *j)
 {
-        evidence_watch(&j->model->evidence, j);
+        near_beliefs(j);
         j->learning->counts = j->problem->from > G_MININT64 &&
                               !node_model_are_stale(j->model, problem_n_new(j->problem));
 }
@@ -207,7 +230,8 @@ static void learn_all(Joint *j)
                 parent_walk_learn(&h->walk);
                 delay_densities_learn(&h->bounds);
         }
-        evidence_learn(&h->evidence, j);
+        if (serving_order_counts(&h->evidence.order))
+                serving_order_learn(&h->evidence.order, &h->walk.delays);
 }
 
 void joint_go_on(Joint *j)
@@ -231,7 +255,7 @@ void joint_go_on_from_assignment(Joint *j)
         forget_new(j);
         joint_count_assigned(j, G_MAXUINT64);
         learn_all(j);
-        evidence_forget(&j->model->evidence);
+        serving_order_forget(&j->model->evidence.order);
 }
 
 void joint_keep_model(Joint *j)
@@ -254,8 +278,9 @@ void joint_learn_from_truth(Joint *j)
                 joint_go_on_from_assignment(j);
                 return;
         }
-        evidence_try_first(&j->model->evidence, j);
+        try_first(j);
         joint_learn_from_assigned(j, G_MAXUINT64);
         j->learning->true_log = joint_log_of_assignment(j);
-        evidence_learn_truth(&j->model->evidence, j);
+        evidence_learn(&j->model->evidence, j, TRUE_PARENTS);
+        order_learn_truth(j);
 }

@@ -6,18 +6,8 @@
 #ifndef RAVEL_LEARN_H
 #define RAVEL_LEARN_H
 
-#include <glib.h>
-
+#include "inference/learn/learning.h"
 #include "inference/model/joint.h"
-
-typedef struct Learning {
-        gboolean keeps;      /* the model outlives this problem: --window calls again with it */
-        gboolean given_away; /* the model is to decide on other problems */
-        gboolean counts;     /* new parents are only counted; a later step learns from them */
-        gboolean refuted;    /* the parents that were learned do not bear out what was supposed */
-        guint32 refuted_k;   /* so it was when so many workers were; only more are. 0: nothing was */
-        double true_log;     /* the log likelihood of the true assignment, if it is told */
-} Learning;
 
 /* Learns the model of the node from its calls alone, from the first assignment on. It is known what
  * their concurrency is, and what is calm. */

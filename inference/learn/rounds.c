@@ -44,7 +44,7 @@ void joint_learn_from_chain(Joint *j, Sampler *chain)
 {
         sampler_run(chain, tuning.chain_sweeps);
         joint_learn_from_assigned(j, G_MAXUINT64);
-        evidence_round(&j->model->evidence, j);
+        evidence_learn(&j->model->evidence, j, ROUND_PARENTS);
         sampler_take_model(chain);
 }
 
@@ -95,7 +95,7 @@ struct JointState {
         guint32 *parent;
         Belief *beliefs;
         ParentWalk walk;
-        gpointer evidence[EVIDENCE_MOST];
+        SavedEvidence evidence;
 };
 
 JointState *joint_save(const Joint *j)
@@ -107,14 +107,14 @@ JointState *joint_save(const Joint *j)
         state->beliefs = g_memdup2(j->beliefs->beliefs,
                                    problem_n_all(j->problem) * sizeof *j->beliefs->beliefs);
         parent_walk_copy(&state->walk, &j->model->walk);
-        evidence_save(&j->model->evidence, state->evidence);
+        state->evidence = evidence_save(&j->model->evidence);
         return state;
 }
 
 void joint_restore(Joint *j, const JointState *state)
 {
         assignment_take(j->assignment, state->parent);
-        evidence_restore(&j->model->evidence, state->evidence);
+        evidence_restore(&j->model->evidence, &state->evidence);
         parent_walk_clear(&j->model->walk);
         parent_walk_copy(&j->model->walk, &state->walk);
         trellis_begin(j->trellis, j->model);
@@ -128,8 +128,7 @@ void joint_state_free(JointState *state)
         g_free(state->parent);
         g_free(state->beliefs);
         parent_walk_clear(&state->walk);
-        for (guint i = 0; i < EVIDENCE_MOST; i++)
-                g_free(state->evidence[i]);
+        saved_evidence_clear(&state->evidence);
         g_free(state);
 }
 

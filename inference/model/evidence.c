@@ -1,13 +1,19 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "inference/model/evidence.h"
 
-void evidence_set_make(EvidenceSet *s, const EvidenceKind *const *table, const NodeModel *model)
+#include "inference/model/problem.h"
+
+/* --- the objects ----------------------------------------------------------- */
+
+void evidence_set_make(EvidenceSet *s, const EvidenceKind *const *table, guint32 n_callees)
 {
-        for (s->n = 0; table[s->n]; s->n++) {
+        *s = (EvidenceSet){ 0 };
+        serving_order_init_for(&s->order, n_callees);
+        for (; table[s->n]; s->n++) {
                 const EvidenceKind *kind = table[s->n];
 
                 g_assert(s->n < EVIDENCE_MOST);
-                s->of[s->n] = kind->make ? kind->make(model) : g_new0(Evidence, 1);
+                s->of[s->n] = kind->make ? kind->make() : g_new0(Evidence, 1);
                 s->of[s->n]->kind = kind;
         }
 }
@@ -15,251 +21,121 @@ void evidence_set_make(EvidenceSet *s, const EvidenceKind *const *table, const N
 void evidence_set_clear(EvidenceSet *s)
 {
         for (guint i = 0; i < s->n; i++) {
-                Evidence *e = s->of[i];
-
-                if (e->kind->free)
-                        e->kind->free(e);
-                g_free(e);
+                if (s->of[i]->kind->free)
+                        s->of[i]->kind->free(s->of[i]);
+                g_free(s->of[i]);
         }
-        s->n = 0;
+        workers_end(&s->workers);
+        serving_order_clear(&s->order);
+        *s = (EvidenceSet){ 0 };
 }
 
-void evidence_set_keep(EvidenceSet *s, gboolean half)
+/* Kinds of calls that are told apart by then have a row each and nothing to keep. */
+static void empty_row_bytes(const char *name, Bytes *b)
 {
-        for (guint i = 0; i < s->n; i++) {
-                Evidence *e = s->of[i];
+        gboolean no = FALSE;
 
-                if (e->kind->keep)
-                        e->kind->keep(e, half);
-        }
+        bytes_word(b, name);
+        bytes_bool(b, &no);
+        bytes_bool(b, &no);
+}
+
+static void row_bytes(Evidence *e, Bytes *b)
+{
+        bytes_word(b, e->kind->name);
+        bytes_bool(b, &e->in_use);
+        bytes_bool(b, &e->rejected);
+        if (e->kind->bytes)
+                e->kind->bytes(e, b);
 }
 
 void evidence_set_bytes(EvidenceSet *s, Bytes *b)
 {
-        for (guint i = 0; i < s->n; i++) {
-                Evidence *e = s->of[i];
-
-                bytes_word(b, e->kind->name);
-                bytes_bool(b, &e->in_use);
-                bytes_bool(b, &e->refuted);
-                if (e->kind->bytes)
-                        e->kind->bytes(e, b);
-        }
-}
-
-void evidence_narrow(EvidenceSet *s, Joint *j)
-{
-        for (guint i = 0; i < s->n; i++) {
-                Evidence *e = s->of[i];
-
-                if (e->kind->narrow)
-                        e->kind->narrow(e, j);
-        }
+        empty_row_bytes("sizes", b);
+        empty_row_bytes("numbers", b);
+        bytes_word(b, "workers");
+        workers_bytes(&s->workers, b);
+        for (guint i = 0; i < s->n; i++)
+                row_bytes(s->of[i], b);
+        bytes_word(b, "order");
+        serving_order_bytes(&s->order, b);
 }
 
 void evidence_begin(EvidenceSet *s, const Joint *j)
 {
-        for (guint i = 0; i < s->n; i++) {
-                Evidence *e = s->of[i];
-
-                if (e->kind->begin)
-                        e->kind->begin(e, j);
-        }
+        workers_suppose(&s->workers, j->problem->node, s->workers.n);
+        serving_order_begin(&s->order, j->problem->node, j->problem->output);
+        for (guint i = 0; i < s->n; i++)
+                if (s->of[i]->kind->begin)
+                        s->of[i]->kind->begin(s->of[i], j);
 }
 
 void evidence_end(EvidenceSet *s)
 {
-        for (guint i = 0; i < s->n; i++) {
-                Evidence *e = s->of[i];
-
-                if (e->kind->end)
-                        e->kind->end(e);
-        }
-}
-
-/* --- learning -------------------------------------------------------------- */
-
-void evidence_try_first(EvidenceSet *s, Joint *j)
-{
-        for (guint i = 0; i < s->n; i++) {
-                Evidence *e = s->of[i];
-
-                if (e->kind->try_first)
-                        e->kind->try_first(e, j);
-        }
-}
-
-void evidence_round(EvidenceSet *s, Joint *j)
-{
-        for (guint i = 0; i < s->n; i++) {
-                Evidence *e = s->of[i];
-
-                if (e->watched && e->kind->round)
-                        e->kind->round(e, j);
-        }
-}
-
-void evidence_watch(EvidenceSet *s, const Joint *j)
-{
-        for (guint i = 0; i < s->n; i++) {
-                Evidence *e = s->of[i];
-
-                if (e->kind->watch)
-                        e->kind->watch(e, j);
-        }
-}
-
-gboolean evidence_try_last(EvidenceSet *s, Joint *j)
-{
-        gboolean kept = FALSE;
-
-        for (guint i = 0; i < s->n; i++) {
-                Evidence *e = s->of[i];
-
-                if (e->watched && e->kind->try_last)
-                        kept |= e->kind->try_last(e, j);
-        }
-        return kept;
-}
-
-void evidence_learn_truth(EvidenceSet *s, Joint *j)
-{
-        for (guint i = 0; i < s->n; i++) {
-                Evidence *e = s->of[i];
-
-                if (e->kind->learn_truth)
-                        e->kind->learn_truth(e, j);
-        }
-}
-
-void evidence_learn(EvidenceSet *s, Joint *j)
-{
-        for (guint i = 0; i < s->n; i++) {
-                Evidence *e = s->of[i];
-
-                if (evidence_counts(e) && e->kind->learn)
-                        e->kind->learn(e, j);
-        }
-}
-
-void evidence_refine(const EvidenceSet *s, float *chance)
-{
-        for (guint i = 0; i < s->n; i++) {
-                Evidence *e = s->of[i];
-
-                if (evidence_counts(e) && e->kind->refine)
-                        e->kind->refine(e, chance);
-        }
-}
-
-void evidence_save(const EvidenceSet *s, gpointer saved[EVIDENCE_MOST])
-{
-        for (guint i = 0; i < s->n; i++) {
-                const Evidence *e = s->of[i];
-
-                saved[i] = e->watched && e->kind->save ? e->kind->save(e) : NULL;
-        }
-}
-
-void evidence_restore(EvidenceSet *s, const gpointer saved[EVIDENCE_MOST])
-{
-        for (guint i = 0; i < s->n; i++) {
-                Evidence *e = s->of[i];
-
-                if (saved[i])
-                        e->kind->restore(e, saved[i]);
-        }
-}
-
-void evidence_find(EvidenceSet *s, Joint *j)
-{
-        for (guint i = 0; i < s->n; i++) {
-                Evidence *e = s->of[i];
-
-                if (evidence_counts(e) && e->kind->find)
-                        e->kind->find(e, j);
-        }
-}
-
-void evidence_forget(EvidenceSet *s)
-{
-        for (guint i = 0; i < s->n; i++) {
-                Evidence *e = s->of[i];
-
-                if (e->kind->forget)
-                        e->kind->forget(e);
-        }
+        workers_end(&s->workers);
+        serving_order_take(&s->order, NULL, 0);
+        for (guint i = 0; i < s->n; i++)
+                if (s->of[i]->kind->end)
+                        s->of[i]->kind->end(s->of[i]);
 }
 
 void evidence_unwatch(EvidenceSet *s)
 {
-        for (guint i = 0; i < s->n; i++) {
-                Evidence *e = s->of[i];
-
-                e->watched = FALSE;
-        }
+        s->order.watched = FALSE;
+        for (guint i = 0; i < s->n; i++)
+                s->of[i]->watched = FALSE;
 }
 
 void evidence_watch_used(EvidenceSet *s)
 {
-        for (guint i = 0; i < s->n; i++) {
-                Evidence *e = s->of[i];
-
-                e->watched = e->in_use;
-        }
+        s->order.watched = s->order.in_use;
+        for (guint i = 0; i < s->n; i++)
+                s->of[i]->watched = s->of[i]->in_use;
 }
 
 void evidence_unwatch_unused(EvidenceSet *s)
 {
-        for (guint i = 0; i < s->n; i++) {
-                Evidence *e = s->of[i];
+        s->order.watched &= s->order.in_use;
+        for (guint i = 0; i < s->n; i++)
+                s->of[i]->watched &= s->of[i]->in_use;
+}
 
-                e->watched &= e->in_use;
-        }
+/* --- learning -------------------------------------------------------------- */
+
+void evidence_learn(const EvidenceSet *s, Joint *j, EvidenceStage stage)
+{
+        for (guint i = 0; i < s->n; i++)
+                if (s->of[i]->watched && s->of[i]->kind->learn)
+                        s->of[i]->kind->learn(s->of[i], j, stage);
+}
+
+SavedEvidence evidence_save(const EvidenceSet *s)
+{
+        SavedEvidence saved = { .order = s->order.watched ? serving_order_save(&s->order) : NULL };
+
+        for (guint i = 0; i < s->n; i++)
+                if (s->of[i]->watched && s->of[i]->kind->save)
+                        saved.of[i] = s->of[i]->kind->save(s->of[i]);
+        return saved;
+}
+
+void evidence_restore(EvidenceSet *s, const SavedEvidence *saved)
+{
+        if (saved->order)
+                serving_order_restore(&s->order, saved->order);
+        for (guint i = 0; i < s->n; i++)
+                if (saved->of[i])
+                        s->of[i]->kind->restore(s->of[i], saved->of[i]);
+}
+
+void saved_evidence_clear(SavedEvidence *saved)
+{
+        g_free(saved->order);
+        for (guint i = 0; i < EVIDENCE_MOST; i++)
+                g_free(saved->of[i]);
 }
 
 /* --- the likelihood ---------------------------------------------------------- */
-
-guint32 evidence_n_workers(const EvidenceSet *s)
-{
-        for (guint i = 0; i < s->n; i++) {
-                const Evidence *e = s->of[i];
-
-                if (e->in_use && e->kind->n_workers)
-                        return e->kind->n_workers(e);
-        }
-        return 0;
-}
-
-gboolean evidence_borne_out(const EvidenceSet *s, Joint *j)
-{
-        for (guint i = 0; i < s->n; i++) {
-                const Evidence *e = s->of[i];
-
-                if (evidence_counts(e) && e->kind->borne_out && !e->kind->borne_out(e, j))
-                        return FALSE;
-        }
-        return TRUE;
-}
-
-gboolean evidence_is_refuted(const EvidenceSet *s)
-{
-        for (guint i = 0; i < s->n; i++)
-                if (s->of[i]->kind->borne_out && s->of[i]->refuted)
-                        return TRUE;
-        return FALSE;
-}
-
-gint64 evidence_start(const EvidenceSet *s, const Joint *j, guint32 parent, gint64 enter)
-{
-        for (guint i = 0; i < s->n; i++) {
-                const Evidence *e = s->of[i];
-
-                if (evidence_counts(e) && e->kind->start)
-                        enter = MAX(enter, e->kind->start(e, j, parent));
-        }
-        return enter;
-}
 
 double evidence_call(const EvidenceSet *s, const Joint *j, guint32 parent, guint32 call,
                      EvidenceBasis basis, gboolean chain)
@@ -269,81 +145,63 @@ double evidence_call(const EvidenceSet *s, const Joint *j, guint32 parent, guint
         for (guint i = 0; i < s->n; i++) {
                 const Evidence *e = s->of[i];
 
-                if (evidence_counts(e) && e->kind->call && !(chain && e->kind->put))
+                if (evidence_counts(e) && e->kind->call && !(chain && e->kind->swap))
                         ratio *= e->kind->call(e, j, parent, call, basis);
         }
         return ratio;
 }
 
-gboolean evidence_has_calls(const EvidenceSet *s)
+void evidence_refine(const EvidenceSet *s, float *chance)
 {
-        for (guint i = 0; i < s->n; i++) {
-                const Evidence *e = s->of[i];
-
-                if (evidence_counts(e) && e->kind->call)
-                        return TRUE;
-        }
-        return FALSE;
+        for (guint i = 0; i < s->n; i++)
+                if (evidence_counts(s->of[i]) && s->of[i]->kind->refine)
+                        s->of[i]->kind->refine(s->of[i], chance);
 }
 
-gboolean evidence_has_outputs(const EvidenceSet *s)
+gboolean evidence_has_calls(const EvidenceSet *s)
 {
-        for (guint i = 0; i < s->n; i++) {
-                const Evidence *e = s->of[i];
+        gboolean any = FALSE;
 
-                if (evidence_counts(e) && e->kind->output)
-                        return TRUE;
-        }
-        return FALSE;
+        for (guint i = 0; i < s->n; i++)
+                any |= evidence_counts(s->of[i]) && s->of[i]->kind->call;
+        return any;
 }
 
 gboolean evidence_refines(const EvidenceSet *s)
 {
-        for (guint i = 0; i < s->n; i++) {
-                const Evidence *e = s->of[i];
+        gboolean any = FALSE;
 
-                if (evidence_counts(e) && e->kind->refine)
-                        return TRUE;
-        }
-        return FALSE;
-}
-
-gboolean evidence_by_chain(const EvidenceSet *s)
-{
         for (guint i = 0; i < s->n; i++)
-                if (evidence_counts(s->of[i]) && s->of[i]->by_chain)
-                        return TRUE;
-        return FALSE;
+                any |= evidence_counts(s->of[i]) && s->of[i]->kind->refine;
+        return any;
 }
 
 gboolean evidence_blocks(const EvidenceSet *s)
 {
+        gboolean any = FALSE;
+
         for (guint i = 0; i < s->n; i++)
-                if (evidence_counts(s->of[i]) && s->of[i]->kind->block)
-                        return TRUE;
-        return FALSE;
+                any |= evidence_counts(s->of[i]) && s->of[i]->kind->block;
+        return any;
 }
 
-void evidence_refute_blocks(EvidenceSet *s, gboolean refuted)
+gboolean evidence_swaps(const EvidenceSet *s)
+{
+        gboolean any = serving_order_counts(&s->order);
+
+        for (guint i = 0; i < s->n; i++)
+                any |= evidence_counts(s->of[i]) && s->of[i]->kind->swap;
+        return any;
+}
+
+void evidence_reject_blocks(EvidenceSet *s, gboolean rejected)
 {
         for (guint i = 0; i < s->n; i++) {
                 Evidence *e = s->of[i];
 
-                if (!e->kind->block)
-                        continue;
-                e->refuted = refuted;
-                if (e->kind->doubt && e->kind->doubt(e, refuted))
-                        e->refuted = FALSE;
+                if (e->kind->block)
+                        e->rejected = rejected;
+                if (e->kind->reject && e->kind->reject(e, rejected))
+                        e->rejected = FALSE;
         }
-}
-
-gboolean evidence_ties(const EvidenceSet *s)
-{
-        for (guint i = 0; i < s->n; i++) {
-                const Evidence *e = s->of[i];
-
-                if (evidence_counts(e) && e->kind->put)
-                        return TRUE;
-        }
-        return FALSE;
 }

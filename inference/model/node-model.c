@@ -175,7 +175,7 @@ void node_model_start(NodeModel *h, guint32 more_callees, const EvidenceKind *co
                 h->enter_row[i] = delay_densities_add_row(&h->bounds, 0);
                 h->reply_row[i] = delay_densities_add_row(&h->bounds, 0);
         }
-        evidence_set_make(&h->evidence, table, h);
+        evidence_set_make(&h->evidence, table, h->n_callees);
 }
 
 void node_model_renew_walks(NodeModel *h)
@@ -231,7 +231,7 @@ void node_model_keep(NodeModel *h, guint32 n, gboolean learned)
         h->n_new = learned ? 0 : h->n_new + n;
         parent_walk_keep(&h->walk, half);
         delay_densities_keep(&h->bounds, half);
-        evidence_set_keep(&h->evidence, half);
+        serving_order_keep(&h->evidence.order, half);
 }
 
 void node_model_clear(NodeModel *h)
@@ -324,7 +324,7 @@ static void learned_bytes(NodeModel *h, const EvidenceKind *const *table, Bytes 
                 return;
         if (bytes_reads(b)) {
                 parent_walk_set_numbers(&h->walk, &h->numbers);
-                evidence_set_make(&h->evidence, table, h);
+                evidence_set_make(&h->evidence, table, h->n_callees);
         }
         evidence_set_bytes(&h->evidence, b);
 }

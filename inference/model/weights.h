@@ -8,15 +8,22 @@
  * the parent. A call that moves alone mostly leaves two families that no parent has, which says
  * nothing of the candidate.
  *
- * Sources are the delays and the events of walks, and from WEIGHT_ROWS on the rows of the evidence
- * table. What they say adds up to what the chain goes by.
+ * Sources are the delays and the events of walks, workers, serving order, and from WEIGHT_ROWS on
+ * the rows of the evidence table. What they say adds up to what the chain goes by.
  */
 #ifndef RAVEL_WEIGHTS_H
 #define RAVEL_WEIGHTS_H
 
 #include <glib.h>
 
-enum { WEIGHT_DELAYS, WEIGHT_EVENTS, WEIGHT_ROWS, WEIGHTS_MOST = WEIGHT_ROWS + 16 };
+enum {
+        WEIGHT_DELAYS,
+        WEIGHT_EVENTS,
+        WEIGHT_WORKERS,
+        WEIGHT_ORDER,
+        WEIGHT_ROWS,
+        WEIGHTS_MOST = WEIGHT_ROWS + 4
+};
 
 typedef struct {
         guint32 call, parent; /* their numbers */
@@ -24,7 +31,7 @@ typedef struct {
         float weight[WEIGHTS_MOST]; /* by source, nats; of the parent that the call has 0 */
 } CandidateWeights;
 
-/* The source with this name: "delays", "events", or the name of a row, which the table has. */
+/* The source with this name: one of the first four, or a row, which the table has. */
 guint weight_source(const char *name);
 
 #endif

@@ -76,6 +76,18 @@ static inline double taken_by(const Joint *j, const Belief *belief)
         return MIN(belief->rate / j->beliefs->total[belief->child], tuning.most_taken);
 }
 
+/* The ratio of a candidate by an event loop, while one is supposed. */
+static double said_by_loop(const Joint *j, guint32 parent, guint32 child)
+{
+        const ServingOrder *order = &j->model->evidence.order;
+        gsize k;
+
+        if (!order->said || !serving_order_counts(order))
+                return 1;
+        k = problem_find_candidate(j->problem, child, parent);
+        return k == G_MAXSIZE ? 1 : (double)order->said[k];
+}
+
 /* The sum of the messages on a call, divided by the ratio by which other evidence makes this parent
  * likelier. */
 static inline double total_of(const Joint *j, guint32 parent, guint32 child, gboolean has_calls)
@@ -83,7 +95,8 @@ static inline double total_of(const Joint *j, guint32 parent, guint32 child, gbo
         if (!has_calls)
                 return j->beliefs->total[child];
         return j->beliefs->total[child] /
-               evidence_call(&j->model->evidence, j, parent, child, BY_BELIEFS, FALSE);
+               (evidence_call(&j->model->evidence, j, parent, child, BY_BELIEFS, FALSE) *
+                said_by_loop(j, parent, child));
 }
 
 /* Updates the messages of one parent: its families are as likely as the model says and as the other
@@ -96,7 +109,8 @@ static void update_beliefs(Joint *j, guint32 parent, gboolean count, double negl
         Belief *beliefs = &j->beliefs->beliefs[j->beliefs->first_belief[parent]];
         guint32 n = j->beliefs->first_belief[parent + 1] - j->beliefs->first_belief[parent],
                 n_offered = 0;
-        gboolean has_calls = evidence_has_calls(&j->model->evidence);
+        gboolean has_calls =
+                evidence_has_calls(&j->model->evidence) || j->model->evidence.order.said;
         TrellisCall *offered = trellis_room(j->trellis, n);
 
         for (guint32 i = 0; i < n; i++) {
@@ -167,7 +181,7 @@ static gboolean is_contested(const Joint *j, guint32 parent)
  * ratios of the other outputs depend on it. */
 void joint_update_all(Joint *j, gboolean decide)
 {
-        gboolean ordered = evidence_has_outputs(&j->model->evidence);
+        gboolean ordered = serving_order_counts(&j->model->evidence.order);
 
         for (guint32 p = 0; p < j->problem->node->n_in; p++)
                 if (ordered || is_contested(j, p))

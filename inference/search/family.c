@@ -218,7 +218,11 @@ double joint_log_of_families(Joint *j)
 
 void joint_find_starts(Joint *j)
 {
-        for (guint32 p = 0; p < j->problem->node->n_in; p++)
-                j->problem->start[p] =
-                        evidence_start(&j->model->evidence, j, p, j->problem->node->in[p].enter);
+        const Workers *w = &j->model->evidence.workers;
+
+        for (guint32 p = 0; p < j->problem->node->n_in; p++) {
+                gint64 enter = j->problem->node->in[p].enter;
+
+                j->problem->start[p] = w->start ? MAX(enter, w->start[p]) : enter;
+        }
 }

@@ -9,7 +9,7 @@
 #include "inference/model/evidence.h"
 #include "inference/search/trellis.h"
 
-/* Sets the starts of parents, by the evidence in use. */
+/* Sets the starts of parents: when they enter, or a worker takes them. */
 void joint_find_starts(Joint *j);
 
 /* Gets the family of a parent in the assignment. FALSE if it has too many children. */

@@ -33,7 +33,7 @@ typedef struct {
         guint32 n_first;
 } Block;
 
-/* Finds the calls that hang together with one, by a kind of evidence that knows (block()). */
+/* Finds the calls that hang together with one, by evidence that knows (block()). */
 void block_find(const Joint *j, Evidence *e, const Family f[2], guint32 call, Block *b);
 
 /* Gives each call of a block to the other parent. */

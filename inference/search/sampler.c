@@ -13,12 +13,13 @@ struct Sampler {
         const float *chance;           /* by candidate */
         guint64 random;                /* state of the xorshift generator */
         gboolean learns;               /* only training parents take part */
-        Evidence *put[EVIDENCE_MOST];  /* evidence that depends on the other families */
+        Evidence *swap[EVIDENCE_MOST]; /* evidence that depends on the other families */
         Evidence *ties[EVIDENCE_MOST]; /* evidence that knows calls that hang together */
-        guint n_put, n_ties;
-        guint power;   /* likelihoods are raised to it */
-        gint32 *log;   /* by parent: the log likelihood of its walk */
-        guint32 *open; /* the open calls, which may get another parent */
+        guint n_swap, n_ties;
+        ServingOrder *order; /* NULL: it does not count */
+        guint power;         /* likelihoods are raised to it */
+        gint32 *log;         /* by parent: the log likelihood of its walk */
+        guint32 *open;       /* the open calls, which may get another parent */
         guint32 n_open;
 };
 
@@ -71,17 +72,21 @@ static void settle(Sampler *c, const Family *f)
 }
 
 /* Tells other evidence of two families. If that changes the log likelihood by less than the
- * threshold, takes it back and returns FALSE. */
+ * threshold, undoes it and returns FALSE. */
 static gboolean accept_evidence(Sampler *c, const Family *f, gint64 threshold)
 {
         gint64 log = 0;
 
-        for (guint i = 0; i < c->n_put; i++)
-                log += c->put[i]->kind->put(c->put[i], f);
+        for (guint i = 0; i < c->n_swap; i++)
+                log += c->swap[i]->kind->swap(c->swap[i], f);
+        if (c->order)
+                log += serving_order_swap(c->order, f);
         if (log >= threshold)
                 return TRUE;
-        for (guint i = 0; i < c->n_put; i++)
-                c->put[i]->kind->back(c->put[i]);
+        for (guint i = 0; i < c->n_swap; i++)
+                c->swap[i]->kind->undo(c->swap[i]);
+        if (c->order)
+                serving_order_undo(c->order);
         return FALSE;
 }
 
@@ -250,10 +255,11 @@ static void propose(Sampler *c, guint32 call)
         chance = fixed_log(uniform(c)) - fixed_log(ratio);
         threshold = (gint64)c->log[f[0].parent] + c->log[f[1].parent] - f[0].log - f[1].log +
                     chance / (gint32)c->power;
-        if (c->n_put > 0 ? threshold > (how < 4 ? tuning.hopeless_loss : 5 * tuning.hopeless_loss) *
-                                                   LOG_UNIT ||
-                                   !accept_evidence(c, f, threshold)
-                         : threshold > 0)
+        if (c->n_swap > 0 || c->order
+                    ? threshold > (how < 4 ? tuning.hopeless_loss : 5 * tuning.hopeless_loss) *
+                                              LOG_UNIT ||
+                              !accept_evidence(c, f, threshold)
+                    : threshold > 0)
                 return;
         settle(c, &f[0]);
         settle(c, &f[1]);
@@ -264,16 +270,17 @@ static void propose(Sampler *c, guint32 call)
 /* Finds the evidence that takes part, and tells it that a chain begins. */
 static void begin_evidence(Sampler *c)
 {
-        const EvidenceSet *all = &c->j->model->evidence;
+        EvidenceSet *all = &c->j->model->evidence;
 
-        c->n_put = c->n_ties = 0;
+        evidence_learn(all, c->j, CHAIN_PARENTS);
+        serving_order_begin_chain(&all->order);
+        c->order = serving_order_counts(&all->order) ? &all->order : NULL;
+        c->n_swap = c->n_ties = 0;
         for (guint i = 0; i < all->n; i++) {
                 Evidence *e = all->of[i];
 
-                if (e->kind->begin_chain)
-                        e->kind->begin_chain(e);
-                if (evidence_counts(e) && e->kind->put)
-                        c->put[c->n_put++] = e;
+                if (evidence_counts(e) && e->kind->swap)
+                        c->swap[c->n_swap++] = e;
                 if (evidence_counts(e) && e->kind->block && e->ties)
                         c->ties[c->n_ties++] = e;
         }
@@ -341,14 +348,13 @@ void sampler_free(Sampler *c)
 }
 
 /* Tells evidence of a family that is in the assignment. */
-static void seat(const EvidenceSet *all, const Family *f)
+static void place_family(EvidenceSet *all, const Family *f)
 {
-        for (guint i = 0; i < all->n; i++) {
-                Evidence *e = all->of[i];
-
-                if (e->watched && e->kind->seat)
-                        e->kind->seat(e, f);
-        }
+        if (all->order.watched)
+                serving_order_place(&all->order, f);
+        for (guint i = 0; i < all->n; i++)
+                if (all->of[i]->watched && all->of[i]->kind->place)
+                        all->of[i]->kind->place(all->of[i], f);
 }
 
 void sampler_take_model(Sampler *c)
@@ -363,7 +369,7 @@ void sampler_take_model(Sampler *c)
                         continue;
                 family_walk(j, &f);
                 c->log[p] = f.log;
-                seat(&j->model->evidence, &f);
+                place_family(&j->model->evidence, &f);
         }
 }
 

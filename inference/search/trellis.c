@@ -31,7 +31,7 @@ struct TrellisOffer {
         guint32 after; /* the first offer that starts after it returned */
 };
 
-/* The ratio of other evidence for an offer with this class and trigger. */
+/* The ratio of serving order for an offer with this class and trigger. */
 typedef struct {
         gint64 trigger;
         guint32 class; /* + 1; 0: none yet */
@@ -118,7 +118,7 @@ void trellis_begin(Trellis *l, NodeModel *model)
 {
         trellis_clear(l);
         trellis_init(l, model->n_callees);
-        l->evidence = &model->evidence;
+        l->order = &model->evidence.order;
 }
 
 TrellisCall *trellis_room(Trellis *l, guint32 n)
@@ -370,17 +370,13 @@ static inline PlacedOutput place_output(const Trellis *l, const ParentWalk *w,
                                .trigger = moment_of(l, v, n_returns, parent, calls) };
 }
 
-/* The ratio of other evidence for an output. */
-static double ask(const Trellis *l, const PlacedOutput *o)
+/* The ratio of serving order for an output. */
+static double ratio_of(const Trellis *l, const PlacedOutput *o)
 {
-        double ratio = 1;
-
-        for (guint i = 0; i < l->n_asked; i++)
-                ratio *= l->asked[i]->kind->output(l->asked[i], o);
-        return ratio;
+        return serving_order_factor(l->order, o->output, o->class, o->trigger, o->parent);
 }
 
-/* The ratio of other evidence if the next output is offer i. It does not change in one run of the
+/* The ratio of serving order if the next output is offer i. It does not change in one run of the
  * trellis. */
 static double ratio_of_output(Trellis *l, const ParentWalk *w, const Standing *at,
                               const TrellisParent *parent, const TrellisCall *calls, guint32 i,
@@ -391,7 +387,7 @@ static double ratio_of_output(Trellis *l, const ParentWalk *w, const Standing *a
         Ratio *known = &l->ratios[i].of[hash_word(HASH_SEED, o.trigger) >> (64 - RATIO_BITS)];
 
         if (known->class != o.class + 1 || known->trigger != o.trigger)
-                *known = (Ratio){ o.trigger, o.class + 1, ask(l, &o) };
+                *known = (Ratio){ o.trigger, o.class + 1, ratio_of(l, &o) };
         return known->ratio;
 }
 
@@ -465,7 +461,7 @@ static inline void expand_to_end(Trellis *l, ParentWalk *w, const Standing *at,
                 PlacedOutput o = place_output(l, w, from, at->n_returns, parent, calls,
                                               parent->output, w->n_callees, step.row);
 
-                weight *= ask(l, &o);
+                weight *= ratio_of(l, &o);
         }
         if (end->forward == 0)
                 end->exponent = from->exponent;
@@ -478,7 +474,7 @@ static inline void expand_to_end(Trellis *l, ParentWalk *w, const Standing *at,
 static void expand(Trellis *l, ParentWalk *w, guint32 v, const TrellisParent *parent,
                    const TrellisCall *calls, guint32 n)
 {
-        gboolean asked = l->n_asked > 0;
+        gboolean asked = l->ordered;
         /* Before the first return was seen there is no array to point into. */
         const TrellisReturn *returns = l->returns ? l->returns + l->vertices[v].returns : NULL;
         guint32 i = l->vertices[v].call + 1, n_returns = l->vertices[v].n_returns;
@@ -535,7 +531,7 @@ static void count_vertex(Trellis *l, ParentWalk *w, const TrellisVertex *v, doub
                                   of_returns);
 }
 
-/* Tells evidence what the parent may have made from a vertex on. */
+/* Tells serving order what the parent may have made from a vertex on. */
 static void note_vertex(Trellis *l, const ParentWalk *w, const TrellisVertex *v, double scale,
                         const TrellisParent *parent, const TrellisCall *calls)
 {
@@ -547,39 +543,17 @@ static void note_vertex(Trellis *l, const ParentWalk *w, const TrellisVertex *v,
                         l, w, v, e->n_returns, parent, calls, call ? call->output : parent->output,
                         call ? call->call.callee : w->n_callees, w->steps[e->step].row);
 
-                for (guint k = 0; k < l->n_told; k++)
-                        l->told[k]->kind->note(l->told[k], &o,
-                                               scale * e->weight * (to ? to->backward : 1));
+                serving_order_note(l->order, &o, scale * e->weight * (to ? to->backward : 1));
         }
 }
 
-/* Finds the kinds of evidence that take part in this run. */
-static void find_evidence(Trellis *l)
-{
-        l->n_asked = l->n_told = 0;
-        for (guint i = 0; l->evidence && i < l->evidence->n; i++) {
-                Evidence *e = l->evidence->of[i];
-
-                if (evidence_counts(e) && e->kind->output)
-                        l->asked[l->n_asked++] = e;
-                if (e->watched && e->kind->note)
-                        l->told[l->n_told++] = e;
-        }
-}
-
-/* Evidence gives up what this parent noted in an earlier run. */
+/* Serving order gives up what this parent noted in an earlier run. */
 static void clear_notes(Trellis *l, const TrellisParent *parent, const TrellisCall *calls,
                         guint32 n)
 {
-        for (guint k = 0; k < l->n_told; k++) {
-                Evidence *e = l->told[k];
-
-                if (!e->kind->clear)
-                        continue;
-                e->kind->clear(e, parent->output, parent->number);
-                for (guint32 i = 0; i < n; i++)
-                        e->kind->clear(e, calls[i].output, parent->number);
-        }
+        serving_order_clear_note(l->order, parent->output, parent->number);
+        for (guint32 i = 0; i < n; i++)
+                serving_order_clear_note(l->order, calls[i].output, parent->number);
 }
 
 /* Finds the backward weight of a vertex from the vertices that its edges lead to. Returns the
@@ -597,7 +571,7 @@ static double go_back(Trellis *l, ParentWalk *w, TrellisVertex *vertex, double e
         vertex->backward = backward;
         if (count && scale * backward >= LEAST_COUNTED)
                 count_vertex(l, w, vertex, scale);
-        if (l->n_told > 0)
+        if (l->notes)
                 note_vertex(l, w, vertex, scale, parent, calls);
         return scale * backward;
 }
@@ -657,7 +631,7 @@ static void start_offers(Trellis *l, const TrellisCall *calls, guint32 n)
                                                .callee = call->call.callee,
                                                .after = after };
         }
-        if (l->n_asked > 0)
+        if (l->ordered)
                 memset(l->ratios, 0, n * sizeof *l->ratios);
         find_later(l, n);
 }
@@ -695,7 +669,8 @@ gboolean trellis_find_shares(Trellis *l, ParentWalk *w, const TrellisParent *par
 
         l->n_vertices = START + 1;
         l->n_edges = l->n_returns = l->n_open = 0;
-        find_evidence(l);
+        l->ordered = l->order && serving_order_counts(l->order);
+        l->notes = l->order && l->order->watched;
         start_offers(l, calls, n);
         ROOM(l->vertices, l->n_vertices, l->vertices_room);
         l->vertices[END] = (TrellisVertex){ .backward = 1 };
@@ -733,7 +708,8 @@ gboolean trellis_find_shares(Trellis *l, ParentWalk *w, const TrellisParent *par
         }
         for (guint32 i = 0; i < n; i++)
                 calls[i].share = 0;
-        clear_notes(l, parent, calls, n);
+        if (l->notes)
+                clear_notes(l, parent, calls, n);
         end = l->vertices[END].forward;
         if (!(end > 1e-290 && end < 1e290)) {
                 for (guint32 i = 0; i < n; i++)

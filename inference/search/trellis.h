@@ -42,15 +42,14 @@ typedef struct {
 
 /* Working space, used again for each parent. */
 typedef struct Trellis {
-        const EvidenceSet *evidence;          /* borrowed; NULL: none */
-        const Evidence *asked[EVIDENCE_MOST]; /* kinds whose output() counts */
-        Evidence *told[EVIDENCE_MOST];        /* kinds that note outputs */
-        guint n_asked, n_told;
+        ServingOrder *order; /* borrowed; NULL: none */
+        gboolean ordered;    /* it counts in this run */
+        gboolean notes;      /* it notes outputs in this run */
         double least; /* vertices and edges with less than this share of the weight are left out */
         TrellisOffer *offers; /* by call */
         double *left;         /* by call: the probability that another parent makes it */
         double *skip; /* by call: the probability that others make all calls since a vertex */
-        TrellisRatios *ratios; /* by call, if any kind is asked */
+        TrellisRatios *ratios; /* by call, if order counts */
         guint32 reach;         /* calls from here on are too improbable to be next */
         TrellisVertex *vertices;
         TrellisEdge *edges;
@@ -69,7 +68,7 @@ typedef struct Trellis {
 void trellis_init(Trellis *l, guint32 n_callees);
 void trellis_clear(Trellis *l);
 
-/* An empty trellis, for the kinds of callees and the evidence of a model. Begin again when these
+/* An empty trellis, for the kinds of callees and the order of a model. Begin again when these
  * change. */
 void trellis_begin(Trellis *l, NodeModel *model);
 

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "base/fill.h"
-#include "inference/evidence/workers.h"
 #include "inference/learn/calibrate.h"
 #include "inference/model/evidence.h"
 #include "inference/model/node-model.h"
@@ -141,13 +140,13 @@ static gboolean is_queue(const Joint *j, const gint64 *start)
                n_early <= tuning.most_early * n_waited;
 }
 
-void answer_waits(const Joint *j, gboolean refuted, NodeAnswer *answer)
+void answer_waits(const Joint *j, gboolean rejected, NodeAnswer *answer)
 {
         const NodeProblem *node = j->problem->node;
         g_autofree gint64 *wait = NULL;
 
-        answer->n_workers = evidence_n_workers(&j->model->evidence);
-        if (answer->n_workers == 0 || refuted)
+        answer->n_workers = j->model->evidence.workers.n;
+        if (answer->n_workers == 0 || rejected)
                 return;
         wait = g_new(gint64, node->n_in);
         workers_find_starts(node->in, node->n_in, answer->n_workers, wait);

@@ -21,8 +21,8 @@ void answer_add_part(NodeAnswer *answer, guint32 at, NodeAnswer *part);
 /* Makes room for the parents of drawings, all as found, where there is none yet. */
 void answer_make_room_for_drawings(NodeAnswer *answer);
 
-/* Writes how many workers serve the node's queue and, unless that is refuted, here or by the
+/* Writes how many workers serve the node's queue and, unless that is rejected, here or by the
  * assignment, how long each call into it waited. */
-void answer_waits(const Joint *j, gboolean refuted, NodeAnswer *answer);
+void answer_waits(const Joint *j, gboolean rejected, NodeAnswer *answer);
 
 #endif

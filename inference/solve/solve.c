@@ -16,10 +16,10 @@
 #include "base/compare.h"
 #include "base/peers.h"
 #include "inference/evidence/evidence-table.h"
-#include "inference/evidence/workers.h"
 #include "inference/given-model.h"
 #include "inference/learn/calibrate.h"
 #include "inference/learn/learn.h"
+#include "inference/learn/order-trials.h"
 #include "inference/model/kinds.h"
 #include "inference/model/parts.h"
 #include "inference/model/pass-calls.h"
@@ -98,7 +98,7 @@ static void learn(Joint *j)
 }
 
 /* Learns the model and finds shares and scores, with all calls of the node at once; these not where
- * what was learned is refuted. */
+ * what was learned is rejected. */
 static void find_beliefs(Joint *j)
 {
         gboolean truth = j->problem->node->truth != NULL;
@@ -110,12 +110,12 @@ static void find_beliefs(Joint *j)
                 learn(j);
         else
                 joint_go_on(j);
-        if (j->learning->refuted)
+        if (j->learning->rejected)
                 return;
         if (truth || j->problem->n_stretches > 1)
                 begin_anew(j);
         if (j->problem->n_stretches > 1 || j->problem->from > G_MININT64)
-                evidence_find(&j->model->evidence, j);
+                order_find(j);
         joint_settle(j);
         assign_best(j);
         if (j->learning->keeps)
@@ -139,7 +139,7 @@ static void find_at_once(Joint *j, Candidates *open, NodeAnswer *answer)
         kinds_tell(j->kinds, j->problem);
         problem_find_candidates(j->problem, open, 0, 0, n_out, FALSE);
         answer->weights = weigh_list(j->problem, 0, n_out);
-        evidence_narrow(&j->model->evidence, j);
+        evidence_leases_narrow(&j->model->evidence, j);
         scores_init(j->scores, j->problem);
         if (j->problem->n_choice > 0)
                 find_beliefs(j);
@@ -147,7 +147,7 @@ static void find_at_once(Joint *j, Candidates *open, NodeAnswer *answer)
                 learn_without_choice(j);
         else
                 assign_best(j);
-        if (j->learning->refuted)
+        if (j->learning->rejected)
                 return;
         joint_find_families(j, 0, n_out, answer->family);
         if (j->problem->n_choice > 0 && j->problem->node->draws)
@@ -164,7 +164,7 @@ typedef struct {
         NodeAnswer answer; /* of its calls alone */
         float *family;     /* by call into the node from first_in on */
         guint32 first_in, n_in;
-        gboolean refuted, done;
+        gboolean rejected, done;
 } FoundPart;
 
 static void found_part_clear(FoundPart *found)
@@ -221,13 +221,13 @@ static FoundPart find_in_part(const Joint *whole, NodeModel *model, const Part *
         kinds_take(&n.kinds, whole->kinds, &calls, 1, &n.problem);
         found.answer.weights = weigh_list(&n.problem, at, before);
         if (n.problem.n_choice > 0) /* else threads may share the model: nothing was learned */
-                evidence_narrow(&model->evidence, j);
+                evidence_leases_narrow(&model->evidence, j);
         assignment_init(&n.assignment, slice.n_in, n_out);
         scores_init(&n.scores, &n.problem);
         if (n.problem.n_choice > 0) {
                 start(j);
                 begin_anew(j);
-                evidence_find(&model->evidence, j);
+                order_find(j);
                 joint_settle(j);
         }
         assign_best(j);
@@ -242,7 +242,7 @@ static FoundPart find_in_part(const Joint *whole, NodeModel *model, const Part *
         answer_hand_out(j, at, before, &found.answer, 0);
         if (found.answer.weights)
                 weigh(j, found.answer.weights);
-        found.refuted = n.scores.refuted;
+        found.rejected = n.scores.rejected;
         kinds_clear(&n.kinds);
         clear_nouns(&n);
         return found;
@@ -283,7 +283,7 @@ static void hand_out(PartSearch *s, guint32 number)
         for (guint32 p = 0; p < found->n_in; p++)
                 s->answer->family[found->first_in + p] *= found->family[p];
         g_clear_pointer(&found->family, g_free);
-        s->whole->scores->refuted |= found->refuted;
+        s->whole->scores->rejected |= found->rejected;
 }
 
 /* CrewPart; data: the search. */
@@ -372,7 +372,7 @@ static void number_by_size(Joint *j, const NodeModel *model)
 static void learn_from(Joint *j, Candidates *open)
 {
         problem_find_candidates(j->problem, open, 0, 0, j->problem->node->n_out, TRUE);
-        evidence_narrow(&j->model->evidence, j);
+        evidence_leases_narrow(&j->model->evidence, j);
         scores_init(j->scores, j->problem);
         start(j);
         problem_find_concurrency(j->problem);
@@ -394,7 +394,7 @@ static GBytes *learn_for_parts(Joint *whole, Candidates *open)
         kinds_take(&n.kinds, whole->kinds, (const CallRange *)s.ranges->data, s.ranges->len,
                    &n.problem);
         learn_from(&n.j, open);
-        whole->learning->refuted = n.learning.refuted;
+        whole->learning->rejected = n.learning.rejected;
         learned = forget_learned(&n.j);
         kinds_clear(&n.kinds);
         clear_nouns(&n);
@@ -434,7 +434,7 @@ static void find_in_parts(Joint *j, Candidates *open, gboolean choice, NodeAnswe
         g_autoptr(GBytes) learned = choice ? learn_for_parts(j, open) : NULL;
         g_autoptr(GArray) parts = NULL;
 
-        if (j->learning->refuted)
+        if (j->learning->rejected)
                 return;
         parts = divide(j->problem, answer->n_candidates);
         find_parts(j, parts, learned, answer);
@@ -524,7 +524,7 @@ static void prepare_log(Nouns *n)
 {
         const NodeProblem *node = n->problem.node;
         CallRange all = { 0, node->n_in, 0, node->n_out };
-        guint32 n_workers = evidence_n_workers(&n->j.model->evidence);
+        guint32 n_workers = n->j.model->evidence.workers.n;
         Kinds kinds = { 0 };
 
         problem_init(&n->problem);
@@ -552,7 +552,7 @@ static void conclude(Nouns *n, gboolean keep_log, NodeAnswer *answer)
                 answer->log = joint_log_of_assignment(j);
         }
         answer->true_log = n->learning.true_log;
-        answer_waits(j, n->scores.refuted, answer);
+        answer_waits(j, n->scores.rejected, answer);
         evidence_end(&j->model->evidence);
         kinds_clear(&n->kinds);
         clear_nouns(n);
@@ -601,7 +601,7 @@ static void abandon(Begun *b)
         candidates_clear(&b->open);
 }
 
-/* Where what was learned is refuted, begins again, to learn with more workers than were supposed,
+/* Where what was learned is rejected, begins again, to learn with more workers than were supposed,
  * if there may be more, or else without a queue, and returns TRUE. */
 static gboolean begins_again(Begun *b, NodeAnswer *answer)
 {
@@ -610,16 +610,16 @@ static gboolean begins_again(Begun *b, NodeAnswer *answer)
         Learning learning = b->n.learning;
         gint64 resolution = model->resolution;
 
-        if (!learning.refuted)
+        if (!learning.rejected)
                 return FALSE;
-        learning.refuted_k = MAX(evidence_n_workers(&model->evidence), learning.refuted_k + 1);
+        learning.rejected_k = MAX(model->evidence.workers.n, learning.rejected_k + 1);
         abandon(b);
         node_answer_clear(answer);
         evidence_end(&model->evidence);
         node_model_clear(model);
         node_model_init(model);
         model->resolution = resolution;
-        learning.refuted = FALSE;
+        learning.rejected = FALSE;
         begin(b, problem, model, learning, answer);
         return TRUE;
 }
@@ -811,7 +811,7 @@ static void found_bytes(SharedNode *s, guint32 number, Bytes *b)
         n_named = (guint32)a->first[n];
         drawn = a->drawn != NULL;
         parents_bytes(s, part, b);
-        bytes_bool(b, &f->refuted);
+        bytes_bool(b, &f->rejected);
         bytes_u32(b, &f->first_in);
         bytes_count(b, &f->n_in, 4);
         bytes_floats(b, &f->family, f->n_in);

@@ -13,12 +13,12 @@ G_STATIC_ASSERT(WEIGHTS_MOST == WEIGHT_ROWS + EVIDENCE_MOST);
 
 guint weight_source(const char *name)
 {
+        static const char *const first[WEIGHT_ROWS] = { "delays", "events", "workers", "order" };
         guint row = 0;
 
-        if (!strcmp(name, "delays"))
-                return WEIGHT_DELAYS;
-        if (!strcmp(name, "events"))
-                return WEIGHT_EVENTS;
+        for (guint i = 0; i < WEIGHT_ROWS; i++)
+                if (!strcmp(name, first[i]))
+                        return i;
         while (strcmp(evidence_table[row]->name, name) != 0)
                 row++;
         return WEIGHT_ROWS + row;
@@ -53,9 +53,9 @@ typedef struct {
 /* What a kind of evidence says of a family by itself. */
 static gint64 log_of_kind(Joint *j, const Evidence *e, const Family *f)
 {
-        gint64 log = e->kind->start ? family_log_of_start(j, f) : 0;
+        gint64 log = 0;
 
-        for (guint32 i = 0; e->kind->call && !e->kind->put && i < f->n; i++)
+        for (guint32 i = 0; e->kind->call && !e->kind->swap && i < f->n; i++)
                 log += fixed_log(e->kind->call(e, j, f->parent, f->child[i], BY_ASSIGNMENT));
         return log;
 }
@@ -66,11 +66,12 @@ static void add_families(Joint *j, Family f[2], gint64 sign, Logs *l)
         const EvidenceSet *all = &j->model->evidence;
 
         for (guint m = 0; m < 2; m++) {
-                gint64 delays, events;
+                gint64 delays, start, events;
 
                 family_walk(j, &f[m]);
                 delays = family_log_of_delays(j, &f[m]);
-                events = f[m].log - delays;
+                start = family_log_of_start(j, &f[m]);
+                events = f[m].log - delays - start;
                 for (guint i = 0; i < all->n; i++) {
                         gint64 log =
                                 evidence_counts(all->of[i]) ? log_of_kind(j, all->of[i], &f[m]) : 0;
@@ -79,6 +80,7 @@ static void add_families(Joint *j, Family f[2], gint64 sign, Logs *l)
                         events -= log;
                 }
                 l->by[WEIGHT_DELAYS] += sign * delays;
+                l->by[WEIGHT_WORKERS] += sign * start;
                 l->by[WEIGHT_EVENTS] += sign * events;
                 l->sum += sign * f[m].log;
         }
@@ -87,17 +89,24 @@ static void add_families(Joint *j, Family f[2], gint64 sign, Logs *l)
 /* Adds what the kinds say for which it depends on the other families, too. */
 static void add_ties(const Joint *j, const Family f[2], Logs *l)
 {
-        const EvidenceSet *all = &j->model->evidence;
+        EvidenceSet *all = &j->model->evidence;
 
         for (guint i = 0; i < all->n; i++) {
                 Evidence *e = all->of[i];
                 gint64 log;
 
-                if (!evidence_counts(e) || !e->kind->put)
+                if (!evidence_counts(e) || !e->kind->swap)
                         continue;
-                log = e->kind->put(e, f);
-                e->kind->back(e);
+                log = e->kind->swap(e, f);
+                e->kind->undo(e);
                 l->by[WEIGHT_ROWS + i] += log;
+                l->sum += log;
+        }
+        if (serving_order_counts(&all->order)) {
+                gint64 log = serving_order_swap(&all->order, f);
+
+                serving_order_undo(&all->order);
+                l->by[WEIGHT_ORDER] += log;
                 l->sum += log;
         }
 }

@@ -111,7 +111,7 @@ may inference 'base|tracefmt|calls'
 may inference/model 'base|tracefmt|calls' "$door"
 may inference/search 'base|tracefmt|calls|inference/model' "$door"
 may inference/learn 'base|tracefmt|calls|inference/(model|search)' "$door"
-may inference/evidence 'base|tracefmt|calls|inference/(model|search|learn)' "$door"
+may inference/evidence 'base|tracefmt|calls|inference/(model|search)' "$door"
 may nesting 'base|tracefmt|clocks|paths|calls|queues|inference'
 may ranks 'base|inference|nesting'
 may convolution 'base|tracefmt|clocks|paths'

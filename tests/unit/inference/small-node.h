@@ -321,7 +321,7 @@ static inline void add_small_evidence(SmallJoint *small)
 
         evidence_end(evidence);
         evidence_set_clear(evidence);
-        evidence_set_make(evidence, table_of_one, small->model);
+        evidence_set_make(evidence, table_of_one, small->model->n_callees);
         evidence->of[0]->watched = evidence->of[0]->in_use = TRUE;
 }
 

@@ -23,7 +23,7 @@ static void test_transactions(void)
 }
 
 /* What is known counts where what was learned does not. */
-static void test_doubt(void)
+static void test_reject(void)
 {
         LeaseTable t = { .leased = LEASED_TRANSACTION };
         LeaseCounts more = { { 0 } };
@@ -36,7 +36,7 @@ static void test_doubt(void)
         }
         lease_table_learn(&t, &more, FALSE);
         g_assert_true(t.in_use && t.ties[IDLE] && t.ties[TRANSACTION]);
-        lease_table_doubt(&t, TRUE);
+        lease_table_reject(&t, TRUE);
         g_assert_true(!t.ties[IDLE] && t.ties[TRANSACTION]);
         g_assert_cmpfloat(t.ratio[situation(IDLE, TRUE)][HOLDS], ==, 1);
         g_assert_cmpfloat(t.ratio[situation(TRANSACTION, TRUE)][HOLDS], >, 2);
@@ -45,7 +45,7 @@ static void test_doubt(void)
         t.leased = LEASED_NO;
         lease_table_learn(&t, &more, FALSE);
         g_assert_false(t.in_use);
-        lease_table_doubt(&t, FALSE);
+        lease_table_reject(&t, FALSE);
         lease_table_learn(&t, &more, FALSE);
         g_assert_true(t.in_use && t.ties[IDLE]);
 }
@@ -54,6 +54,6 @@ int main(int argc, char **argv)
 {
         g_test_init(&argc, &argv, NULL);
         g_test_add_func("/leases/transactions", test_transactions);
-        g_test_add_func("/leases/doubt", test_doubt);
+        g_test_add_func("/leases/reject", test_reject);
         return g_test_run();
 }

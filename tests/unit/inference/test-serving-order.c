@@ -2,7 +2,7 @@
  *
  * The order in which a queue serves, and what inversions cost.
  */
-#include "inference/evidence/serving-order.h"
+#include "inference/model/serving-order.h"
 
 #include <math.h>
 

@@ -13,17 +13,17 @@ typedef struct {
         Family before[2];
 } BySize;
 
-static Evidence *make_by_size(const NodeModel *model G_GNUC_UNUSED)
+static Evidence *make_by_size(void)
 {
         return (Evidence *)g_new0(BySize, 1);
 }
 
-static void seat_size(Evidence *e, const Family *f)
+static void place_size(Evidence *e, const Family *f)
 {
         ((BySize *)e)->n[f->parent] = f->n;
 }
 
-static gint64 put_sizes(Evidence *e, const Family f[2])
+static gint64 swap_sizes(Evidence *e, const Family f[2])
 {
         BySize *s = (BySize *)e;
         gint64 log = 0;
@@ -38,7 +38,7 @@ static gint64 put_sizes(Evidence *e, const Family f[2])
         return log;
 }
 
-static void take_sizes_back(Evidence *e)
+static void undo_sizes(Evidence *e)
 {
         BySize *s = (BySize *)e;
 
@@ -48,9 +48,9 @@ static void take_sizes_back(Evidence *e)
 
 static const EvidenceKind by_size = { .name = "size",
                                       .make = make_by_size,
-                                      .seat = seat_size,
-                                      .put = put_sizes,
-                                      .back = take_sizes_back };
+                                      .place = place_size,
+                                      .swap = swap_sizes,
+                                      .undo = undo_sizes };
 
 static const EvidenceKind *const table_of_two[] = { &by_number, &by_size, NULL };
 
@@ -185,7 +185,7 @@ static void test_weights(void)
                 begin_small(&small, rand, 3, 5, candidates, candidate);
                 evidence_end(&small.model->evidence);
                 evidence_set_clear(&small.model->evidence);
-                evidence_set_make(&small.model->evidence, table_of_two, small.model);
+                evidence_set_make(&small.model->evidence, table_of_two, small.model->n_callees);
                 for (guint i = 0; i < 2; i++)
                         small.model->evidence.of[i]->in_use = TRUE;
                 for (guint i = 0; i < 8; i++)

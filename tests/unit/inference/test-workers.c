@@ -2,7 +2,7 @@
  *
  * How many workers a node has.
  */
-#include "inference/evidence/workers.h"
+#include "inference/model/workers.h"
 
 static int compare_out_calls(const void *a, const void *b)
 {

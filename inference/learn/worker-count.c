@@ -1,50 +1,16 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "inference/evidence/workers.h"
-
-#include <stdlib.h>
+#include "inference/learn/worker-count.h"
 
 #include "base/exact-log.h"
 #include "base/fill.h"
 #include "inference/model/kinds.h"
 #include "inference/model/node-model.h"
 #include "inference/model/problem.h"
+#include "inference/search/assignment.h"
 
 /* Ages, since a call was taken or entered: shorter than 8 us, then half octaves. Times until the
  * reply: shorter than 16 us, then octaves. A cell is an age and a time until the reply. */
 enum { AGES = 44, UNTILS = 20, CELLS = AGES * UNTILS, AGE_OCTAVE = 13, UNTIL_OCTAVE = 14 };
-
-static int compare_times(const void *a, const void *b)
-{
-        gint64 x = *(const gint64 *)a, y = *(const gint64 *)b;
-
-        return (x > y) - (x < y);
-}
-
-/* --- the queue --------------------------------------------------------------- */
-
-static gint64 *sort_replies(const CallIn *in, guint32 n)
-{
-        gint64 *reply = g_new(gint64, n);
-
-        for (guint32 i = 0; i < n; i++)
-                reply[i] = in[i].reply;
-        qsort(reply, n, sizeof *reply, compare_times);
-        return reply;
-}
-
-static void find_starts(const CallIn *in, guint32 n, guint32 k, const gint64 *replies,
-                        gint64 *start)
-{
-        for (guint32 i = 0; i < n; i++)
-                start[i] = k > 0 && i >= k ? MAX(in[i].enter, replies[i - k]) : in[i].enter;
-}
-
-void workers_find_starts(const CallIn *in, guint32 n, guint32 k, gint64 *start)
-{
-        g_autofree gint64 *replies = sort_replies(in, n);
-
-        find_starts(in, n, k, replies, start);
-}
 
 /* The most calls that are open at a time. */
 static guint32 find_most_open(const CallIn *in, guint32 n, const gint64 *replies)
@@ -457,7 +423,7 @@ static double judge(Sample *s, guint32 k)
 {
         const NodeProblem *node = s->j->problem->node;
 
-        find_starts(node->in, node->n_in, k, s->replies, s->start);
+        workers_find_starts_by(node->in, node->n_in, k, s->replies, s->start);
         add_times(s);
         find_rates_of(s);
         start_rates(s);
@@ -533,7 +499,7 @@ static void try(Sample *s, guint32 k, GArray *guesses, WorkersGuess *best)
 GArray *workers_find(const Joint *j)
 {
         const NodeProblem *node = j->problem->node;
-        g_autofree gint64 *replies = sort_replies(node->in, node->n_in);
+        g_autofree gint64 *replies = workers_sort_replies(node->in, node->n_in);
         guint32 most = find_most_open(node->in, node->n_in, replies), waiting;
         g_autoptr(GArray) guesses = NULL;
         WorkersGuess best = { 0 };
@@ -563,4 +529,62 @@ GArray *workers_find(const Joint *j)
                                           tuning.least_gain_waits * waiting
                        ? g_steal_pointer(&guesses)
                        : NULL;
+}
+
+/* --- whether it was right --------------------------------------------------------- */
+
+/* When a parent made its first call, or replied. */
+static gint64 first_output(const Joint *j, guint32 parent)
+{
+        guint32 child = j->assignment->first[parent];
+
+        return child == NO_PARENT ? j->problem->node->in[parent].reply
+                                  : j->kinds->calls[child].start;
+}
+
+/* Of the parents that wait, the share that makes calls before its start. */
+static double early_share(const Joint *j)
+{
+        guint32 n = 0, n_early = 0;
+
+        for (guint32 p = 0; p < j->problem->node->n_in; p++) {
+                if (!is_training_parent(j->problem, p) || !problem_waited(j->problem, p))
+                        continue;
+                n++;
+                n_early += first_output(j, p) < j->problem->start[p];
+        }
+        return (double)n_early / MAX(n, 1);
+}
+
+/* Whether hardly a call comes when all that may have made it still wait. */
+static gboolean can_have_made_calls(const Problem *p)
+{
+        guint32 n_contested = 0, n_unmade = 0;
+
+        for (guint32 i = 0; i < p->node->n_out; i++) {
+                guint32 n_waiting = 0;
+
+                for (gsize k = p->candidates[i]; k < p->candidates[i + 1]; k++)
+                        n_waiting += p->start[p->candidate[k]] > p->node->out[i].start;
+                n_contested += n_waiting > 0;
+                n_unmade += n_waiting > 0 && n_waiting == n_candidates(p, i);
+        }
+        return n_unmade <= MAX(tuning.few_unmade, tuning.most_unmade * n_contested);
+}
+
+/* A queue is credible if few parents make calls before their start, and if some served parent could
+ * have made each call. If nearly all parents make calls before their start, and evidence that ties
+ * families together says so, then that evidence has found the parents, and the queue does no harm.
+ */
+gboolean workers_are_consistent(const Joint *j)
+{
+        const EvidenceSet *evidence = &j->model->evidence;
+        double early;
+
+        if (evidence->workers.n == 0)
+                return TRUE;
+        early = early_share(j);
+        if (early > tuning.overruled && evidence_swaps(evidence))
+                return TRUE;
+        return early <= tuning.most_early && can_have_made_calls(j->problem);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "inference/evidence/evidence-table.h"
+#include "inference/learn/splits.h"
 #include "inference/model/kinds.h"
 #include "inference/model/problem.h"
 
@@ -72,7 +72,7 @@ static Told tell(const Joint *j)
 
 /* Finds numbers before all that parents can be found by: with them, each parent is held to what it
  * makes, whatever was learned from parents that are mistaken. */
-static void try_numbers(Evidence *e G_GNUC_UNUSED, Joint *j)
+void split_by_numbers(Joint *j)
 {
         NodeModel *h = j->model;
         guint8 member[NUMBERS_KINDS];
@@ -96,5 +96,3 @@ static void try_numbers(Evidence *e G_GNUC_UNUSED, Joint *j)
         g_free(t.callees);
         node_model_tell_numbers(h, &numbers);
 }
-
-const EvidenceKind evidence_numbers = { .name = "numbers", .try_first = try_numbers };

@@ -15,7 +15,9 @@
 #ifndef RAVEL_SERVING_ORDER_H
 #define RAVEL_SERVING_ORDER_H
 
+#include "inference/inference.h"
 #include "inference/model/delay-density.h"
+#include "inference/model/placed-family.h"
 
 typedef struct {
         gint64 time;
@@ -27,6 +29,12 @@ typedef struct {
 } Output;
 
 #define NO_CLASS G_MAXUINT32
+
+/* An output, as it was before a swap. */
+typedef struct {
+        guint32 output;
+        Output was;
+} ReplacedOutput;
 
 /* Pairs of outputs: their number, the number of inverted ones, and the number of inversions
  * expected by the delays. */
@@ -44,10 +52,25 @@ typedef struct {
         float *mixed;        /* by pair of classes: the factor of an inversion; NULL: no order */
         ServedPairs *pairs;  /* by class: the pairs learned from */
         ServedPairs *kept;   /* by class: the pairs kept from earlier outputs */
+        gboolean watched;    /* it is told what the trellis and the chain find */
+        gboolean by_chain;   /* by order the chain finds parents that beliefs do not come to */
+        float *said;  /* by candidate: its ratio by an event loop, while order is supposed of one;
+                         NULL:  nothing is said */
+        gint32 *logs; /* of the factors, while a chain runs */
+        ReplacedOutput replaced[2 * (MOST_CHILDREN + 1)]; /* by the latest swap */
+        guint32 n_replaced;
 } ServingOrder;
+
+static inline gboolean serving_order_counts(const ServingOrder *o)
+{
+        return o->watched && o->in_use;
+}
 
 /* Makes an order with no outputs and no factors. */
 void serving_order_init(ServingOrder *o, guint32 n_classes);
+/* The same, with the classes of outputs of a node; none if it has more than MOST_ORDERED callees.
+ */
+void serving_order_init_for(ServingOrder *o, guint32 n_callees);
 void serving_order_clear(ServingOrder *o);
 
 /* What was learned to bytes; or back, into an order with as many classes. */
@@ -55,6 +78,12 @@ void serving_order_bytes(ServingOrder *o, Bytes *b);
 
 /* Takes over the outputs, of which nothing is believed yet. Keeps the factors. */
 void serving_order_take(ServingOrder *o, Output *outputs, guint32 n);
+
+/* Takes the calls of a node and its replies. output: Problem.output. */
+void serving_order_begin(ServingOrder *o, const NodeProblem *node, const guint32 *output);
+
+/* Beliefs have nearly settled: watches if there are classes. */
+void serving_order_watch(ServingOrder *o);
 
 /* Keeps the pairs learned from last, to count again with other outputs; half: with half the
  * weight. */
@@ -98,6 +127,17 @@ double serving_order_odds(const ServingOrder *o, const ServedPairs *pairs);
 
 /* Makes factors of counts of pairs. The factor of a class backs off to the factor of all. */
 void serving_order_fit(ServingOrder *o, const ServedPairs *pairs);
+
+/* The trellis: notes the trigger of an output if its share is greater than the share noted so far.
+ * First lets a note replace what this parent noted of the output in a run before. */
+void serving_order_clear_note(ServingOrder *o, guint32 output, guint32 parent);
+void serving_order_note(ServingOrder *o, const PlacedOutput *placed, double share);
+
+/* The chain, as in EvidenceKind: place() follows for each family. */
+void serving_order_begin_chain(ServingOrder *o);
+void serving_order_place(ServingOrder *o, const Family *f);
+gint64 serving_order_swap(ServingOrder *o, const Family f[2]);
+void serving_order_undo(ServingOrder *o);
 
 /* The log likelihood, in 1/LOG_UNIT, of the inversions of an output. log: the logs of all factors,
  * in the order of counts, from serving_order_get_logs(). */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "inference/evidence/serving-order.h"
+#include "inference/model/serving-order.h"
 #include "inference/model/tuning.h"
 
 void serving_order_init(ServingOrder *o, guint32 n_classes)
@@ -13,6 +13,27 @@ void serving_order_init(ServingOrder *o, guint32 n_classes)
         }
         o->pairs = g_new0(ServedPairs, n_classes);
         o->kept = g_new0(ServedPairs, n_classes);
+}
+
+void serving_order_init_for(ServingOrder *o, guint32 n_callees)
+{
+        serving_order_init(o, n_callees > MOST_ORDERED ? 0 : (2 * n_callees + 1) * (n_callees + 1));
+}
+
+void serving_order_begin(ServingOrder *o, const NodeProblem *node, const guint32 *output)
+{
+        Output *outputs = g_new0(Output, node->n_out + node->n_in);
+
+        for (guint32 i = 0; i < node->n_out; i++)
+                outputs[output[i]].time = node->out[i].start;
+        for (guint32 p = 0; p < node->n_in; p++)
+                outputs[output[node->n_out + p]].time = node->in[p].reply;
+        serving_order_take(o, outputs, node->n_out + node->n_in);
+}
+
+void serving_order_watch(ServingOrder *o)
+{
+        o->watched = o->n_classes > 0;
 }
 
 void serving_order_take(ServingOrder *o, Output *outputs, guint32 n)
@@ -39,6 +60,8 @@ void serving_order_clear(ServingOrder *o)
         g_free(o->mixed);
         g_free(o->pairs);
         g_free(o->kept);
+        g_free(o->said);
+        g_free(o->logs);
 }
 
 /* --- pairs ------------------------------------------------------------------- */
@@ -478,6 +501,91 @@ gint64 serving_order_log(const ServingOrder *o, guint32 at, const gint32 *log)
         return sum;
 }
 
+/* --- the trellis ------------------------------------------------------------- */
+
+void serving_order_clear_note(ServingOrder *o, guint32 output, guint32 parent)
+{
+        Output *x = &o->outputs[output];
+
+        if (x->class != NO_CLASS && x->parent == parent)
+                x->share = 0;
+}
+
+static void set_output(Output *x, const PlacedOutput *placed, float share)
+{
+        x->trigger = placed->trigger;
+        x->class = placed->class;
+        x->parent = placed->parent;
+        x->row = placed->row;
+        x->share = share;
+}
+
+void serving_order_note(ServingOrder *o, const PlacedOutput *placed, double share)
+{
+        Output *x = &o->outputs[placed->output];
+
+        if (x->class == NO_CLASS || share > x->share)
+                set_output(x, placed, share);
+}
+
+/* --- the chain --------------------------------------------------------------- */
+
+void serving_order_begin_chain(ServingOrder *o)
+{
+        if (o->in_use) {
+                o->logs = g_renew(gint32, o->logs, serving_order_n_counts(o));
+                serving_order_get_logs(o, o->logs);
+        }
+        serving_order_forget(o);
+}
+
+void serving_order_place(ServingOrder *o, const Family *f)
+{
+        for (guint32 i = 0; i <= f->n; i++)
+                set_output(&o->outputs[f->made[i].output], &f->made[i], 1);
+}
+
+/* The log likelihood of the inversions of an output with others. */
+static gint64 log_of_inversions(const ServingOrder *o, guint32 output)
+{
+        return o->outputs[output].class == NO_CLASS ? 0 : serving_order_log(o, output, o->logs);
+}
+
+/* Sets an output. Returns by how much that changes the log likelihood of all outputs. */
+static gint64 swap_output(ServingOrder *o, const PlacedOutput *placed)
+{
+        Output *x = &o->outputs[placed->output];
+        gint64 log;
+
+        if (x->class == placed->class && x->trigger == placed->trigger &&
+            x->parent == placed->parent)
+                return 0;
+        o->replaced[o->n_replaced++] = (ReplacedOutput){ placed->output, *x };
+        log = -log_of_inversions(o, placed->output);
+        set_output(x, placed, 1);
+        return log + log_of_inversions(o, placed->output);
+}
+
+gint64 serving_order_swap(ServingOrder *o, const Family f[2])
+{
+        gint64 log = 0;
+
+        o->n_replaced = 0;
+        for (guint32 m = 0; m < 2; m++)
+                for (guint32 i = 0; i <= f[m].n; i++)
+                        log += swap_output(o, &f[m].made[i]);
+        return log;
+}
+
+void serving_order_undo(ServingOrder *o)
+{
+        while (o->n_replaced > 0) {
+                const ReplacedOutput *r = &o->replaced[--o->n_replaced];
+
+                o->outputs[r->output] = r->was;
+        }
+}
+
 /* --- bytes ---------------------------------------------------------------------- */
 
 static void factor_bytes(double *factor, Bytes *b)
@@ -501,8 +609,10 @@ static void pairs_bytes(ServedPairs *p, Bytes *b)
 
 void serving_order_bytes(ServingOrder *o, Bytes *b)
 {
-        gboolean mixed = o->mixed != NULL;
+        gboolean mixed = o->mixed != NULL, in_use = o->in_use, no = FALSE;
 
+        bytes_bool(b, &in_use);
+        bytes_bool(b, &no);
         bytes_bool(b, &o->in_use);
         bytes_bool(b, &mixed);
         for (guint32 i = 0; i < o->n_classes && bytes_good(b); i++) {
@@ -511,10 +621,11 @@ void serving_order_bytes(ServingOrder *o, Bytes *b)
                 pairs_bytes(&o->pairs[i], b);
                 pairs_bytes(&o->kept[i], b);
         }
-        if (!mixed)
-                return;
-        bytes_floats(b, &o->mixed, (gsize)o->n_classes * o->n_classes);
+        if (mixed)
+                bytes_floats(b, &o->mixed, (gsize)o->n_classes * o->n_classes);
         for (gsize i = 0; o->mixed && i < (gsize)o->n_classes * o->n_classes; i++)
                 if (!bytes_expect(b, o->mixed[i] > 0 && o->mixed[i] <= 1, "a factor"))
                         break;
+        bytes_bool(b, &o->by_chain);
+        bytes_expect(b, in_use == o->in_use, "the same use twice");
 }

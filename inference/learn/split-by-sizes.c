@@ -19,9 +19,10 @@
 
 #include "base/exact-log.h"
 #include "base/hash.h"
-#include "inference/evidence/evidence-table.h"
-#include "inference/learn/learn.h"
+#include "inference/learn/learning.h"
 #include "inference/learn/rounds.h"
+#include "inference/learn/splits.h"
+#include "inference/learn/worker-trial.h"
 #include "inference/model/kinds.h"
 #include "inference/model/tuning.h"
 #include "inference/search/assign.h"
@@ -41,12 +42,10 @@ typedef struct {
         Trellis trellis;
 } Trial;
 
-static const EvidenceKind *const no_evidence[] = { NULL };
-static const EvidenceKind *const queue_alone[] = { &evidence_workers, NULL };
-
 /* Begins with the parents that there are. */
-static void begin_trial(Trial *t, const Joint *j, guint8 sizes, const EvidenceKind *const *evidence)
+static void begin_trial(Trial *t, const Joint *j, guint8 sizes)
 {
+        static const EvidenceKind *const no_evidence[] = { NULL };
         const NodeProblem *node = j->problem->node;
 
         memset(t, 0, sizeof *t);
@@ -58,7 +57,7 @@ static void begin_trial(Trial *t, const Joint *j, guint8 sizes, const EvidenceKi
         t->j.assignment = &t->assignment;
         t->j.trellis = &t->trellis;
         kinds_find(&t->kinds, j->problem, t->model);
-        node_model_start(t->model, 0, evidence);
+        node_model_start(t->model, 0, no_evidence);
         node_model_set_resolution(t->model, j->problem->resolution);
         assignment_init(&t->assignment, node->n_in, node->n_out);
         assignment_take(&t->assignment, j->assignment->parent);
@@ -379,12 +378,13 @@ static double log_of_kinds(const Joint *j)
         return log;
 }
 
-/* Finds parents with these kinds, in a few rounds. */
-static void find_own(Trial *t, const Joint *j, guint8 sizes, const EvidenceKind *const *evidence)
+/* Finds parents with these kinds, in a few rounds; queue: with workers where they are likelier. */
+static void find_own(Trial *t, const Joint *j, guint8 sizes, gboolean queue)
 {
-        begin_trial(t, j, sizes, evidence);
+        begin_trial(t, j, sizes);
         joint_assign_first(&t->j);
-        evidence_try_first(&t->model->evidence, &t->j);
+        if (queue)
+                workers_try(&t->j);
         for (guint round = 0; round < tuning.size_rounds; round++) {
                 joint_learn_from_assigned(&t->j, G_MAXUINT64);
                 joint_assign_in_time(&t->j);
@@ -398,7 +398,7 @@ static double log_of_own(const Joint *j, guint8 sizes)
         double log;
         Trial t;
 
-        find_own(&t, j, sizes, no_evidence);
+        find_own(&t, j, sizes, FALSE);
         log = (double)joint_judge_all(&t.j, 1) / LOG_UNIT - log_of_kinds(&t.j);
         end_trial(&t);
         return log;
@@ -416,7 +416,7 @@ static gboolean labels_mean_nothing(Joint *j)
         excess = find_excess(j, 0, tuning.least_gain, share, tuning.size_deals, log_of_candidates);
         if (is_sure(&excess, tuning.size_deviations))
                 return FALSE;
-        find_own(&t, j, NOT_BY_LABEL, queue_alone);
+        find_own(&t, j, NOT_BY_LABEL, TRUE);
         excess = find_excess(&t.j, 0, -G_MAXDOUBLE, NULL, tuning.size_deals, log_of_parents);
         end_trial(&t);
         joint_find_starts(j);
@@ -565,7 +565,7 @@ static gboolean labels_tell_apart(const Joint *j)
         return tell;
 }
 
-static void tell_by_size(Evidence *e G_GNUC_UNUSED, Joint *j)
+void split_by_sizes(Joint *j)
 {
         guint8 best;
         gboolean by_label = labels_tell_apart(j);
@@ -578,5 +578,3 @@ static void tell_by_size(Evidence *e G_GNUC_UNUSED, Joint *j)
         if (best)
                 begin_by(j, j->model->sizes | best);
 }
-
-const EvidenceKind evidence_sizes = { .name = "sizes", .try_first = tell_by_size };

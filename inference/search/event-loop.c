@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "inference/evidence/event-loop.h"
+#include "inference/search/event-loop.h"
 
 #include <stdlib.h>
 

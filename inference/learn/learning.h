@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ *
+ * What the model of a node is learned from, and how that went.
+ */
+#ifndef RAVEL_LEARNING_H
+#define RAVEL_LEARNING_H
+
+#include <glib.h>
+
+typedef struct Learning {
+        gboolean keeps;      /* the model outlives this problem: --window calls again with it */
+        gboolean given_away; /* the model is to decide on other problems */
+        gboolean counts;     /* new parents are only counted; a later step learns from them */
+        gboolean rejected;   /* the parents that were learned are not consistent with a queue */
+        guint32 rejected_k;  /* a queue of this many workers was rejected; only more may be. 0: none
+                                was */
+        double true_log;     /* the log likelihood of the true assignment, if it is told */
+} Learning;
+
+#endif

@@ -1,0 +1,274 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "inference/learn/order-trials.h"
+
+#include <math.h>
+
+#include "inference/learn/order.h"
+#include "inference/learn/rounds.h"
+#include "inference/model/node-model.h"
+#include "inference/model/problem.h"
+#include "inference/model/tuning.h"
+#include "inference/search/assignment.h"
+#include "inference/search/beliefs.h"
+#include "inference/search/event-loop.h"
+#include "inference/search/trellis.h"
+
+/* What a trial came to. */
+typedef struct {
+        gboolean shows; /* there is order */
+        double odds;    /* of inversions */
+        double gain;    /* of walks, which know nothing of order: nats an output */
+} Trial;
+
+typedef struct {
+        Joint *j;
+        ServingOrder *order;
+        JointState *before; /* all trials */
+        gint64 log;         /* of walks then */
+} OrderTrials;
+
+/* --- event loops --------------------------------------------------------------- */
+
+/* Whether the node is small enough to be looked at, and stamps tell in which order inputs came. */
+static gboolean may_loop(const Joint *j)
+{
+        gint64 outputs = (gint64)j->problem->node->n_out + j->problem->node->n_in;
+
+        return outputs <= LOOP_MOST && j->problem->resolution == 0;
+}
+
+/* Assigns as an event loop would. chance: by candidate. progress: reports each round. */
+static void assign_by_loop(Joint *j, float *chance, gboolean progress)
+{
+        EventLoop *loop = event_loop_new(j);
+
+        for (guint round = 0; round < LOOP_ROUNDS; round++) {
+                event_loop_round(loop, chance);
+                if (progress)
+                        problem_round_done(j->problem);
+        }
+        event_loop_free(loop);
+        assignment_take_best(j->assignment, j->problem, chance, FALSE);
+}
+
+/* Whether walks, learned anew, are hardly less likely by the parents that calls have if the node is
+ * an event loop, which it assigns, than by the parents that they have so far. */
+static gboolean may_be_event_loop(OrderTrials *t, float *chance)
+{
+        Joint *j = t->j;
+        ParentWalk walk = j->model->walk;
+        gboolean may_be;
+
+        if (!may_loop(j))
+                return FALSE;
+        t->order->watched = FALSE; /* what was noted of outputs stays */
+        node_model_renew_walks(j->model);
+        trellis_begin(j->trellis, j->model);
+        t->log = joint_judge_all(j, 2);
+        assign_by_loop(j, chance, TRUE);
+        may_be = -joint_gain_of_walks(j, t->log) <= tuning.loop_loss;
+        parent_walk_clear(&j->model->walk);
+        j->model->walk = walk;
+        t->order->watched = TRUE;
+        trellis_begin(j->trellis, j->model);
+        return may_be;
+}
+
+/* Begins with the parents of an event loop if the node may be one, and lets it say what it found
+ * while order is supposed. Rounds of beliefs seldom find them from other parents, and seldom keep
+ * to them by themselves. Returns whether it did. */
+static gboolean begin_with_loop(OrderTrials *t)
+{
+        Joint *j = t->j;
+        g_autofree float *chance = g_new(float, problem_n_all(j->problem));
+        g_autofree guint32 *parent = g_memdup2(
+                j->assignment->parent, j->problem->node->n_out * sizeof *j->assignment->parent);
+
+        if (!may_be_event_loop(t, chance)) {
+                assignment_take(j->assignment, parent);
+                return FALSE;
+        }
+        parent_walk_forget(&j->model->walk);
+        joint_learn_from_assigned(j, G_MAXUINT64);
+        joint_start_beliefs(j);
+        order_say(j, g_steal_pointer(&chance));
+        return TRUE;
+}
+
+/* --- the trials ------------------------------------------------------------------ */
+
+/* Begins with the beliefs of before another trial: what was noted was of walks that are no more. */
+static void begin_again(OrderTrials *t)
+{
+        joint_restore(t->j, t->before);
+        serving_order_forget(t->order);
+        joint_learn_from_beliefs(t->j, G_MAXUINT64);
+}
+
+/* What was learned with order is undone. */
+static void undo(OrderTrials *t)
+{
+        serving_order_drop(t->order);
+        joint_restore(t->j, t->before);
+}
+
+/* Order among all outputs, from the present beliefs. */
+static Trial try_all_outputs(OrderTrials *t)
+{
+        Trial trial = { .odds = order_learn(t->j, ALL_OUTPUTS) };
+
+        trial.shows = order_shows(trial.odds);
+        if (!trial.shows)
+                return trial;
+        t->order->watched = FALSE;
+        trial.gain = joint_gain_put_back(t->j, t->log);
+        t->order->watched = TRUE;
+        return trial;
+}
+
+/* Whether order makes up for what walks lose by the parents of an event loop: the rarer inversions
+ * are, the more. */
+static gboolean is_worth_its_loss(const Trial *loop)
+{
+        return loop->shows && loop->gain >= tuning.loop_last_loss * log(loop->odds);
+}
+
+/* Order from the parents before instead of those of an event loop. These stay if they showed order,
+ * unless the others do by fewer inversions, and walks are likelier: threads that serve in order may
+ * look like an event loop, whose parents then hide the order that those before show. */
+static Trial try_plain_after_loop(OrderTrials *t, const Trial *loop)
+{
+        JointState *found = joint_save(t->j);
+        Trial plain;
+
+        serving_order_drop(t->order);
+        begin_again(t);
+        plain = try_all_outputs(t);
+        if (loop->shows && !(plain.shows && plain.gain > loop->gain && plain.odds < loop->odds)) {
+                joint_restore(t->j, found);
+                plain = *loop;
+        }
+        joint_state_free(found);
+        return plain;
+}
+
+/* The first calls of requests. */
+static Trial try_dispatched(OrderTrials *t)
+{
+        gint64 log = joint_judge_all(t->j, 2);
+        Trial trial;
+
+        begin_again(t);
+        trial.odds = order_learn(t->j, DISPATCHED);
+        trial.shows = order_shows(trial.odds);
+        trial.gain = trial.shows ? joint_gain_put_back(t->j, log) : 0;
+        return trial;
+}
+
+/* The same in the reverse order, last in, first out. Where parents are in doubt, rounds that
+ * suppose an order find parents that keep it, whatever it is. Leaves all as it was. */
+static Trial try_reverse(OrderTrials *t)
+{
+        JointState *found = joint_save(t->j);
+        Trial trial = { FALSE };
+
+        begin_again(t);
+        t->order->last_first = TRUE;
+        trial.odds = order_learn(t->j, DISPATCHED);
+        trial.shows = order_shows(trial.odds);
+        t->order->last_first = FALSE;
+        joint_restore(t->j, found);
+        joint_state_free(found);
+        return trial;
+}
+
+/* --- which of them holds ----------------------------------------------------------- */
+
+static gboolean are_all_ordered(OrderTrials *t)
+{
+        gboolean may_be_loop = begin_with_loop(t);
+        Trial trial = try_all_outputs(t);
+
+        if (may_be_loop) {
+                trial.shows = is_worth_its_loss(&trial);
+                if (!trial.shows || trial.gain < 0)
+                        trial = try_plain_after_loop(t, &trial);
+        }
+        t->order->by_chain = trial.shows && may_loop(t->j);
+        return trial.shows;
+}
+
+/* Such order counts only if walks become likelier, and the reverse shows clearly less. */
+static gboolean are_dispatched_in_order(OrderTrials *t)
+{
+        Trial trial = try_dispatched(t), reverse;
+
+        if (!trial.shows || trial.gain < tuning.dispatch_gain)
+                return FALSE;
+        reverse = try_reverse(t);
+        return !reverse.shows || reverse.odds >= tuning.reverse_odds * trial.odds;
+}
+
+gboolean order_try(Joint *j)
+{
+        OrderTrials t = { .j = j, .order = &j->model->evidence.order };
+        gboolean all, dispatched, shows;
+
+        if (!t.order->watched)
+                return FALSE;
+        all = !order_is_plainly_absent(j, ALL_OUTPUTS);
+        dispatched = !order_is_plainly_absent(j, DISPATCHED);
+        if (!all && !dispatched)
+                return FALSE;
+        t.before = joint_save(j);
+        shows = all && are_all_ordered(&t);
+        if (all && !shows)
+                undo(&t);
+        if (!shows && dispatched) {
+                shows = are_dispatched_in_order(&t);
+                if (!shows)
+                        undo(&t);
+        }
+        joint_state_free(t.before);
+        return shows;
+}
+
+/* --- parts ---------------------------------------------------------------------------- */
+
+/* Rounds of beliefs with what an event loop says, which learn nothing. Only inversions within a
+ * class count, as when order was supposed: with those of two classes beliefs hold to what they
+ * began with. */
+static void believe_loop(Joint *j)
+{
+        ServingOrder *order = &j->model->evidence.order;
+        float *mixed = g_steal_pointer(&order->mixed);
+        float *chance = g_new(float, problem_n_all(j->problem));
+
+        assign_by_loop(j, chance, FALSE);
+        joint_start_beliefs(j);
+        order_say(j, chance);
+        for (guint round = 0; round < tuning.order_rounds; round++) {
+                j->beliefs->negligible = 0;
+                joint_update_all(j, FALSE);
+        }
+        order_unsay(j);
+        order->mixed = mixed;
+}
+
+void order_find(Joint *j)
+{
+        const ServingOrder *order = &j->model->evidence.order;
+        g_autofree float *chance = NULL;
+        Sampler *chain;
+
+        if (!serving_order_counts(order) || !order->by_chain ||
+            !may_loop(j)) /* a part may be larger than what was learned from */
+                return;
+        believe_loop(j);
+        chance = g_new(float, problem_n_all(j->problem));
+        joint_begin_chain(j, chance);
+        chain = sampler_new(j, chance, FALSE);
+        sampler_run(chain, tuning.order_stages * tuning.stage_rounds * tuning.chain_sweeps);
+        sampler_free(chain);
+        joint_keep_parents(j);
+}

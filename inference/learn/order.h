@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ *
+ * Learning with serving order (model/serving-order.h): the factors of inversions and the model are
+ * learned together, by expectation maximisation. order-trials.h says whether that was right.
+ */
+#ifndef RAVEL_ORDER_H
+#define RAVEL_ORDER_H
+
+#include "inference/model/joint.h"
+
+#include <glib.h>
+
+/* Which outputs may be in order. */
+typedef enum {
+        ALL_OUTPUTS,
+        DISPATCHED /* calls that a call into the node triggers: the first that each request makes */
+} Ordered;
+
+/* Whether beliefs show that there is no order: hardly a trigger is in doubt, and the odds of
+ * inversions are so high that those in doubt cannot hide it. */
+gboolean order_is_plainly_absent(Joint *j, Ordered which);
+
+/* Supposes order, and lets the assignments of a chain say how rare inversions are. Returns the
+ * ratio of the odds of inversions to their odds by delays alone: it falls where there is order, and
+ * rises where there is none. */
+double order_learn(Joint *j, Ordered which);
+
+/* Whether these odds are of a node that serves in order. */
+gboolean order_shows(double odds);
+
+/* The assignment is the truth, and walks have learned from it. */
+void order_learn_truth(Joint *j);
+
+/* While order is supposed of an event loop, beliefs go by these chances of candidates, too. Takes
+ * them over. order_learn() ends that. */
+void order_say(Joint *j, float *chance);
+void order_unsay(Joint *j);
+
+#endif

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ *
+ * Workers: a node has n threads or processes, and calls into it wait in a queue, first in first
+ * out, until one of them is free. A reply frees a worker. The packets tell who has replied, so they
+ * tell the queue, too, whoever made which call out of the node: call i (of all, by enter, from 0)
+ * starts when it enters or at the reply with number i - n (of all, by time), whichever is later.
+ */
+#ifndef RAVEL_WORKERS_H
+#define RAVEL_WORKERS_H
+
+#include "base/bytes.h"
+#include "inference/inference.h"
+
+typedef struct {
+        guint32 n;         /* 0: no bound, or not known */
+        gint64 *start;     /* by call into the node: when a worker takes it, ns; NULL: no bound */
+        gboolean rejected; /* a queue was rejected by the parents found with it */
+} Workers;
+
+/* Takes a number for the truth; 0: no bound. */
+void workers_suppose(Workers *w, const NodeProblem *node, guint32 n);
+
+/* The problem has ended: the number stays. */
+void workers_end(Workers *w);
+void workers_bytes(Workers *w, Bytes *b);
+
+/* Sets when each of n calls into the node is taken by one of k workers. k = 0: no bound, and each
+ * is taken when it enters. A call that was taken out of turn may have replied before. replies: the
+ * times of all replies, in order, from workers_sort_replies(). O(n log n). */
+void workers_find_starts(const CallIn *in, guint32 n, guint32 k, gint64 *start);
+void workers_find_starts_by(const CallIn *in, guint32 n, guint32 k, const gint64 *replies,
+                            gint64 *start);
+gint64 *workers_sort_replies(const CallIn *in, guint32 n); /* to be freed with g_free() */
+
+#endif
