@@ -45,6 +45,10 @@ libravel_a_SOURCES += \
 	%D%/solve/answer.c \
 	%D%/solve/drawings.c \
 	%D%/solve/families.c \
-	%D%/solve/solve.c \
+	%D%/solve/given.c \
+	%D%/solve/nouns.c \
+	%D%/solve/part-search.c \
+	%D%/solve/shared.c \
 	%D%/solve/to-bytes.c \
-	%D%/solve/weigh.c
+	%D%/solve/weigh.c \
+	%D%/solve/whole.c

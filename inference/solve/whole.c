@@ -1,0 +1,305 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "inference/solve/whole.h"
+
+#include "base/compare.h"
+#include "inference/evidence/evidence-table.h"
+#include "inference/learn/order-trials.h"
+#include "inference/model/parts.h"
+#include "inference/model/pass-calls.h"
+#include "inference/model/roots.h"
+#include "inference/model/tuning.h"
+#include "inference/search/family.h"
+#include "inference/solve/answer.h"
+#include "inference/solve/drawings.h"
+#include "inference/solve/families.h"
+#include "inference/solve/part-search.h"
+#include "inference/solve/weigh.h"
+
+/* --- all calls at once -------------------------------------------------------- */
+
+static void learn(Joint *j)
+{
+        problem_find_concurrency(j->problem);
+        problem_find_calm(j->problem);
+        joint_learn(j);
+}
+
+/* Learns the model and finds shares and scores, with all calls of the node at once; these not where
+ * what was learned is rejected. */
+static void find_beliefs(Joint *j)
+{
+        gboolean truth = j->problem->node->truth != NULL;
+
+        nouns_start(j);
+        if (truth)
+                joint_learn_from_truth(j);
+        else if (j->problem->from == G_MININT64)
+                learn(j);
+        else
+                joint_go_on(j);
+        if (j->learning->rejected)
+                return;
+        if (truth || j->problem->n_stretches > 1)
+                nouns_begin_anew(j);
+        if (j->problem->n_stretches > 1 || j->problem->from > G_MININT64)
+                order_find(j);
+        joint_settle(j);
+        nouns_assign_best(j);
+        if (j->learning->keeps)
+                joint_keep_model(j);
+}
+
+/* No call has a choice of parents, but the model for later steps can learn from them. */
+static void learn_without_choice(Joint *j)
+{
+        nouns_start(j);
+        nouns_assign_best(j);
+        joint_go_on_from_assignment(j);
+        joint_keep_model(j);
+}
+
+static void find_at_once(Joint *j, Candidates *open, NodeAnswer *answer)
+{
+        guint32 n_out = j->problem->node->n_out;
+
+        problem_init(j->problem);
+        kinds_tell(j->kinds, j->problem);
+        problem_find_candidates(j->problem, open, 0, 0, n_out, FALSE);
+        answer->weights = weigh_list(j->problem, 0, n_out);
+        evidence_leases_narrow(&j->model->evidence, j);
+        scores_init(j->scores, j->problem);
+        if (j->problem->n_choice > 0)
+                find_beliefs(j);
+        else if ((j->learning->keeps || j->learning->given_away) && j->problem->node->n_in > 0)
+                learn_without_choice(j);
+        else
+                nouns_assign_best(j);
+        if (j->learning->rejected)
+                return;
+        joint_find_families(j, 0, n_out, answer->family);
+        if (j->problem->n_choice > 0 && j->problem->node->draws)
+                joint_draw(j, 0, n_out, answer, 0);
+        answer_hand_out(j, 0, n_out, answer, 0);
+        if (answer->weights)
+                weigh(j, answer->weights);
+}
+
+/* --- the model ------------------------------------------------------------------ */
+
+/* The model is trained by one stretch of parents in this number. */
+static guint32 find_stretches(const NodeProblem *node, gsize n_beliefs)
+{
+        guint32 by_parents = node->n_in / tuning.learn_from;
+        guint32 by_beliefs = MIN(n_beliefs / LEARN_BELIEFS, node->n_in / STRETCH);
+
+        return MAX(MAX(by_parents, by_beliefs), 1);
+}
+
+/* Whether all calls are learned from: if there is no model, or far fewer calls trained it than
+ * there are now. */
+static gboolean learns_anew(const NodeModel *model, const NodeProblem *node)
+{
+        return model->n_parents == 0 ||
+               (model->n_parents < tuning.learn_from && node->n_in >= 2 * model->n_known);
+}
+
+/* Prepares the model: keeps it if it has room for the kinds of these calls, else starts a new
+ * one. */
+static void begin_model(Joint *j)
+{
+        NodeModel *model = j->model;
+
+        if (j->problem->from > G_MININT64) {
+                kinds_number(j->kinds, j->problem, model);
+                if (node_model_fit(model))
+                        return;
+                j->problem->from = G_MININT64;
+        }
+        node_model_clear(model);
+        node_model_init(model);
+        kinds_number(j->kinds, j->problem, model);
+        node_model_start(model, j->learning->keeps ? model->out.n / 2 + 2 : 0, evidence_table);
+        model->n_known = j->problem->node->n_in;
+}
+
+/* Counts the candidates of all calls, without those of roots. Returns how many they are. */
+static gsize count_candidates(Joint *j, Candidates *open, guint32 *n_candidates)
+{
+        gsize n = problem_count_candidates(j->problem, open, n_candidates);
+
+        if (roots_find(j->problem->node, n_candidates))
+                n = problem_count_candidates(j->problem, open, n_candidates);
+        return n;
+}
+
+gboolean whole_has_choice(const NodeProblem *node, const guint32 *n_candidates)
+{
+        for (guint32 i = 0; i < node->n_out; i++)
+                if (n_candidates[i] > 1)
+                        return TRUE;
+        return FALSE;
+}
+
+/* Which callees are of roots. */
+static void note_roots(const NodeProblem *node, NodeModel *model)
+{
+        g_autoptr(GHashTable) seen = g_hash_table_new(NULL, NULL);
+        g_autoptr(GArray) roots = g_array_new(FALSE, FALSE, sizeof(guint32));
+
+        for (guint32 i = 0; i < node->n_out; i++)
+                if ((node->out[i].flags & OUT_ROOT) &&
+                    g_hash_table_add(seen, GUINT_TO_POINTER(node->out[i].callee)))
+                        g_array_append_val(roots, node->out[i].callee);
+        g_array_sort(roots, compare_uint32s);
+        g_free(model->root);
+        model->n_roots = roots->len;
+        model->root = (guint32 *)g_array_free(g_steal_pointer(&roots), FALSE);
+}
+
+/* What later problems are to be decided by in parts. */
+static void note_parts(const NodeProblem *node, const guint32 *n_candidates, NodeModel *model)
+{
+        model->life = parts_mean_life(node);
+        model->part = parts_length(node, n_candidates, model->life);
+        note_roots(node, model);
+}
+
+/* Parents that were found in parts have a likelihood by what all calls have. */
+static void prepare_log(Nouns *n)
+{
+        const NodeProblem *node = n->problem.node;
+        CallRange all = { 0, node->n_in, 0, node->n_out };
+        guint32 n_workers = n->j.model->evidence.workers.n;
+        Kinds kinds = { 0 };
+
+        problem_init(&n->problem);
+        problem_order_outputs(&n->problem);
+        kinds_take(&kinds, &n->kinds, &all, 1, &n->problem);
+        kinds_clear(&n->kinds);
+        n->kinds = kinds;
+        joint_find_starts(&n->j);
+        if (n_workers > 0)
+                workers_find_starts(node->in, node->n_in, n_workers, n->problem.start);
+}
+
+void whole_conclude(Nouns *n, gboolean keep_log, NodeAnswer *answer)
+{
+        Joint *j = &n->j;
+
+        if (!keep_log)
+                kinds_clear(&n->kinds);
+        assignment_link(j->assignment);
+        if (keep_log) {
+                evidence_unwatch(&j->model->evidence);
+                if (!n->problem.start)
+                        prepare_log(n);
+                answer->log = joint_log_of_assignment(j);
+        }
+        answer->true_log = n->learning.true_log;
+        answer_waits(j, n->scores.rejected, answer);
+        evidence_end(&j->model->evidence);
+        kinds_clear(&n->kinds);
+        nouns_clear(n);
+}
+
+void whole_begin(Whole *b, NodeProblem *problem, NodeModel *model, Learning learning,
+                 NodeAnswer *answer)
+{
+        Nouns *n = &b->n;
+
+        *b = (Whole){ .n = { .problem.node = problem, .learning = learning } };
+        nouns_tie(n, model);
+        problem_find_view(&n->problem, learns_anew(model, problem));
+        problem_find_resolution(&n->problem, model->resolution);
+        candidates_init(&b->open, MAX(problem->window, problem_tie(&n->problem)));
+        assignment_init(&n->assignment, problem->n_in, problem->n_out);
+        begin_model(&n->j);
+        node_model_set_resolution(model, n->problem.resolution);
+        evidence_unwatch(&model->evidence);
+        answer_init(answer, problem);
+        b->n_beliefs = count_candidates(&n->j, &b->open, answer->n_candidates);
+        b->choice = whole_has_choice(problem, answer->n_candidates);
+        n->problem.n_stretches = n->problem.times = find_stretches(problem, b->n_beliefs);
+}
+
+void whole_find_at_once(Whole *b, NodeAnswer *answer)
+{
+        b->n.problem.n_stretches = b->choice ? b->n.problem.n_stretches : 1;
+        find_at_once(&b->n.j, &b->open, answer);
+}
+
+void whole_abandon(Whole *b)
+{
+        kinds_clear(&b->n.kinds);
+        nouns_clear(&b->n);
+        candidates_clear(&b->open);
+}
+
+gboolean whole_begins_again(Whole *b, NodeAnswer *answer)
+{
+        NodeProblem *problem = b->n.problem.node;
+        NodeModel *model = b->n.j.model;
+        Learning learning = b->n.learning;
+        gint64 resolution = model->resolution;
+
+        if (!learning.rejected)
+                return FALSE;
+        learning.rejected_k = MAX(model->evidence.workers.n, learning.rejected_k + 1);
+        whole_abandon(b);
+        node_answer_clear(answer);
+        evidence_end(&model->evidence);
+        node_model_clear(model);
+        node_model_init(model);
+        model->resolution = resolution;
+        learning.rejected = FALSE;
+        whole_begin(b, problem, model, learning, answer);
+        return TRUE;
+}
+
+void whole_end(Whole *b, NodeAnswer *answer)
+{
+        const NodeProblem *problem = b->n.problem.node;
+
+        whole_conclude(&b->n, b->choice && problem->keep_log && !b->n.learning.keeps, answer);
+        candidates_clear(&b->open);
+        b->ended = TRUE;
+}
+
+/* At once or in parts. */
+static void whole_find(Whole *b, NodeAnswer *answer)
+{
+        const Learning *learning = &b->n.learning;
+
+        if (b->n.problem.n_stretches > 1 && !learning->keeps && !b->n.problem.node->truth &&
+            (b->choice || !learning->given_away))
+                part_search_find(&b->n.j, &b->open, b->choice, answer);
+        else
+                whole_find_at_once(b, answer);
+}
+
+void whole_solve(NodeProblem *problem, NodeModel *model, Learning learning, GBytes **learned,
+                 NodeAnswer *answer)
+{
+        Whole b;
+
+        whole_begin(&b, problem, model, learning, answer);
+        do
+                whole_find(&b, answer);
+        while (whole_begins_again(&b, answer));
+        if (learned) {
+                note_parts(problem, answer->n_candidates, model);
+                parent_walk_forget_survival(&model->walk);
+                *learned = node_model_to_bytes(model);
+        }
+        whole_end(&b, answer);
+}
+
+void find_parents_jointly(NodeProblem *problem, NodeModel *model, NodeAnswer *answer)
+{
+        NodeModel *own = model ? NULL : node_model_new();
+
+        whole_solve(problem, model ? model : own, (Learning){ .keeps = model != NULL }, NULL,
+                    answer);
+        if (own)
+                node_model_free(own);
+}
