@@ -17,7 +17,7 @@ void scores_init(Scores *s, const Problem *p)
         s->share = g_new(float, n + 1);
         s->score = g_new(float, n + 1);
         s->prior = 1;
-        s->astray = 0;
+        s->error_rate = 0;
         for (gsize k = 0; k < n; k++)
                 s->share[k] = s->score[k] = 1;
 }
@@ -90,10 +90,10 @@ static double temper(double odds)
 
 /* What all calls of the node that have a choice say of how far its shares can be trusted. */
 typedef struct {
-        double excess; /* how much surer the first shares are than the second of the same parents,
-                          as far as those count */
-        double doubt;  /* what is left of the shares by the best candidates, in the mean */
-        double crowd;  /* how many candidates are about as good by beliefs, in the mean */
+        double excess;  /* how much surer the first shares are than the second of the same parents,
+                           as far as those count */
+        double unsure;  /* what is left of the shares by the best candidates, in the mean */
+        double n_alike; /* how many candidates are about as good by beliefs, in the mean */
 } Trust;
 
 /* Whether beliefs count against the first parents: not where walks are so much less likely by their
@@ -121,12 +121,12 @@ static Trust find_trust(const Joint *j, const float *second, gboolean counts, co
                         continue;
                 best = problem_best_candidate(p, i, j->scores->share);
                 t.excess += j->scores->share[best] - second[best];
-                t.doubt += 1 - (double)j->scores->share[best];
-                t.crowd += 1 / squares_of(p, i, beliefs);
+                t.unsure += 1 - (double)j->scores->share[best];
+                t.n_alike += 1 / squares_of(p, i, beliefs);
         }
         t.excess = counts ? MAX(t.excess, 0) / p->n_choice : 0;
-        t.doubt = MAX(t.doubt, 0) / p->n_choice;
-        t.crowd /= p->n_choice;
+        t.unsure = MAX(t.unsure, 0) / p->n_choice;
+        t.n_alike /= p->n_choice;
         return t;
 }
 
@@ -136,27 +136,27 @@ static Trust find_trust(const Joint *j, const float *second, gboolean counts, co
  * there. */
 static double find_divisor(const Joint *j, const Trust *t, guint32 n)
 {
-        double doubt = 1 + tuning.calibration_scale * t->excess * sqrt(t->excess) * (n - 2);
+        double divisor = 1 + tuning.calibration_scale * t->excess * sqrt(t->excess) * (n - 2);
 
-        doubt /= fourth_root(doubt);
+        divisor /= fourth_root(divisor);
         if (serving_order_counts(&j->model->evidence.order) && !j->model->evidence.workers.rejected)
-                doubt = sqrt(doubt);
-        return doubt * fourth_root(t->crowd);
+                divisor = sqrt(divisor);
+        return divisor * fourth_root(t->n_alike);
 }
 
 /* How many calls are in error that look sure. Calls change places with each other, so where many
  * are in doubt, sure ones were taken by wrong parents, too; where calls hang together, they are
  * wrong together. */
-static double find_astray(const Joint *j, const Trust *t)
+static double find_error_rate(const Joint *j, const Trust *t)
 {
-        return MIN(tuning.error_rate * t->doubt * sqrt(t->doubt), tuning.most_error_rate) +
+        return MIN(tuning.error_rate * t->unsure * sqrt(t->unsure), tuning.most_error_rate) +
                (evidence_refines(&j->model->evidence) ? tuning.tied_error_rate : 0);
 }
 
 /* Calibration: turns shares into probabilities. */
 static void calibrate(Joint *j, const Trust *t)
 {
-        double astray = j->scores->astray = find_astray(j, t);
+        double error_rate = j->scores->error_rate = find_error_rate(j, t);
 
         for (guint32 i = 0; i < j->problem->node->n_out; i++) {
                 guint32 n = n_candidates(j->problem, i);
@@ -168,7 +168,7 @@ static void calibrate(Joint *j, const Trust *t)
 
                         odds = temper(odds) / divisor;
                         j->scores->share[k] =
-                                (float)((1 - astray) * odds / (1 + odds) + astray / n);
+                                (float)((1 - error_rate) * odds / (1 + odds) + error_rate / n);
                 }
         }
 }

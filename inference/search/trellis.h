@@ -1,12 +1,48 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  *
- * The sum over all families of one parent, a call into the node: over every set of children that it
- * may have made. Each family is as likely as its walk (parent-walk.h), times the probability that
- * the other parents make the other children.
+ * The trellis of one parent, a call into the node: which of the calls that are offered to it did it
+ * make? A family is one answer, a set of children. The trellis sums over all of them (the
+ * forward-backward algorithm; Baum and others, 1970).
  *
- * There are too many families to go through one by one. Families that lead to the same state, with
- * the same calls open, are one vertex of a trellis from there on, and the next calls are its edges.
- * A pass forward and one back give the share of each edge (Baum and others, 1970).
+ * Input: the parent's entry and reply (ns); n offered calls, in order of start; and what each is
+ * worth to other parents. `taken` is this parent's share of the messages on a call (beliefs.h), and
+ * `total` is the sum of these messages, in calls per ns. The model is a ParentWalk: states of a
+ * parent, probabilities of steps from state to state, densities (per ns) of the delay of a step.
+ * Output: for each call its `share`, the probability that the parent made it; if asked for, counts
+ * of the steps, to learn from, and the log of the sum.
+ *
+ * A family with children c1 < c2 < ... is as likely as the product, over its events, of
+ *
+ *      probability of the step * density of its delay / total of the call,
+ *
+ * and of 1 - taken for each call that the family leaves to others. Returns are events, too, but
+ * have no delay: they come when they come.
+ *
+ * Two families whose latest child is the same call, and who then are in the same state with the
+ * same calls open, have the same future. They share a vertex. An edge leads to the next child; on
+ * its way it passes over returns, and skips the offers that are not made. Three offers a, b and c:
+ *
+ *      START --a--> [a] --b--> [b after a] --c--> [c after a and b] --+
+ *        |           |                                               |
+ *        |           +----c; b is another's----> [c after a] --------+--reply--> END
+ *        |                                                           |
+ *        +--b--> [b] ----c----> [c after b] -------------------------+
+ *
+ * Each vertex also has an edge to END: the parent makes no more calls.
+ *
+ * Forward weights F sum over all ways from START to a vertex, backward weights R over all ways from
+ * it to END, W is the weight of an edge:
+ *
+ *      F(START) = 1        F(v) = sum over edges u -> v of F(u) W(u -> v)
+ *      R(END) = 1          R(u) = sum over edges u -> v of W(u -> v) R(v)
+ *      share(c) = sum over vertices v of call c of F(v) R(v) / F(END)
+ *
+ * The forward pass makes vertices and edges call by call, the backward pass goes over them in
+ * reverse. Both leave out what has less than a share `least` of the weight. Where the node serves
+ * in order, an edge is also multiplied by the factor of its inversions (model/serving-order.h).
+ *
+ * Cost: O(vertices * offers in reach). A call has at most MAX_AT_CALL vertices, each with at most
+ * MAX_OPEN open calls besides its own.
  */
 #ifndef RAVEL_TRELLIS_H
 #define RAVEL_TRELLIS_H

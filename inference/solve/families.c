@@ -24,7 +24,7 @@
  * in the family and the calls that are not. */
 typedef struct {
         Drawings drawn;  /* drawings in which all members are as they are */
-        double product;  /* of the probabilities of its members that did not go astray */
+        double product;  /* of the probabilities of its members that did not go error_rate */
         double separate; /* of the members' shares of the drawings */
         double least;    /* the least probability of a member: no family is likelier */
 } Likelihood;
@@ -35,13 +35,14 @@ typedef struct {
 } Doubt;
 
 /* The probability of a candidate, if the call did not go astray. */
-static double not_astray(const Joint *j, guint32 call, gsize candidate)
+static double without_error_rate(const Joint *j, guint32 call, gsize candidate)
 {
-        double astray = j->scores->astray;
+        double error_rate = j->scores->error_rate;
 
-        return MAX((double)j->scores->share[candidate] - astray / n_candidates(j->problem, call),
+        return MAX((double)j->scores->share[candidate] -
+                           error_rate / n_candidates(j->problem, call),
                    0) /
-               (1 - astray);
+               (1 - error_rate);
 }
 
 /* Rescales the probabilities of the other candidates of a call, so that all add up to 1: each is
@@ -58,9 +59,9 @@ static Remainder find_remainder(const Joint *j, guint32 call)
 
         for (gsize k = j->problem->candidates[call]; k < j->problem->candidates[call + 1]; k++)
                 if (j->problem->candidate[k] == j->assignment->parent[call]) {
-                        own = not_astray(j, call, k);
+                        own = without_error_rate(j, call, k);
                 } else {
-                        others += not_astray(j, call, k);
+                        others += without_error_rate(j, call, k);
                         n++;
                 }
         if (others > 1 - own)
@@ -97,7 +98,7 @@ static void count_call(const Joint *j, guint32 call, Likelihood *likelihoods)
         for (gsize k = j->problem->candidates[call]; k < j->problem->candidates[call + 1]; k++) {
                 Likelihood *l = &likelihoods[j->problem->candidate[k]];
                 gboolean is_parent = j->problem->candidate[k] == j->assignment->parent[call];
-                double share = not_astray(j, call, k), p;
+                double share = without_error_rate(j, call, k), p;
 
                 p = is_parent ? share : MAX(1 - share * remainder.factor - remainder.even, 0);
                 l->product *= p;
@@ -126,13 +127,13 @@ static Doubt doubt_of(const Likelihood *l)
 
 /* usual: the part of the members' doubts that all families have left, for those that drawings leave
  * little doubt of. */
-static double probability_of(const Likelihood *l, double usual, double astray)
+static double probability_of(const Likelihood *l, double usual, double error_rate)
 {
         Doubt doubt = doubt_of(l);
         double part = (doubt.whole + tuning.family_doubt * usual) /
                       (doubt.separate + tuning.family_doubt);
 
-        return l->least < 1 ? (1 - astray) * MIN(pow(l->product, part), l->least) : 1;
+        return l->least < 1 ? (1 - error_rate) * MIN(pow(l->product, part), l->least) : 1;
 }
 
 static void find_probabilities(const Joint *j, const Likelihood *likelihoods, double *probability)
@@ -148,7 +149,7 @@ static void find_probabilities(const Joint *j, const Likelihood *likelihoods, do
         }
         usual = all.whole < all.separate ? all.whole / all.separate : 1;
         for (guint32 p = 0; p < j->problem->node->n_in; p++)
-                probability[p] = probability_of(&likelihoods[p], usual, j->scores->astray);
+                probability[p] = probability_of(&likelihoods[p], usual, j->scores->error_rate);
 }
 
 /* --- twins ------------------------------------------------------------------- */

@@ -96,7 +96,7 @@ static void test_families_doubted(void)
         g_assert_cmpfloat_with_epsilon(family[0], 0.8, 0.01);
         g_assert_cmpfloat_with_epsilon(family[1], 0.8, 0.01);
         g_assert_cmpfloat(family[2], ==, 1);
-        small.scores.astray = 0.1;
+        small.scores.error_rate = 0.1;
         find_small_families(&small, astray, family);
         g_assert_cmpfloat_with_epsilon(family[0], 0.9 * 0.8, 0.01);
         g_assert_cmpfloat(family[2], ==, 1);
