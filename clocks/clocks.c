@@ -275,7 +275,8 @@ static void sum_edges(const Graph *g, double *weight, double *target)
 
 /* Finds the x, by node, with x[root] = 0, that minimise the sum over the edges of
  * weight * (x[j] - x[i] - target)^2, by conjugate gradients. Each equation is divided by its
- * weight, so many nodes with few edges take few steps. x is the caller's to free. */
+ * weight. This makes the steps few even for many nodes, if they have few edges. x is the caller's
+ * to free. */
 static double *least_squares(const Graph *g)
 {
         double *x = g_new0(double, g->n);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  *
- * Inference: which of the calls into one node caused which of the calls out of it? The door of this
- * folder: plain data in and out, and a model. It knows no trace, no path and no option.
+ * Inference: which calls into a node caused which calls out of the node? This is the interface of
+ * the folder: plain data in and out, and a model. It knows no trace, no path and no option.
  */
 #ifndef RAVEL_INFERENCE_H
 #define RAVEL_INFERENCE_H
@@ -11,7 +11,7 @@
 #include "tracefmt/node-table.h"
 #include "tracefmt/parent.h"
 
-/* What is known of a call out of the node before: a set of flags. */
+/* What is known about a call out of the node beforehand: a set of flags. */
 enum {
         OUT_DECIDED = 1, /* its parent was found in an earlier stretch */
         OUT_PAST = 2,    /* and that parent replied before this stretch: only for learning anew */
@@ -23,7 +23,7 @@ enum {
 /* A call into the node. */
 typedef struct {
         gint64 enter, reply; /* ns, on the node's clock */
-        guint32 call;        /* the user's number of it */
+        guint32 call;        /* the user's number */
         NodeId caller;       /* folded */
         guint32 connection;  /* the connection that it came by; 0: unknown */
         guint32 identifiers; /* where its list begins; 0: none */
@@ -34,7 +34,7 @@ typedef struct {
 /* A call out of the node. */
 typedef struct {
         gint64 start, end; /* ns, on the node's clock */
-        guint32 call;      /* the user's number of it */
+        guint32 call;      /* the user's number */
         NodeId callee;
         guint32 parent;        /* if OUT_DECIDED: a call's number, or NO_PARENT */
         guint32 connection;    /* the connection that it went by; 0: unknown */
@@ -48,17 +48,17 @@ typedef struct {
         CallIn *in;   /* by enter */
         CallOut *out; /* by start */
         guint32 n_in, n_out;
-        const guint32 *identifiers; /* lists: a length and so many numbers, ascending; or NULL */
+        const guint32 *identifiers; /* lists: a length, then the numbers, ascending; or NULL */
         gint64 window;              /* the skew window, ns */
-        gint64 from;    /* calls into it that replied before this get no more children, ns */
-        gint64 decide;  /* calls out of it that start before this less the window get one, ns */
+        gint64 from;                /* calls in that replied before this get no more children, ns */
+        gint64 decide;  /* calls out that start before this less the window get a parent, ns */
         guint32 *truth; /* by call out: its true parent, or NO_PARENT, to learn from; or NULL */
-        Crew *crew;     /* parts of it go to these threads; NULL: to the caller alone */
+        Crew *crew;     /* the threads that solve the parts; NULL: the caller alone */
         WorkPart *work; /* to report progress; may be NULL */
         gboolean draws, keep_log, best_only, in_files; /* wanted of the answer; see pass-calls.h */
 } NodeProblem;
 
-/* What was learned of a node. It names nothing of the trace, so it can outlive that. */
+/* What was learned about a node. It names nothing of the trace, so it can outlive the trace. */
 typedef struct NodeModel NodeModel;
 NodeModel *node_model_new(void); /* knows nothing */
 void node_model_free(NodeModel *model);
@@ -86,7 +86,8 @@ typedef struct {
 void find_parents_jointly(NodeProblem *problem, NodeModel *model, NodeAnswer *answer);
 void node_answer_clear(NodeAnswer *answer);
 
-/* To bytes, for any machine, and back. Errors (G_FILE_ERROR) say where something is wrong. */
+/* Write to bytes and read from bytes, for any machine. The error (G_FILE_ERROR) names the wrong
+ * part. */
 GBytes *node_model_to_bytes(const NodeModel *model);
 GBytes *node_answer_to_bytes(const NodeAnswer *answer);
 NodeModel *node_model_from_bytes(const guint8 *data, gsize n, GError **error);

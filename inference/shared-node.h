@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  *
- * One node's parents, found by several processes that all have its calls: one of them learns, each
- * finds some of the parts, and one puts them together. The answer is that of find_parents_jointly()
- * in one process, to the last bit.
+ * The parents of one node, found by several processes that all have its calls. One process learns,
+ * each finds some of the parts, and one joins the parts. The answer is that of
+ * find_parents_jointly() in one process, to the last bit.
  *
- * All numbers of parts and of processes are the same everywhere. Bytes are those of processes of
- * one program.
+ * Parts and processes have the same numbers everywhere. Bytes come from processes of the same
+ * program.
  */
 #ifndef RAVEL_SHARED_NODE_H
 #define RAVEL_SHARED_NODE_H
@@ -26,19 +26,21 @@ GBytes *shared_node_learn(SharedNode *node);
 /* For the others. */
 void shared_node_take(SharedNode *node, GBytes *learned);
 
-/* For all: divides the parts among n processes, of which this is `mine`. load: the same everywhere,
- * by process: what each has to do; a part goes to the one with the least, and is added. */
+/* For all: divides the parts among n processes, of which this is `mine`. load: what each process
+ * has to do, the same array everywhere. A part goes to the process with the least load, and is
+ * added. */
 void shared_node_assign(SharedNode *node, guint mine, double *load, guint n);
 
-/* Finds the parts of this process, by the threads of the problem's crew. Returns them, for the one
- * that puts them together, which itself keeps them and returns nothing. */
+/* Finds the parts of this process, with the threads of the problem's crew. Returns them as bytes
+ * for the process that joins them. keep: this is that process. It keeps its parts and returns
+ * nothing. */
 GBytes *shared_node_find(SharedNode *node, gboolean keep);
 
-/* For the one that learned: what that took, as a load. */
+/* For the process that learned: the cost of learning, as a load. */
 double shared_node_learning(const SharedNode *node);
 
-/* For the one that puts them together, or the one that learned where there are no parts: the share
- * of another, and, when all are there, the answer. */
+/* For the process that joins the parts, or that learned if there are no parts. Adds the share of
+ * another process. When all shares are there, shared_node_end() gives the answer. */
 void shared_node_add(SharedNode *node, GBytes *share);
 void shared_node_end(SharedNode *node, NodeAnswer *answer);
 

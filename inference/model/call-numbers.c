@@ -47,7 +47,7 @@ void call_numbers_bytes(CallNumbers *n, Bytes *b)
                 n->n_sets = 0;
 }
 
-/* The number of a set, and how many of it were made. */
+/* The number of a set for a kind of parent. n_made: how many calls of the set were made. */
 static guint32 number_of(const CallNumbers *n, guint32 set, guint32 kind, const guint32 *made,
                          guint32 *n_made)
 {
@@ -91,7 +91,7 @@ gboolean call_numbers_break_by_reply(const CallNumbers *n, guint32 kind, const g
 
 /* --- curves --------------------------------------------------------------------- */
 
-/* In the order in which they happen at one moment. */
+/* What happens at a moment, in the order in which it happens. */
 typedef enum { PAUSE, ENTERS, CALLS, REPLIES } What;
 
 typedef struct {
@@ -158,8 +158,9 @@ void call_curve_free(CallCurve *c)
         g_free(c);
 }
 
-/* Parents that were open before a stretch begins, or are after it, are not known, and what they
- * call is. So what comes soon after its beginning does not count, nor what comes before its end. */
+/* Leaves out the ends of each stretch. Parents that were open before a stretch or after it are not
+ * known, nor are their calls. So events soon after its beginning or shortly before its end do not
+ * count. */
 static void leave_out_ends(Happening *at, gsize n)
 {
         for (gsize first = 0, end; first < n; first = end + 1) {
@@ -195,8 +196,8 @@ static void take_set(CallCurve *c, const guint8 *member)
         leave_out_ends(c->all, c->n_all);
 }
 
-/* By how many calls the curve leaves the band of these numbers, by kind; 0: never. In each stretch
- * both begin anywhere. width: how wide the band is in the mean; or NULL. */
+/* The number of calls by which the curve leaves the band of these numbers, by kind; 0: it never
+ * does. In each stretch both begin anywhere. width: the mean width of the band; or NULL. */
 static gint64 find_excess(CallCurve *c, const gint32 *number, double *width)
 {
         gint64 must = 0, can = 0, most = G_MININT64, least = G_MAXINT64, excess = 0;
@@ -265,7 +266,8 @@ static Blocks divide(const CallCurve *c)
         return b;
 }
 
-/* Takes the step of one by which least is left over, by squares. Returns whether there is any. */
+/* Changes one number by one, so that the least is left over, by squares. Returns whether any such
+ * step helps. */
 static gboolean take_step(CallCurve *c, Blocks *b, gint32 *number)
 {
         double most = 0;
@@ -300,8 +302,8 @@ static gboolean is_too_much_work(const CallCurve *c)
         return c->work > NUMBERS_WORK * c->n_all;
 }
 
-/* The numbers with which the calls of each block are what its parents make, by least squares, in
- * steps of one from none on. */
+/* Guesses the numbers by least squares, in steps of one from 0. With them the parents of each block
+ * of time make its calls. */
 static void guess_numbers(CallCurve *c, gint32 *number)
 {
         Blocks b = divide(c);
@@ -322,8 +324,8 @@ static gint64 with_step(CallCurve *c, gint32 *number, guint32 kind, int step)
         return excess;
 }
 
-/* Goes on in steps of one to where the excess is least. Stops where that is allowed, or where it
- * has become too much work. */
+/* Changes numbers in steps of one to where the excess is least. Stops once the excess is allowed,
+ * or the work has become too much. */
 static gint64 improve(CallCurve *c, gint32 *number, gint64 allowed)
 {
         gint64 excess = find_excess(c, number, NULL);
@@ -354,7 +356,7 @@ static gint64 improve(CallCurve *c, gint32 *number, gint64 allowed)
         return excess;
 }
 
-/* Whether the curve says this number of a kind, and not one more or one less. */
+/* Whether the curve fits this number of a kind, and not one more or one less. */
 static gboolean is_sure(CallCurve *c, gint32 *number, guint32 kind, gint64 allowed)
 {
         gint64 other = allowed + tuning.numbers_sure;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  *
- * How many calls of some callees a parent of a kind makes, where that is always the same number:
- * one look-up in a cache, one BEGIN. It shows before any parent is known. Whoever made which, the
- * calls made so far are no more than all that the parents that have entered will make, and no fewer
- * than all that the parents that have replied must have made. With other numbers, or where parents
- * of a kind differ, the curve of calls leaves this band sooner or later.
+ * How many calls to some callees a parent of a kind makes, where that is always the same number.
+ * Examples are one look-up in a cache, or one BEGIN. The number shows before any parent is known.
+ * At any time, the calls made so far are at most all calls that the parents entered so far will
+ * make. They are at least all calls that the parents replied so far must have made. If the number
+ * is wrong, or parents of a kind differ, the curve of calls leaves this band at some time.
  */
 #ifndef RAVEL_CALL_NUMBERS_H
 #define RAVEL_CALL_NUMBERS_H
@@ -14,8 +14,8 @@
 
 enum { NO_NUMBER = 0xff };
 
-/* Sets of callees of which numbers are known. Kinds and callees, NUMBERS_KINDS at most, are those
- * that there were when they were found; of later ones nothing is known. */
+/* Sets of callees with known numbers. Kinds and callees, NUMBERS_KINDS at most, are the ones that
+ * existed when the numbers were found. Nothing is known about later ones. */
 typedef struct {
         guint32 n_kinds, n_callees, n_sets;
         guint8 *member; /* by set and callee: whether it is one of the set */
@@ -26,28 +26,28 @@ typedef struct {
 void call_numbers_init(CallNumbers *n, guint32 n_kinds, guint32 n_callees);
 void call_numbers_clear(CallNumbers *n);
 
-/* To bytes; or back, into what is not initialised yet. */
+/* Writes to bytes, or reads from bytes into numbers that are not initialised yet. */
 void call_numbers_bytes(CallNumbers *n, Bytes *b);
 
-/* Whether a parent of this kind that has made so many calls, by callee, breaks any of these numbers
- * by one call more; or by its reply. O(sets * callees). */
+/* Whether a parent of this kind breaks any number by one call more, or by its reply. made: the
+ * calls that it has made, by callee. O(sets * callees). */
 gboolean call_numbers_break_by_call(const CallNumbers *n, guint32 kind, const guint32 *made,
                                     guint32 callee);
 gboolean call_numbers_break_by_reply(const CallNumbers *n, guint32 kind, const guint32 *made);
 
-/* What happens at a node. */
+/* The events of a node that numbers are found from. */
 typedef struct CallCurve CallCurve;
 
-/* kind: by call into the node. callee: by call out of it. Both are borrowed, and so is the node.
- * stretch: between so many parents that follow each other others may have been left out; 0: none
- * were. */
+/* kind: by call into the node. callee: by call out of the node. Both are borrowed, and so is the
+ * node. stretch: the number of consecutive parents in a stretch. Between stretches other parents
+ * may have been left out; 0: none were. */
 CallCurve *call_curve_new(const NodeProblem *node, const guint32 *kind, guint32 n_kinds,
                           const guint32 *callee, guint32 stretch);
 void call_curve_free(CallCurve *c);
 
-/* Finds the numbers of the calls of a set of callees, and adds the set if any is known. member: by
- * callee. Does nothing where that would not show, or has become too much work. Returns whether it
- * was added. */
+/* Finds the numbers of the calls to a set of callees, and adds the set if any number is known.
+ * member: by callee. Does nothing where a number would not show, or the work has become too much.
+ * Returns whether the set was added. */
 gboolean call_numbers_find(CallNumbers *n, CallCurve *c, const guint8 *member);
 
 #endif

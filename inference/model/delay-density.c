@@ -31,9 +31,9 @@ typedef struct {
         gint first, end;
 } Bins;
 
-/* Spreads the masses of bins over the resolution, half of it to either side: what is below 0 is
- * dropped, as the delay of which that is one half counts whole where it is looked up. Bins that
- * are wider than that stay. mass is 0 outside of bins; returns the range where it then is not. */
+/* Spreads the mass of each bin over the resolution, half to either side. The part below 0 is
+ * dropped, not moved, so that densities just above 0 are not doubled. Bins wider than the
+ * resolution stay. mass is 0 outside `bins`. Returns the range outside which it is 0 afterwards. */
 static Bins spread(double *mass, Bins bins, gint64 resolution)
 {
         double out[DENSITY_BINS] = { 0 };

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  *
- * Densities of delays, per ns, learned from counts: one row for each kind of delay. A row that saw
- * few delays backs off to a more general row. Row 0, which all rows back off to in the end, knows
- * nothing: each octave is as probable as another.
+ * Densities of delays, per ns, learned from counts: one row for each kind of delay. A row with few
+ * delays backs off to a more general row. All rows back off to row 0 in the end. Row 0 knows
+ * nothing: all octaves are equally probable.
  *
- * Learning only sets the counts of that moment aside. A row is made of them when it is first asked
- * for, and a logarithm when it is: most rows saw next to nothing and are never asked for.
+ * Learning only copies the counts. A row is made from the copy when it is first used, and a
+ * logarithm when it is first used. Most rows have next to no counts and are never used.
  *
  * Bins are eighths of an octave, from 512 ns to 2^44 ns (five hours). Shorter delays are in bin 0,
  * longer ones in the last bin.
@@ -26,7 +26,7 @@ enum {
 };
 
 typedef struct {
-        gint64 resolution; /* all delays are multiples of it, ns; 0: they are exact */
+        gint64 resolution; /* all delays are its multiples, ns; 0: they are exact */
         guint32 n, room;   /* rows */
         guint32 *backoff;
         guint32 (*count)[DENSITY_BINS]; /* with the counts of rows that back off to it */
@@ -67,16 +67,17 @@ void delay_densities_init(DelayDensities *d); /* row 0 alone */
 void delay_densities_copy(DelayDensities *to, const DelayDensities *d);
 void delay_densities_clear(DelayDensities *d);
 
-/* All delays are multiples of this, ns, as the stamps are; 0: they are exact. What was counted
- * as one delay may have been any that is rounded to it, so rows are made of counts spread over
- * the resolution: a delay of 0 is not the one that bin 0 stands for. Before the first learning. */
+/* Sets the resolution of delays, ns: all are its multiples, as the stamps are; 0: they are exact. A
+ * counted delay may have been any delay that is rounded to it. So rows are made from counts that
+ * are spread over the resolution. Bin 0 alone would be too narrow for a delay of 0. To be called
+ * before the first learning. */
 void delay_densities_set_resolution(DelayDensities *d, gint64 resolution);
 
 /* Adds an empty row. Returns its number, or backoff if there are DENSITY_MAX_ROWS rows. It can be
  * used after the next learning. */
 guint32 delay_densities_add_row(DelayDensities *d, guint32 backoff);
 
-/* Halve all counts; or drop all but the kept ones. */
+/* Halves all counts. Or drops all counts but the kept ones. */
 void delay_densities_fade(DelayDensities *d);
 void delay_densities_forget(DelayDensities *d);
 
@@ -110,7 +111,7 @@ static inline gint32 delay_densities_log(DelayDensities *d, guint32 row, guint b
                                                        : delay_densities_find_log(d, row, bin);
 }
 
-/* To bytes; or back, into what is not initialised yet. */
+/* Writes to bytes, or reads from bytes into densities that are not initialised yet. */
 void delay_densities_bytes(DelayDensities *d, Bytes *b);
 
 #endif

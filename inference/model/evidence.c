@@ -30,7 +30,7 @@ void evidence_set_clear(EvidenceSet *s)
         *s = (EvidenceSet){ 0 };
 }
 
-/* Kinds of calls that are told apart by then have a row each and nothing to keep. */
+/* An empty row of a kind that is learned before (sizes, numbers) and has nothing to keep. */
 static void empty_row_bytes(const char *name, Bytes *b)
 {
         gboolean no = FALSE;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  *
- * The nouns of one node problem, or of a part of it, side by side. Each is a file that alone writes
- * it; docs/model.md has the model.
+ * The nouns of one node problem, or of a part, side by side. Each noun is written by its own file
+ * alone. docs/model.md has the model.
  */
 #ifndef RAVEL_JOINT_H
 #define RAVEL_JOINT_H

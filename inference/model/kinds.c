@@ -8,7 +8,7 @@ static guint16 told_label(const NodeModel *model, guint16 label)
         return model->sizes & NOT_BY_LABEL ? 0 : label;
 }
 
-/* Those sizes that tell kinds apart. */
+/* The sizes that distinguish kinds; the others are 0. */
 static guint16 told_sizes(const NodeModel *model, const guint8 size[2])
 {
         return (model->sizes & BY_CALL_SIZE ? size[0] : 0) |

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  *
- * Kinds: what the model learns apart. Calls into the node differ by caller, label and sizes;
- * calls out of it by callee, label and sizes.
+ * Kinds: the classes of calls that the model learns separately. Calls into the node differ by
+ * caller, label and sizes. Calls out of the node differ by callee, label and sizes.
  */
 #ifndef RAVEL_KINDS_H
 #define RAVEL_KINDS_H
@@ -15,26 +15,27 @@ typedef struct Kinds {
         guint32 *callee; /* by call out of the node, until there are calls; then NULL */
 } Kinds;
 
-/* Calls that follow each other: those into the node from first_in to end_in - 1, and out of it. */
+/* Ranges of consecutive calls: calls into the node from first_in to end_in - 1, and calls out of
+ * the node from first_out to end_out - 1. */
 typedef struct {
         guint32 first_in, end_in, first_out, end_out;
 } CallRange;
 
-/* Finds the kinds of the calls of a problem, and nothing else. The model numbers new ones. */
+/* Finds only the kinds of the calls of a problem. The model numbers new ones. */
 void kinds_number(Kinds *k, const Problem *p, NodeModel *model);
-/* The same by the kinds that a model knows; its last kind of calls into the node is for all others.
+/* The same, by the kinds that a model knows. Calls into the node of other kinds get its last kind.
  */
 void kinds_look_up(Kinds *k, const Problem *p, const NodeModel *model);
 
-/* Kinds and calls of a problem: the calls of n ranges of those that are numbered, one range after
- * the other. */
+/* Takes the kinds and calls of a problem from numbered kinds: the calls of n ranges, one range
+ * after the other. */
 void kinds_take(Kinds *k, const Kinds *numbered, const CallRange *ranges, guint n,
                 const Problem *p);
 
-/* The calls of a problem that has numbers. */
+/* Makes the calls of a problem whose kinds are numbered. */
 void kinds_tell(Kinds *k, const Problem *p);
 
-/* kinds_number(), then kinds_tell(). */
+/* Calls kinds_number(), then kinds_tell(). */
 void kinds_find(Kinds *k, const Problem *p, NodeModel *model);
 
 void kinds_clear(Kinds *k);

@@ -10,8 +10,8 @@
 #define WALK_MAX_STATES (1 << 15)
 
 /* Stamps are coarse if all are multiples of STAMPS_COARSE ns, or of a tenfold up to
- * STAMPS_COARSEST: no node calls another so soon after its cause, so finer stamps tell their
- * order. STAMPS_ENOUGH calls show it: exact stamps do not look so by chance. */
+ * STAMPS_COARSEST. Finer stamps give the order, as no node calls another so soon after the cause.
+ * STAMPS_ENOUGH calls are needed, as exact stamps do not look coarse by chance then. */
 #define STAMPS_COARSE   10000
 #define STAMPS_COARSEST 1000000000
 #define STAMPS_ENOUGH   8
@@ -25,11 +25,11 @@
 #define LEARNING_ROUNDS 10.0
 /* Rounds of beliefs that learn from calm parents alone; later ones learn from all. */
 #define CALM_ROUNDS     14
-/* Rounds after which the progress display says that half of learning is done. */
+/* Rounds after which the progress display shows half of learning as done. */
 #define HALF_THE_ROUNDS 40.0
 
-/* Sets of callees that look at one event; kinds of parents, or callees, above which no numbers of
- * calls are guessed. */
+/* Passes over the events of a node after which numbers of calls are no longer searched. Kinds of
+ * parents, or callees, above which no numbers of calls are guessed. */
 #define NUMBERS_WORK  1000
 #define NUMBERS_KINDS 256
 
@@ -43,8 +43,8 @@
 #define WORKER_KINDS 8
 /* Consecutive calls into a node that are learned from together. */
 #define WORKER_BLOCK 64
-/* Calls into a node, where it is busiest, and pairs of a call out of it and a candidate, that are
- * looked at. */
+/* Calls into a node that are looked at, where the node is busiest. Pairs of a call out of the node
+ * and a candidate that are looked at. */
 #define WORKER_CALLS 2048
 #define WORKER_PAIRS (1 << 18)
 /* Numbers of workers that are each tried; beyond, in steps of an eighth. */
@@ -89,12 +89,12 @@
 /* Classes above which pairs of two classes are not counted. */
 #define MOST_MIXED   256
 
-/* Event loops: inputs before an output that may trigger it, and the likeliest of them that say
- * what its parent is. */
+/* Event loops: inputs before an output that may trigger it, and the likeliest triggers, which
+ * decide its parent. */
 #define LOOP_REACH    64
 #define LOOP_TRIGGERS 6
-/* Outputs of a node that is looked at, in blocks; LOOP_PART, a divisor of a block, of them are
- * looked at together or not at all. */
+/* A node with more than LOOP_MOST outputs is not tried as an event loop. Outputs are run in blocks.
+ * LOOP_PART divides a block; the outputs of a part are looked at together or not at all. */
 #define LOOP_MOST     (1 << 18)
 #define LOOP_BLOCK    2048
 #define LOOP_PART     256

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  *
- * The model of a node: what joint inference learned of it. It holds the kinds of calls
- * into and out of the node, the walks of its parents, the bounds (delays from a parent's entry and
- * to its reply) and other evidence. It names nothing of the trace, so it can outlive that.
+ * The model of a node: what joint inference learned about the node. It holds the kinds of calls
+ * into and out of the node, and the walks of its parents. It also holds the bounds (delays from a
+ * parent's entry and to its reply) and other evidence. It names nothing of the trace, so it can
+ * outlive the trace.
  */
 #ifndef RAVEL_NODE_MODEL_H
 #define RAVEL_NODE_MODEL_H
@@ -29,11 +30,12 @@ void call_kinds_clear(CallKinds *k);
 void call_kinds_find(CallKinds *k, guint32 *kind, const guint16 *label, const guint16 *sizes,
                      guint32 n);
 
-/* Which sizes tell kinds apart, and whether labels do not: a set of flags. */
+/* Which sizes distinguish kinds, and whether labels do not: a set of flags. */
 enum { BY_CALL_SIZE = 1, BY_RETURN_SIZE = 2, NOT_BY_LABEL = 4 };
 
-/* The kind of a call among those that there are; NO_KIND if there is none like it. most, and where
- * it has sizes: else the one that most calls with this node have, or most of all. */
+/* The known kind of a call. If it is not known, the kind without its sizes; then the kind without
+ * its label, too. If there is none either, and most is set or the call has sizes: the most frequent
+ * kind of the node, or of all. Otherwise NO_KIND. */
 guint32 call_kinds_look_up(const CallKinds *k, guint32 node, guint16 label, guint16 sizes,
                            gboolean most);
 
@@ -41,15 +43,15 @@ guint32 call_kinds_look_up(const CallKinds *k, guint32 node, guint16 label, guin
 
 struct NodeModel {
         CallKinds in, out;
-        guint8 sizes;      /* which of them tell kinds apart; or NOT_BY_LABEL */
+        guint8 sizes;      /* which of them distinguish kinds; or NOT_BY_LABEL */
         guint32 n_callees; /* kinds of callees that the walks have room for; 0: none yet */
         guint32 n_known;   /* calls into the node when learning began */
         guint32 n_parents; /* parents counted since; old ones count half */
         guint32 n_new;     /* counted parents not learned from yet */
 
         /* For find_parents_by_model(): the mean lifetime of calls into the node, and the length of
-         * parts, a power of two, ns; 0: it cannot. And the callees whose calls nobody made
-         * (roots.h), ascending. */
+         * parts, a power of two, ns; 0: the model cannot decide. root: the callees whose calls have
+         * no parent (roots.h), ascending. */
         gint64 life, part;
         guint32 *root;
         guint32 n_roots;
@@ -63,44 +65,44 @@ struct NodeModel {
         DelayDensities bounds;
         guint32 *enter_row, *reply_row;
 
-        EvidenceSet evidence; /* what other evidence says; see evidence.h */
+        EvidenceSet evidence; /* other evidence; see evidence.h */
 };
 
-/* To bytes; or back, into an empty model. */
+/* Writes to bytes, or reads from bytes into an empty model. */
 void node_model_bytes(NodeModel *h, const EvidenceKind *const *table, Bytes *b);
 
 /* Makes an empty model. */
 void node_model_init(NodeModel *h);
 void node_model_clear(NodeModel *h); /* frees all that it holds */
 
-/* Clears one, which becomes another; that is freed. */
+/* Clears `to` and moves `from` there. Frees `from`. */
 void node_model_move(NodeModel *to, NodeModel *from);
 
-/* Forgets the walks and makes room for new ones, of the known kinds and of more_callees callees
- * more. Makes what is known of the kinds of evidence in a table, of which nothing is known yet. */
+/* Forgets the walks and makes room for new ones, of the known kinds and of more_callees more
+ * callees. Makes the evidence of a table, which knows nothing yet. */
 void node_model_start(NodeModel *h, guint32 more_callees, const EvidenceKind *const *table);
 
-/* What all delays are multiples of, ns; 0: they are exact. Of each problem, before it is learned
- * from. */
+/* Sets the resolution of delays, ns; 0: they are exact. To be called for each problem, before it is
+ * learned from. */
 void node_model_set_resolution(NodeModel *h, gint64 resolution);
 
-/* Makes empty walks in place of those that there are, which the caller keeps. */
+/* Makes empty walks. The caller keeps the present ones. */
 void node_model_renew_walks(NodeModel *h);
 
 /* Whether the walks have room for the known kinds. Makes room for new callers. */
 gboolean node_model_fit(NodeModel *h);
 
-/* Makes a kind of calls into the node for all that are like none of the others, the last one. */
+/* Makes the last kind of calls into the node, for all calls that are of no other kind. */
 void node_model_add_other(NodeModel *h);
 
-/* Keeps the counts of n parents more, for later steps to learn from. Counts are halved after every
- * few thousand parents. learned: the model has learned from all of them. */
+/* Keeps the counts of n more parents, for later steps to learn from. Counts are halved after every
+ * few thousand parents. learned: the model has learned from all of these parents. */
 void node_model_keep(NodeModel *h, guint32 n, gboolean learned);
 
 /* Whether n parents more make enough new ones to learn again. */
 gboolean node_model_are_stale(const NodeModel *h, guint32 n);
 
-/* Holds parents to these numbers, which it takes over. Resets the walks. */
+/* Takes over these numbers of calls, which parents are held to from now on. Resets the walks. */
 void node_model_tell_numbers(NodeModel *h, CallNumbers *numbers);
 
 #endif

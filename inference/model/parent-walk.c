@@ -187,9 +187,9 @@ static gboolean step_breaks(const ParentWalk *w, guint32 state, guint32 event)
         return call_numbers_break_by_call(w->numbers, key_caller(key), made, event);
 }
 
-/* Learns the probability of a step and its row of densities. A full state takes one event and a
- * fiftieth of all off the count: a step seen so rarely often is an error of the assignment, which
- * would feed itself. */
+/* Learns the probability of a step and its row of densities. A full state takes one event, and a
+ * fiftieth of all its events, off the count. A step that is seen so rarely is often an error of the
+ * assignment. It would reinforce itself. */
 static void learn_step(const ParentWalk *w, WalkStep *s)
 {
         double seen = (double)s->count / DENSITY_COUNT;

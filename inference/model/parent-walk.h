@@ -1,19 +1,22 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  *
  * The walk of a parent, a call into the node: it starts, makes calls, sees them return, and
- * replies. Each of these is an event. The state of a walk is the parent's kind (its caller, here),
- * the latest event, and for each callee how many calls have returned and how many are open, up to
- * three. For each state the model learns how probable each next event is, and the density of its
- * delay since the latest event. Returns have no delay, as the node does not decide when they come.
+ * replies. Each of these is an event. The state of a walk has the parent's kind (its caller, here)
+ * and the latest event. For each callee it also has how many calls have returned and how many are
+ * open, up to three. For each state the model learns the probability of each next event, and the
+ * density of its delay since the latest event. Returns have no delay, as the node does not decide
+ * when they come.
  *
- * So a walk says how likely a parent made exactly these children. Optional, repeated, serial and
- * parallel calls all come out of the counts.
+ * So a walk gives the likelihood that a parent made exactly these children. Optional, repeated,
+ * serial and parallel calls all follow from the counts.
  *
  * A parent that waits for a worker before it starts (workers.h) begins in a state of its own. It
- * leaves that state by starting, an event that has no delay either; or, out of turn, by any other.
+ * leaves that state by starting, an event that has no delay either. If it is served out of turn, it
+ * leaves the state by any other event.
  *
- * A step is a state and the event that leaves it. A step that was rarely seen backs off to the same
- * step of a more general state: caller and latest event; and that to a state of nothing at all.
+ * A step is a state and the event that leaves it. A rarely seen step backs off to the same step of
+ * a more general state, which has caller and latest event alone. That step backs off to a state
+ * that has nothing.
  *
  * Logarithms are in 1/LOG_UNIT.
  */
@@ -98,11 +101,11 @@ void parent_walk_clear(ParentWalk *w);
 /* Copies all but survival, which is learned when it is needed. to is not initialised yet. */
 void parent_walk_copy(ParentWalk *to, const ParentWalk *w);
 
-/* Events by which a parent would make more calls than these numbers say, or fewer, become
- * improbable from the next learning on. They are borrowed. */
+/* Sets numbers of calls. Events by which a parent would make more or fewer calls become improbable
+ * from the next learning on. The numbers are borrowed. */
 void parent_walk_set_numbers(ParentWalk *w, const CallNumbers *numbers);
 
-/* Whether they count from the next learning on. */
+/* Sets whether these numbers count from the next learning on. */
 void parent_walk_hold(ParentWalk *w, gboolean hold);
 
 /* How far the walk of a parent has come. */
@@ -125,13 +128,14 @@ WalkPlace parent_walk_take(ParentWalk *w, WalkPlace at, gint64 time);
 WalkPlace parent_walk_call(ParentWalk *w, WalkPlace at, guint32 callee, gint64 time);
 WalkPlace parent_walk_return(ParentWalk *w, WalkPlace at, guint32 callee, gint64 time);
 
-/* The hazard of a call: log of the rate, per ns, at which a parent calls callee now if it has done
- * nothing since at.latest; whatever numbers say, as of calls given one by one a parent that was
- * given another's would leave its own to a third. Needs parent_walk_learn_survival() first. */
+/* The hazard of a call: the log of the rate, per ns, at which a parent calls callee now. The parent
+ * has done nothing since at.latest. Numbers of calls are ignored: where calls are assigned one by
+ * one, one wrong call would push the parent's own call to a third parent. Needs
+ * parent_walk_learn_survival() first. */
 gint32 parent_walk_hazard(ParentWalk *w, WalkPlace at, guint32 callee, gint64 time);
 
-/* Events are numbered: a call to callee is callee, its return n_callees + callee, the reply
- * 2 * n_callees, the start of a parent that waited 2 * n_callees + 1. */
+/* Events are numbered. A call to callee has the number callee, and its return n_callees + callee.
+ * The reply has 2 * n_callees. The start of a parent that waited has 2 * n_callees + 1. */
 static inline guint64 parent_walk_key(guint32 state, guint32 event)
 {
         return (guint64)state << 32 | event;
@@ -179,9 +183,9 @@ static inline const WalkEntry *parent_walk_log(ParentWalk *w, guint32 state, gui
 /* The entry that a step would have if it were added. */
 WalkEntry parent_walk_foresee(ParentWalk *w, guint32 state, guint32 event);
 
-/* Learning, in this order: halve the counts (fade) or drop all but the kept ones (forget); count
- * steps by their shares, with the bin of the delay or NO_DELAY; make probabilities and densities of
- * the counts (learn). */
+/* Learning, in this order. First halve the counts (fade), or drop all but the kept ones (forget).
+ * Then count steps by their shares, with the bin of the delay or NO_DELAY. Then make probabilities
+ * and densities from the counts (learn). */
 void parent_walk_fade(ParentWalk *w);
 void parent_walk_forget(ParentWalk *w);
 void parent_walk_count(ParentWalk *w, guint32 step, guint bin, double share);
@@ -190,8 +194,8 @@ void parent_walk_learn(ParentWalk *w);
 /* Keeps all counts so far for later learning; half: half of them. */
 void parent_walk_keep(ParentWalk *w, gboolean half);
 
-/* How many states and steps there are. A walk that was used since, and learned nothing, is as it
- * was again once those that were added are taken back. */
+/* The numbers of states and steps. parent_walk_take_back() drops the states and steps that were
+ * added since. A walk that has learned nothing since is then unchanged. */
 typedef struct {
         guint32 n_states, n_steps;
 } WalkSize;
@@ -203,7 +207,7 @@ static inline WalkSize parent_walk_size(const ParentWalk *w)
 
 void parent_walk_take_back(ParentWalk *w, WalkSize size);
 
-/* To bytes; or back, into what is not initialised yet. */
+/* Writes to bytes, or reads from bytes into a walk that is not initialised yet. */
 void parent_walk_bytes(ParentWalk *w, Bytes *b);
 
 /* Learns the survival of states, for parent_walk_hazard(). */

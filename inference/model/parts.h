@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  *
- * The parts in which the parents of very many calls are found, so that memory never holds the
- * beliefs on all of them.
+ * The parts in which the parents of very many calls are found, so that memory never holds all their
+ * beliefs.
  */
 #ifndef RAVEL_PARTS_H
 #define RAVEL_PARTS_H
@@ -15,7 +15,7 @@ typedef struct {
         guint32 first_in; /* calls into the node before it have replied by then */
 } Part;
 
-/* Finds first_in of a part, which is no less than that of the part before, if any. */
+/* Finds first_in of a part. It is at least the first_in of the previous part, if any. */
 void part_find_open(const NodeProblem *node, gint64 window, const Part *before, Part *part);
 
 /* The mean lifetime of calls into the node. */
@@ -24,18 +24,18 @@ gint64 parts_mean_life(const NodeProblem *node);
 /* The length of parts for a model of this problem, a power of two, ns. n_candidates: by call. */
 gint64 parts_length(const NodeProblem *node, const guint32 *n_candidates, gint64 life);
 
-/* Finds the part that begins at a call by time alone: one of that length, counted from 1970, or a
- * half of it, or a half of that. */
+/* Finds the part that begins at a call, by time alone. Times since 1970 are divided into parts of
+ * this length. A part with too many beliefs is halved, again if need be. */
 Part part_find_by_time(const NodeProblem *node, const guint32 *n_candidates, gint64 life,
                        gint64 length, guint32 at);
 
 /* Finds the part that begins at a call. */
 Part part_find(const NodeProblem *node, const guint32 *n_candidates, gint64 life, guint32 at);
 
-/* The first call out of the node from one on that starts at a time or later. */
+/* The first call out of the node, from call `from` on, that starts at a time or later. */
 guint32 parts_first_from(const NodeProblem *node, guint32 from, gint64 time);
 
-/* The number of candidates of the calls from one to another, without that. */
+/* The number of candidates of the calls from one to another, the latter excluded. */
 gsize parts_beliefs(const guint32 *n_candidates, guint32 from, guint32 to);
 
 #endif

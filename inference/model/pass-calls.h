@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  *
- * Keeps little of the calls of a node in memory, where they come from big_renew_in_file():
- * in_files.
+ * Keeps few of a node's calls in memory, if they come from big_renew_in_file(): in_files.
  */
 #ifndef RAVEL_PASS_CALLS_H
 #define RAVEL_PASS_CALLS_H
@@ -9,7 +8,7 @@
 #include "base/big-memory.h"
 #include "inference/inference.h"
 
-/* What of them lies in files takes no memory until it is looked at again. */
+/* Frees the memory of calls that lie in files, until they are looked at again. */
 static inline void node_problem_put_away(const NodeProblem *p)
 {
         if (!p->in_files)
@@ -18,7 +17,7 @@ static inline void node_problem_put_away(const NodeProblem *p)
         big_put_away(p->out, p->n_out * sizeof *p->out);
 }
 
-/* Who goes through calls in about their order says so of each. */
+/* To be called for each call by a loop that goes through calls in about their order. */
 static inline void node_problem_pass(const NodeProblem *p, guint32 i)
 {
         enum { EACH = 1 << 15 };

@@ -9,7 +9,7 @@
 /* --- candidates ------------------------------------------------------------ */
 
 /* Keeps the candidates that are open even without the skew window, if there are any. Clocks are
- * corrected as far as they can be, and a candidate that is open only by the window would train the
+ * already corrected as far as possible. A candidate that is open only by the window would train the
  * model on delays that do not exist. Returns how many are left. */
 static guint32 drop_unlikely(Candidates *c, const CallOut *child, gint64 tie, guint32 n_found)
 {

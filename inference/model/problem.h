@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  *
- * The problem: which calls of a node are looked at, who may have made each of them, and which are
+ * The problem: which calls of a node are looked at, which candidates each has, and which calls are
  * learned from.
  */
 #ifndef RAVEL_PROBLEM_H
@@ -16,13 +16,13 @@ typedef struct Problem {
         gint64 resolution;   /* of the stamps, ns; 0: they are exact */
         guint n_rounds;      /* of learning that were done */
         guint32 n_stretches; /* one stretch of parents in n_stretches trains the model */
-        guint32 times;       /* the node has so many times the parents that train it, about */
+        guint32 times;       /* all parents per training parent, about */
         gint64 *start;       /* by call into the node: when a worker took it: its entry, or later by
                                 evidence, ns. joint_find_starts() */
         guint64 *concurrency; /* by call into the node; see concurrency.h */
         guint32 *output;      /* by call out, then by call into the node: the number of its start or
                                  reply among the outputs, by time */
-        guint64 calm[CALM_ROUNDS]; /* by round of learning: the greatest of a calm parent */
+        guint64 calm[CALM_ROUNDS]; /* by round: the greatest concurrency of a calm parent */
 
         gsize *candidates;  /* by call out: its first candidate; one more ends the last call's */
         guint32 *candidate; /* indices of calls into the node, ascending for each call */
@@ -79,8 +79,8 @@ static inline gboolean is_new(const Problem *p, guint32 parent)
         return reply >= p->from && reply < p->before;
 }
 
-/* By how much a call into the node may come after a call out of it and still be its parent: stamps
- * that are equal since they are coarse are in no order, ns. */
+/* The time by which a call into the node may come after a call out of the node and still be its
+ * parent, ns. Equal stamps are in no order if stamps are coarse. */
 static inline gint64 problem_tie(const Problem *p)
 {
         return p->resolution > 0;
@@ -95,40 +95,39 @@ static inline gboolean problem_waited(const Problem *p, guint32 parent)
 /* The number of new training parents. */
 guint32 problem_n_new(const Problem *p);
 
-/* Decides which calls are learned from. anew: all. Else those from node->from on, and older calls
- * are dropped from the problem. */
+/* Decides which calls are learned from. anew: all. Otherwise the calls from node->from on, and
+ * older calls are dropped from the problem. */
 void problem_find_view(Problem *p, gboolean anew);
 
-/* Finds the resolution of the stamps: the power of ten of which all times between two of them are
- * multiples. Below STAMPS_COARSE 0. Too few of them leave it
- * at what was known before. */
+/* Finds the resolution of the stamps: the greatest power of ten that divides all times between
+ * them. It is 0 below STAMPS_COARSE. If there are too few stamps, it stays as known. */
 void problem_find_resolution(Problem *p, gint64 known);
 
-/* Counts the candidates of each call. Returns how many they are together. */
+/* Counts the candidates of each call. Returns their sum. */
 gsize problem_count_candidates(const Problem *p, Candidates *open, guint32 *n_candidates);
 
 /* Finds the candidates of calls from first to end - 1. Calls into the node before first_in have
  * replied by then. to_learn: only for calls with a training parent among their candidates. */
 void problem_find_candidates(Problem *p, Candidates *open, guint32 first_in, guint32 first,
                              guint32 end, gboolean to_learn);
-/* Leaves out the candidates that are not to be kept. keep: by candidate. */
+/* Drops the candidates for which keep is 0. keep: by candidate. */
 void problem_keep_candidates(Problem *p, const guint8 *keep);
 void problem_drop_candidates(Problem *p);
 
-/* Finds the concurrency of each call into the node; and which is calm, by these or, where there is
- * no room for them in the problem, by their own. */
+/* Finds the concurrency of each call into the node. problem_find_calm() finds which are calm. If
+ * the problem has no room for concurrencies, it computes them for itself. */
 void problem_find_concurrency(Problem *p);
 void problem_find_calm(Problem *p);
 
 /* Reports progress at a node: the share of its time that has passed. */
 void problem_done(const Problem *p, double share);
 
-/* The share of a node's time that learning takes, for problem_done(): of a problem that is learned
- * from, or the whole one. */
+/* The share of a node's time that learning takes, for problem_done(). The problem is the one that
+ * is learned from, or the whole one. */
 double problem_learnt(const Problem *p);
 
-/* Reports progress: one round of learning more is done. Nobody knows how many there will be, as
- * tries end when they are hopeless; so the share rises less and less. */
+/* Reports one more round of learning. The number of rounds is not known in advance, as hopeless
+ * tries end early. So the share rises less and less. */
 void problem_round_done(Problem *p);
 
 /* Numbers the outputs of the node, its calls and its replies, in order of time. */
@@ -137,8 +136,9 @@ void problem_order_outputs(Problem *p);
 /* Makes room for what is known by call. p->node is set, its calls are those looked at. */
 void problem_init(Problem *p);
 
-/* The problem of the calls from first to end - 1, whose candidates are found (first_in: as before),
- * and of their candidates. slice gets the node problem, a part of the whole one. */
+/* The problem of the calls from first to end - 1, whose candidates are found, and of these
+ * candidates. Calls into the node before first_in have replied by then. slice gets the node
+ * problem, a part of the whole one. */
 Problem problem_narrow(const Problem *whole, NodeProblem *slice, Candidates *open, guint32 first_in,
                        guint32 first, guint32 end);
 void problem_clear(Problem *p);

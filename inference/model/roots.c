@@ -5,7 +5,7 @@
 
 /* The calls to one callee. */
 typedef struct {
-        guint32 n, n_without; /* calls, and those that have no candidate */
+        guint32 n, n_without; /* calls; calls that have no candidate */
         gint64 duration;      /* of all together, ns */
         gboolean roots;       /* all of them are */
 } Edge;
@@ -38,7 +38,8 @@ static double busy_share(const NodeProblem *p, gint64 duration)
         return to > from ? (double)busy / (double)(to - from) : 0;
 }
 
-/* Where most calls have no candidate, and accident gives one to half of the others or more. */
+/* Whether the calls of an edge are roots: most have no candidate, and accident explains half of the
+ * others or more. */
 static gboolean are_roots(const NodeProblem *p, const Edge *edge)
 {
         guint32 n_with = edge->n - edge->n_without;

@@ -91,8 +91,8 @@ static void add_pair(ServedPairs *pairs, const Output *first, const Output *seco
         pairs->expected += share;
 }
 
-/* Of a pair of one class: the probability, by delays, that the one with the later trigger comes
- * first; 0 where it had not come when the first one was made. */
+/* The probability, by delays, that a pair of one class is inverted: the output with the later
+ * trigger comes first. It is 0 if the later trigger comes after the first output. */
 static double inverted_of_same(DelayDensities *delays, const Output *first, const Output *second)
 {
         const float *density = delay_densities_row(delays, second->row);
@@ -106,8 +106,8 @@ static double inverted_of_same(DelayDensities *delays, const Output *first, cons
         return late < first->time ? inverted / (in_order + inverted) : 0;
 }
 
-/* By row of densities: the probabilities of a shorter delay, by bin, once they were asked for; else
- * NULL. */
+/* The probabilities of a shorter delay, by row of densities and bin. A row is NULL until it is
+ * used. */
 typedef struct {
         DelayDensities *delays;
         float **row;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  *
- * The tuned numbers of joint inference, a field each (tuning.def says what they mean).
+ * The tuned numbers of joint inference, a field each (their meaning is in tuning.def).
  */
 #ifndef RAVEL_TUNING_H
 #define RAVEL_TUNING_H
@@ -22,8 +22,8 @@ typedef struct {
 /* The one set of numbers of a process. Only tuning_set() writes it, before inference begins. */
 extern Tuning tuning;
 
-/* Sets a field from "field=value". FALSE with the error set if there is no such field, or the value
- * is no number, or not a whole one where the field is. */
+/* Sets a field from "field=value". Returns FALSE, with the error set, for an unknown field or a
+ * value that is no number. The number must be whole if the field is. */
 gboolean tuning_set(const char *assignment, GError **error);
 
 #endif

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  *
- * Weights of evidence (Good, 1950): what each source of evidence says of a candidate of a call, for
- * people who ask why the call has another parent. The weight is by how many nats the log likelihood
- * of the assignment changes if the candidate gets the call by one move of the Markov chain
- * (moves.h), the likeliest: the call alone, or with an exchange of other calls between it and the
- * parent. All others keep their calls. So a source makes the candidate e^weight times as likely as
- * the parent. A call that moves alone mostly leaves two families that no parent has, which says
- * nothing of the candidate.
+ * Weights of evidence (Good, 1950): how strongly each source of evidence supports a candidate of a
+ * call. They are for people who ask why the call has another parent. The weight, in nats, is the
+ * change of the assignment's log likelihood if one move of the Markov chain gives the candidate the
+ * call (moves.h). The move is the likeliest one: the call alone, or with an exchange of other calls
+ * between candidate and parent. All other parents keep their calls. So a source makes the candidate
+ * e^weight times as likely as the parent. A move of the call alone mostly leaves two improbable
+ * families, which is no evidence about the candidate.
  *
- * Sources are the delays and the events of walks, workers, serving order, and from WEIGHT_ROWS on
- * the rows of the evidence table. What they say adds up to what the chain goes by.
+ * The sources are the delays and the events of walks, workers, serving order, and from WEIGHT_ROWS
+ * on the rows of the evidence table. Their weights add up to the ratio that the chain uses.
  */
 #ifndef RAVEL_WEIGHTS_H
 #define RAVEL_WEIGHTS_H
@@ -31,7 +31,7 @@ typedef struct {
         float weight[WEIGHTS_MOST]; /* by source, nats; of the parent that the call has 0 */
 } CandidateWeights;
 
-/* The source with this name: one of the first four, or a row, which the table has. */
+/* The source with this name: one of the first four, or a row of the table. */
 guint weight_source(const char *name);
 
 #endif

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  *
- * Workers: a node has n threads or processes, and calls into it wait in a queue, first in first
- * out, until one of them is free. A reply frees a worker. The packets tell who has replied, so they
- * tell the queue, too, whoever made which call out of the node: call i (of all, by enter, from 0)
- * starts when it enters or at the reply with number i - n (of all, by time), whichever is later.
+ * Workers: a node has n threads or processes. Calls into the node wait in a queue, first in first
+ * out, until a worker is free. A reply frees a worker. The packets show the replies, so they
+ * determine the queue, whatever the parents of the calls out are. Call i (of all, by enter, from 0)
+ * starts when it enters, or at reply i - n (of all, by time), whichever is later.
  */
 #ifndef RAVEL_WORKERS_H
 #define RAVEL_WORKERS_H
@@ -17,7 +17,7 @@ typedef struct {
         gboolean rejected; /* a queue was rejected by the parents found with it */
 } Workers;
 
-/* Takes a number for the truth; 0: no bound. */
+/* Supposes this number of workers; 0: no bound. */
 void workers_suppose(Workers *w, const NodeProblem *node, guint32 n);
 
 /* The problem has ended: the number stays. */

@@ -97,9 +97,9 @@ static void learn_bounds(Joint *j, guint32 *weight, guint rounds)
         }
 }
 
-/* How much the children that a parent was given so far speak against one child more: two for each
- * child to the same callee, and one if a child has not returned yet. last is by parent: its latest
- * child. before is by child: the previous child of the same parent. */
+/* How much the children that a parent has so far weigh against one child more. Each child to the
+ * same callee counts two. A child that has not returned yet adds one in all. last is by parent: its
+ * latest child. before is by child: the previous child of the same parent. */
 static guint32 count_against(const Joint *j, guint32 child, guint32 parent, const guint32 *last,
                              const guint32 *before)
 {
@@ -113,8 +113,8 @@ static guint32 count_against(const Joint *j, guint32 child, guint32 parent, cons
         return 2 * same + waits;
 }
 
-/* Gives each call, in order of start, to the candidate with the greatest weight, discounted by what
- * speaks against it. */
+/* Gives each call, in order of start, to the candidate with the greatest weight. The weight is
+ * discounted by count_against(). */
 static void assign_by_bounds(Joint *j, guint rounds)
 {
         guint32 n_out = j->problem->node->n_out, n_in = j->problem->node->n_in;
@@ -196,8 +196,8 @@ static void advance(Joint *j, Way *p, const guint32 *later, gint64 time)
                                            j->kinds->calls[p->open].end);
 }
 
-/* Gives each call, in order of start, to the candidate with the greatest hazard of making it now,
- * given the children that it got before, times the density of the delay until its reply. */
+/* Gives each call, in order of start, to the likeliest candidate. Its score is the hazard of making
+ * the call now, given its earlier children, times the density of the delay until its reply. */
 void joint_assign_in_time(Joint *j)
 {
         guint32 n_in = j->problem->node->n_in, n_out = j->problem->node->n_out;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  *
- * The assignments that learning begins with: by delays since a parent's entry and until its reply
- * alone; and in order of time, by what a parent has done so far.
+ * The assignments that learning begins with. One goes by delays alone: since a parent's entry and
+ * until its reply. The other goes in order of time, by what a parent has done so far.
  */
 #ifndef RAVEL_ASSIGN_H
 #define RAVEL_ASSIGN_H
@@ -9,14 +9,15 @@
 #include "inference/model/joint.h"
 #include <glib.h>
 
-/* Assign each child: to the candidate that the bounds alone favour; or, in order of time, to the
- * candidate with the greatest hazard. The first assignment is the true one where it is told. */
+/* Assigns each child to the candidate that the bounds alone favour. Where the truth is known, the
+ * assignment is the true one. */
 void joint_assign_first(Joint *j);
-/* The first assignment again, by bounds that are learned anew in so many rounds. */
+/* Assigns by bounds again. They are learned anew, in this number of rounds. */
 void joint_assign_anew(Joint *j, guint rounds);
+/* Assigns each child, in order of time, to the candidate with the greatest hazard. */
 void joint_assign_in_time(Joint *j);
 
-/* The share of each candidate of a call by the bounds that were learned last alone. share: by
+/* The share of each candidate of a call, by the bounds alone as they were last learned. share: by
  * candidate. */
 void joint_share_by_bounds(const Joint *j, float *share);
 

@@ -29,8 +29,8 @@ void joint_make_beliefs(Joint *j)
 
 /* --- beliefs --------------------------------------------------------------- */
 
-/* Whether a call was sent together with the one before, of the same parent: on its connection, with
- * the same stamp. */
+/* Whether a call was sent together with the previous call of the same parent: on the same
+ * connection, with the same stamp. */
 static gboolean comes_along(const Joint *j, guint32 before, guint32 call, guint32 parent)
 {
         const CallOut *out = j->problem->node->out;
@@ -76,7 +76,7 @@ static inline double taken_by(const Joint *j, const Belief *belief)
         return MIN(belief->rate / j->beliefs->total[belief->child], tuning.most_taken);
 }
 
-/* The ratio of a candidate by an event loop, while one is supposed. */
+/* The ratio of a candidate by an event loop, while the node is supposed to be one. */
 static double said_by_loop(const Joint *j, guint32 parent, guint32 child)
 {
         const ServingOrder *order = &j->model->evidence.order;
@@ -99,9 +99,9 @@ static inline double total_of(const Joint *j, guint32 parent, guint32 child, gbo
                 said_by_loop(j, parent, child));
 }
 
-/* Updates the messages of one parent: its families are as likely as the model says and as the other
- * parents' messages leave its children to it (formula 3 of docs/model.md). Gives up beliefs with
- * shares below negligible. decide: sharpens the messages. */
+/* Updates the messages of one parent (formula 3 of docs/model.md). The likelihood of a family is
+ * that of the model times what the other parents' messages leave to this parent. Gives up beliefs
+ * with shares below negligible. decide: sharpens the messages. */
 static void update_beliefs(Joint *j, guint32 parent, gboolean count, double negligible,
                            gboolean decide)
 {
@@ -177,8 +177,8 @@ static gboolean is_contested(const Joint *j, guint32 parent)
         return FALSE;
 }
 
-/* A parent whose beliefs cannot change is still updated where evidence looks at outputs, as the
- * ratios of the other outputs depend on it. */
+/* A parent whose beliefs cannot change is still updated where evidence looks at outputs: the ratios
+ * of the other outputs depend on it. */
 void joint_update_all(Joint *j, gboolean decide)
 {
         gboolean ordered = serving_order_counts(&j->model->evidence.order);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  *
  * Belief propagation (Pearl, 1982; for data association Williams and Lau, 2014) between the parents
- * of a node's calls. Each parent sends each child that it may have made a message: the rate at
- * which it would make that child then, given what the messages of the other parents leave it.
+ * of a node's calls. Each parent sends a message to each child that it may have made. The message
+ * is the rate at which the parent would make that child then, given the other parents' messages.
  * Messages depend on messages, so they are updated in rounds, parent by parent.
  */
 #ifndef RAVEL_BELIEFS_H
@@ -25,8 +25,8 @@ typedef struct Beliefs {
         double negligible;   /* a belief with a smaller share is given up */
 } Beliefs;
 
-/* Makes one belief for each candidate, ordered by parent; sets the beliefs to what the assignment
- * says. */
+/* joint_make_beliefs() makes one belief for each candidate, ordered by parent.
+ * joint_start_beliefs() sets the beliefs from the assignment. */
 void joint_make_beliefs(Joint *j);
 void joint_start_beliefs(Joint *j);
 void beliefs_clear(Beliefs *b);
@@ -34,8 +34,8 @@ void beliefs_clear(Beliefs *b);
 /* Sums up the beliefs of each call again, so that rounding errors do not add up. */
 void joint_sum_beliefs(Joint *j);
 
-/* Updates the beliefs of training parents. The model counts what new parents with a concurrency of
- * at most calm do. */
+/* Updates the beliefs of training parents. The model counts the steps of new parents with a
+ * concurrency of at most calm. */
 void joint_update_to_learn(Joint *j, guint64 calm);
 
 /* Updates the beliefs of all parents and gives up negligible ones. The model counts nothing.

@@ -18,10 +18,11 @@ typedef struct {
         Trigger of[LOOP_TRIGGERS];
 } Triggers;
 
-/* A call into the node enters, or a call out of it returns. */
+/* An input: a call into the node enters, or a call out of the node returns. */
 typedef struct {
         gint64 time;
-        guint32 call; /* index of the call out of the node; or n_out + that of the call into it */
+        guint32 call; /* index of a call out of the node; or n_out + index of a call into the node
+                       */
         guint32 kind;
 } Input;
 
@@ -32,8 +33,8 @@ typedef struct {
         guint32 end; /* the inputs before this one had come */
 } LoopOutput;
 
-/* Where the loop may be after an output: at an input that has triggered nothing yet, or that has
- * triggered an output. */
+/* Probabilities of where the loop is after an output: at an input that has triggered nothing yet,
+ * or at one that has triggered an output. */
 typedef struct {
         double fresh, used;
 } Place;
@@ -134,7 +135,8 @@ static inline gboolean is_heard_part(const EventLoop *l, guint32 o)
         return o < l->n_outputs && l->row[o / LOOP_PART] != NOT_HEARD;
 }
 
-/* Gives the parts room for their agreement. Returns for how many outputs. */
+/* Gives each part of the outputs room for its agreement. Returns the number of outputs that have
+ * room. */
 static gsize find_rows(EventLoop *l)
 {
         guint32 n_parts = l->n_outputs / LOOP_PART + 1;
@@ -203,7 +205,7 @@ static void loop_clear(EventLoop *l)
 
 /* --- whether an input and an output have one parent ---------------------------------- */
 
-/* By what is known so far of either. */
+/* The probability that an input and an output have one parent, by what is known so far. */
 static double agreement(const EventLoop *l, const Input *input, const LoopOutput *output)
 {
         const Problem *p = l->j->problem;
@@ -256,7 +258,7 @@ static void find_agreement(EventLoop *l)
 
 /* --- one output after the other ---------------------------------------------------------- */
 
-/* What one output may have been, given where the loop was before. */
+/* The ways in which the loop may have come to one output, given where it was before. */
 typedef struct {
         guint32 n;                 /* inputs, from Places.first on */
         double arrive[LOOP_REACH]; /* the probability to come to an input from others */
@@ -266,8 +268,8 @@ typedef struct {
         double stray;
 } Ways;
 
-/* How many of the first places are before the first in reach, or hardly one where the loop still
- * is. */
+/* The number of leading places to drop: places before the first in reach, and places where the loop
+ * hardly can be any more. */
 static guint32 n_left_behind(const Places *at, guint32 first)
 {
         guint32 n = MIN(first - at->first, at->n);
@@ -350,8 +352,8 @@ static void note_trigger(Triggers *t, guint32 input, double share)
         t->of[i - 1] = (Trigger){ input, (float)share };
 }
 
-/* rest: the likelihood of all later outputs, by the place after this one; becomes the likelihood of
- * this one, too, by the place before it. sum: what step_forward() returned. */
+/* rest: the likelihood of all later outputs, by the place after this one. It becomes the likelihood
+ * with this output included, by the place before it. sum: what step_forward() returned. */
 static void step_backward(EventLoop *l, guint32 o, const Places *before, const Ways *w, double sum,
                           Place *rest)
 {
@@ -378,8 +380,8 @@ static void step_backward(EventLoop *l, guint32 o, const Places *before, const W
         }
 }
 
-/* Goes back from places to those that begin so many inputs before. What is out of reach then counts
- * as the first place. Between two outputs more inputs may have come than are in reach. */
+/* Moves from places to the places that begin `shift` inputs earlier. Inputs out of reach then count
+ * as the first place. More inputs may come between two outputs than are in reach. */
 static void shift_places(Place *rest, guint32 shift)
 {
         Place first = rest[0];
@@ -390,7 +392,8 @@ static void shift_places(Place *rest, guint32 shift)
                 rest[i] = first;
 }
 
-/* Outputs from first to end - 1. at: where the loop is before; becomes where it is after. */
+/* Runs over the outputs from first to end - 1. at: where the loop is before them; becomes where it
+ * is after them. */
 static void run_block(EventLoop *l, guint32 first, guint32 end, Places *at)
 {
         g_autofree Places *before = g_new(Places, end - first);
@@ -480,7 +483,8 @@ static void add_shared(const Problem *p, guint32 from, const float *value, guint
                         m++;
 }
 
-/* In order of time: a call has the parent of its trigger. */
+/* Passes parents on from triggers to outputs, in order of time: a call has the parent of its
+ * trigger. */
 static void pass_on(EventLoop *l)
 {
         const Problem *p = l->j->problem;
@@ -514,7 +518,8 @@ static void pass_on(EventLoop *l)
         }
 }
 
-/* Tells the trigger of an output what is known of its parent. room: by candidate of the trigger. */
+/* Passes what is known about the parent of an output to its trigger. room: by candidate of the
+ * trigger. */
 static void tell(EventLoop *l, guint32 o, guint32 by, double share, float *room)
 {
         const Problem *p = l->j->problem;
@@ -531,7 +536,7 @@ static void tell(EventLoop *l, guint32 o, guint32 by, double share, float *room)
         scale(p, by, l->after, n);
 }
 
-/* And back. */
+/* Passes parents from outputs to triggers, in reverse order of time. */
 static void pass_back(EventLoop *l)
 {
         const Problem *p = l->j->problem;

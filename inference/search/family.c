@@ -35,7 +35,7 @@ void family_put_in(Family *f, guint32 call)
         f->child[i] = call;
 }
 
-/* Adds what other evidence says of each child by itself. */
+/* Adds the log ratio that other evidence gives each child by itself. */
 static void add_evidence(const Joint *j, Family *f)
 {
         const EvidenceSet *evidence = &j->model->evidence;
@@ -47,7 +47,8 @@ static void add_evidence(const Joint *j, Family *f)
                         evidence_call(evidence, j, f->parent, f->child[i], BY_ASSIGNMENT, TRUE));
 }
 
-/* The place of a parent before its first event, and what led there. */
+/* The place of a parent before its first event. Adds the log likelihood of its start, if it waited.
+ */
 static WalkPlace begin(const Joint *j, Family *f)
 {
         ParentWalk *w = &j->model->walk;

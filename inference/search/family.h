@@ -18,13 +18,13 @@ gboolean family_gather(const Joint *j, guint32 parent, Family *f);
 /* Finds the log likelihood of a family, and the outputs of its parent. */
 void family_walk(Joint *j, Family *f);
 
-/* Of a family that was walked, parts of its log likelihood, in 1/LOG_UNIT: that of its delays, and,
- * where its parent waited for a worker, that of its first event: that it was taken, or what it did
- * before. */
+/* Two parts of the log likelihood of a family that was walked, in 1/LOG_UNIT. The first is the part
+ * of its delays. The second is the part of the first event, for a parent that waited for a worker.
+ * That event is its start, or anything that it did before. */
 gint64 family_log_of_delays(Joint *j, const Family *f);
 gint64 family_log_of_start(Joint *j, const Family *f);
 
-/* Removes a child; adds one, for which there must be room. */
+/* Removes a child. Adds a child, for which there must be room. */
 void family_take_out(Family *f, guint32 call);
 void family_put_in(Family *f, guint32 call);
 
@@ -42,7 +42,7 @@ void joint_count_bounds(Joint *j, guint32 child, guint32 parent, guint32 count);
 /* The natural logarithm of the likelihood of the assignment. */
 double joint_log_of_assignment(Joint *j);
 
-/* The same without families of very many children, and the evidence is not told of it. */
+/* The same, without families of more than MOST_CHILDREN children. Serving order notes nothing. */
 double joint_log_of_families(Joint *j);
 
 #endif

@@ -14,7 +14,7 @@ struct Sampler {
         guint64 random;                /* state of the xorshift generator */
         gboolean learns;               /* only training parents take part */
         Evidence *swap[EVIDENCE_MOST]; /* evidence that depends on the other families */
-        Evidence *ties[EVIDENCE_MOST]; /* evidence that knows calls that hang together */
+        Evidence *ties[EVIDENCE_MOST]; /* evidence that knows calls that belong together */
         guint n_swap, n_ties;
         ServingOrder *order; /* NULL: it does not count */
         guint power;         /* likelihoods are raised to it */
@@ -71,7 +71,7 @@ static void settle(Sampler *c, const Family *f)
         c->log[f->parent] = f->log;
 }
 
-/* Tells other evidence of two families. If that changes the log likelihood by less than the
+/* Places two families in the other evidence. If that changes the log likelihood by less than the
  * threshold, undoes it and returns FALSE. */
 static gboolean accept_evidence(Sampler *c, const Family *f, gint64 threshold)
 {
@@ -140,7 +140,7 @@ static double chance_for(const Sampler *c, guint32 call, guint32 parent)
         return k == G_MAXSIZE ? -1 : chance_of(c, k);
 }
 
-/* Exchanges the parents of all calls that hang together with one. The ratio is that of
+/* Exchanges the parents of all calls that belong together with one. Returns the same ratio as
  * exchange_same(). */
 static double swap_block(Sampler *c, Evidence *e, Family f[2], guint32 call)
 {
@@ -155,7 +155,8 @@ static double swap_block(Sampler *c, Evidence *e, Family f[2], guint32 call)
         return b.n >= 2 && move_block(c->j, f, &b) ? backward / forward : 0;
 }
 
-/* The weight of the proposals to exchange one block, which the first family has, for the other. */
+/* The weight of the proposals that exchange one block, which the first family has, for the other.
+ */
 static double weight_of_exchange(const Sampler *c, const Family *has, const Family *other,
                                  const Block *a, const Block *b)
 {
@@ -184,8 +185,8 @@ static double weight_of_exchange(const Sampler *c, const Family *has, const Fami
         return weight;
 }
 
-/* Exchanges the calls that hang together with one for those that hang together with a call of the
- * other parent to the same callee. The ratio is that of exchange_same(). */
+/* Exchanges the block of a call for the block of a call of the other parent to the same callee. A
+ * block is all calls that belong together. Returns the same ratio as exchange_same(). */
 static double exchange_blocks(Sampler *c, Evidence *e, Family f[2], guint32 call)
 {
         const Joint *j = c->j;
@@ -244,7 +245,7 @@ static void propose(Sampler *c, guint32 call)
                 if (ratio == 0)
                         return;
                 break;
-        default: /* with all that hangs together with it, alone or in exchange */
+        default: /* with all calls that belong together with it, alone or in exchange */
                 ratio = how % 2 ? exchange_blocks(c, c->ties[how / 2 - 2], f, call)
                                 : swap_block(c, c->ties[how / 2 - 2], f, call);
                 if (ratio == 0)
@@ -267,7 +268,7 @@ static void propose(Sampler *c, guint32 call)
 
 /* --- the chain ---------------------------------------------------------------- */
 
-/* Finds the evidence that takes part, and tells it that a chain begins. */
+/* Finds the evidence that takes part, and begins a chain for it. */
 static void begin_evidence(Sampler *c)
 {
         EvidenceSet *all = &c->j->model->evidence;
@@ -286,8 +287,8 @@ static void begin_evidence(Sampler *c)
         }
 }
 
-/* Whether a call is worth drawing: not so much in doubt that the few drawings would tell nothing.
- * Where calls hang together they decide on many calls at once. */
+/* Whether a call is worth drawing. If it is too uncertain, the few drawings would show nothing.
+ * Where calls belong together, a drawing decides many calls at once, so all are worth it. */
 static gboolean is_worth_drawing(const Sampler *c, guint32 call)
 {
         const Problem *p = c->j->problem;
@@ -299,7 +300,8 @@ static gboolean is_worth_drawing(const Sampler *c, guint32 call)
                squares * squares * tuning.most_prior_drawings >= tuning.prior_drawings;
 }
 
-/* Finds the open calls: calls that are not certain, and worth it, or all. */
+/* Finds the open calls: uncertain calls that are worth drawing; or all uncertain calls. While
+ * learning: uncertain calls of training parents. */
 static void find_open(Sampler *c, gboolean all)
 {
         const Problem *p = c->j->problem;
@@ -347,7 +349,7 @@ void sampler_free(Sampler *c)
         g_free(c);
 }
 
-/* Tells evidence of a family that is in the assignment. */
+/* Places a family of the assignment in the evidence. */
 static void place_family(EvidenceSet *all, const Family *f)
 {
         if (all->order.watched)

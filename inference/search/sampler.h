@@ -4,8 +4,8 @@
  * likely as the walks of its parents and other evidence make it. A step gives one call, or a few,
  * to another parent.
  *
- * The chain corrects belief propagation, which takes the beliefs on a call as independent, and may
- * choose parents for two calls that do not go together.
+ * The chain corrects an error of belief propagation. Belief propagation takes the beliefs on a call
+ * as independent. It may choose parents for two calls that are unlikely together.
  */
 #ifndef RAVEL_SAMPLER_H
 #define RAVEL_SAMPLER_H
@@ -14,9 +14,9 @@
 
 #include "inference/model/joint.h"
 
-/* The drawings in which the Markov chain has a candidate as the parent of its call. A bit each. In
- * warm drawings an assignment is as likely as the model says; in cold ones its likelihood is raised
- * to a power, so that the best assignment stands out. */
+/* The drawings in which the Markov chain has a candidate as the parent of its call, a bit for each
+ * drawing. In warm drawings an assignment is as likely as the model makes it. In cold drawings its
+ * likelihood is raised to a power, so that the best assignment stands out. */
 typedef struct {
         guint64 warm, cold;
 } Drawings;
@@ -37,8 +37,7 @@ typedef struct Sampler Sampler;
 Sampler *sampler_new(Joint *j, const float *chance, gboolean learns);
 void sampler_free(Sampler *c);
 
-/* From now on all calls take part that are not certain, even if that costs more than it tells of
- * each. */
+/* From now on all uncertain calls take part, even if they are not worth drawing. */
 void sampler_open_all(Sampler *c);
 
 /* From now on raises likelihoods to this power. */
@@ -47,15 +46,16 @@ void sampler_cool(Sampler *c, guint power);
 /* Takes over the likelihoods of the model; call it after the model has learned. */
 void sampler_take_model(Sampler *c);
 
-/* Runs the chain for some sweeps. A sweep is one proposal for each open call, a call whose parent
- * is in doubt. */
+/* Runs the chain for some sweeps. A sweep has one proposal for each open call, a call whose parent
+ * is uncertain. */
 void sampler_run(Sampler *c, guint sweeps);
 
 /* Sets the bits of `drawing` for the present parent of each open call. drawn is by candidate. */
 void sampler_note(const Sampler *c, Drawings *drawn, Drawings drawing);
 
-/* What the beliefs on a call are worth in drawings: the less they leave in doubt, the less, but
- * where evidence refined them. squares: the sum of the squares of their shares. */
+/* The number of drawings that the beliefs on a call are worth. It is smaller the more certain the
+ * beliefs are. It is constant where evidence refined them. squares: the sum of the squares of their
+ * shares. */
 double sampler_prior(const Joint *j, double squares);
 
 #endif

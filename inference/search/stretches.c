@@ -6,7 +6,8 @@
 
 /* --- margins ------------------------------------------------------------------ */
 
-/* The parents of the stretch from a parent on, with margins of so many stretches. */
+/* The parents of the stretch that begins at a parent, with a margin of `margin` stretches on either
+ * side. */
 static CallRange with_margins(const NodeProblem *node, guint32 from, guint32 margin)
 {
         gsize reach = (gsize)margin * STRETCH;
@@ -15,7 +16,7 @@ static CallRange with_margins(const NodeProblem *node, guint32 from, guint32 mar
                             .end_in = (guint32)MIN(from + STRETCH + reach, node->n_in) };
 }
 
-/* Whether a parent is open with some that are in no margin. */
+/* Whether a parent is open together with parents outside the range. */
 static gboolean is_cut(const Problem *whole, const CallRange *range, guint32 parent)
 {
         const NodeProblem *node = whole->node;
@@ -27,7 +28,7 @@ static gboolean is_cut(const Problem *whole, const CallRange *range, guint32 par
                 node->in[parent].reply + window >= node->in[range->end_in].enter - window);
 }
 
-/* Whether more than a few of all training parents are. */
+/* Whether more than a few of the training parents are cut. */
 static gboolean are_cut(const Problem *whole, guint32 margin)
 {
         const NodeProblem *node = whole->node;

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  *
- * Where a node has very many parents, its model is learned from stretches of them that are spread
- * over the trace (is_training_parent()). These are the calls that this takes: the stretches, and
- * margins with the parents before and after each, which lived with them. So learning takes time and
- * memory by what is learned from, not by what the node has.
+ * Where a node has very many parents, its model is learned from stretches of parents, spread over
+ * the trace (is_training_parent()). This file gathers the calls that learning needs. They are the
+ * stretches, and margins with the parents before and after each stretch, which were open at the
+ * same time. So the time and memory of learning depend on the calls learned from, not on the size
+ * of the node.
  */
 #ifndef RAVEL_STRETCHES_H
 #define RAVEL_STRETCHES_H
@@ -15,17 +16,17 @@ typedef struct {
         GArray *ranges;      /* of CallRange: each a stretch and its margins */
         NodeProblem node;    /* the calls of all ranges, one after the other */
         gboolean whole;      /* it has the arrays of the whole problem: one range has all calls */
-        guint32 n_stretches; /* one stretch of its parents in so many trains the model, as before */
+        guint32 n_stretches; /* one stretch in n_stretches trains the model; see Problem */
 } Stretches;
 
-/* Finds them. Margins are whole stretches, as many as it takes that hardly any training parent is
- * open for longer; where that leaves nothing out, all calls are taken. O(calls). Borrows the
- * arrays of the whole problem. */
+/* Finds the stretches. Margins are whole stretches. They are wide enough that hardly any training
+ * parent is open beyond them. If that leaves nothing out, all calls are taken. O(calls). Borrows
+ * the arrays of the whole problem. */
 void stretches_find(Stretches *s, const Problem *whole);
 void stretches_clear(Stretches *s);
 
-/* What is learned from them. It is known what is calm in the whole problem; what candidates there
- * are is not. */
+/* The problem to learn from. Calm is taken over from the whole problem. Candidates are still to be
+ * found. */
 Problem stretches_problem(Stretches *s, const Problem *whole);
 
 #endif

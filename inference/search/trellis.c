@@ -1,4 +1,12 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
+/* SPDX-License-Identifier: BSD-2-Clause
+ *
+ * The trellis gives belief propagation (beliefs.c) the share of each call among one parent's
+ * families. The new message of the parent on the call follows from that share. The picture and the
+ * formulas are in trellis.h.
+ *
+ * Events have the numbers of parent-walk.h. Number 2 * n_callees has two meanings. As the next
+ * event it is the reply. As a trigger it is the parent's entry, as nothing follows a reply.
+ */
 #include "inference/search/trellis.h"
 
 #include "base/hash.h"
@@ -9,8 +17,8 @@ enum {
         START,   /* the vertex that all walks begin with */
         NOWHERE = G_MAXUINT32,
         AT_CALL_BITS = 5, /* log2 of the size of a call's hash table of vertices */
-        FAR = 64,         /* binary exponents of vertices are multiples of it */
-        RATIO_BITS = 2,   /* log2 of the number of ratios that are remembered of an offer */
+        FAR = 64,         /* binary exponents of vertices are multiples of this */
+        RATIO_BITS = 2,   /* log2 of the number of ratios that are remembered for an offer */
 };
 
 /* The offers whose bits share a word. */
@@ -38,8 +46,8 @@ typedef struct {
         double ratio;
 } Ratio;
 
-/* Ratios of one offer that were asked for, by a hash of the trigger: vertices of one call ask for
- * the same ones. */
+/* Ratios that were looked up for one offer, by a hash of the trigger. Vertices of one call look up
+ * the same ratios. */
 struct TrellisRatios {
         Ratio of[1 << RATIO_BITS];
 };
@@ -294,7 +302,8 @@ static inline gint64 moment_of(const Trellis *l, const TrellisVertex *v, guint32
         return v->call == G_MAXUINT32 ? parent->enter : calls[v->call].call.start;
 }
 
-/* The latest event of a vertex after n_returns returns. */
+/* The latest event of a vertex after n_returns returns, as a trigger: 2 * n_callees is the entry.
+ */
 static inline guint32 event_of(const Trellis *l, const ParentWalk *w, const TrellisVertex *v,
                                guint32 n_returns, const TrellisCall *calls)
 {
@@ -531,7 +540,7 @@ static void count_vertex(Trellis *l, ParentWalk *w, const TrellisVertex *v, doub
                                   of_returns);
 }
 
-/* Tells serving order what the parent may have made from a vertex on. */
+/* Notes in serving order the outputs that the parent may have made from a vertex on. */
 static void note_vertex(Trellis *l, const ParentWalk *w, const TrellisVertex *v, double scale,
                         const TrellisParent *parent, const TrellisCall *calls)
 {
@@ -636,8 +645,8 @@ static void start_offers(Trellis *l, const TrellisCall *calls, guint32 n)
         find_later(l, n);
 }
 
-/* Adds the vertex that all walks begin with. The start of a parent that waited is to it as a return
- * is to others: an event that comes when it comes. */
+/* Adds the vertex that all walks begin with. A parent that waited has a return step for its start:
+ * both are events whose time the parent does not choose. */
 static void add_start(Trellis *l, ParentWalk *w, const TrellisParent *parent,
                       const TrellisCall *calls, guint32 n)
 {

@@ -1,26 +1,29 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  *
- * The trellis of one parent, a call into the node: which of the calls that are offered to it did it
- * make? A family is one answer, a set of children. The trellis sums over all of them (the
- * forward-backward algorithm; Baum and others, 1970).
+ * The trellis of one parent, a call into the node. Which of the calls offered to the parent did it
+ * make? A family is one answer, a set of children. The trellis sums over all families by the
+ * forward-backward algorithm (Baum and others, 1970).
  *
- * Input: the parent's entry and reply (ns); n offered calls, in order of start; and what each is
- * worth to other parents. `taken` is this parent's share of the messages on a call (beliefs.h), and
- * `total` is the sum of these messages, in calls per ns. The model is a ParentWalk: states of a
- * parent, probabilities of steps from state to state, densities (per ns) of the delay of a step.
- * Output: for each call its `share`, the probability that the parent made it; if asked for, counts
- * of the steps, to learn from, and the log of the sum.
+ * Input: the parent's entry and reply (ns); n offered calls, in order of start; and the worth of
+ * each call to other parents. `taken` is this parent's share of the messages on a call (beliefs.h).
+ * `total` is the sum of these messages, in calls per ns. The model is a ParentWalk. It has the
+ * states of a parent, the probabilities of steps between states, and the densities (per ns) of
+ * their delays.
+ *
+ * Output: for each call its `share`, the probability that the parent made it. If asked for, the
+ * model also counts the steps, to learn from. trellis_run() also finds the log of the sum.
  *
  * A family with children c1 < c2 < ... is as likely as the product, over its events, of
  *
  *      probability of the step * density of its delay / total of the call,
  *
  * and of 1 - taken for each call that the family leaves to others. Returns are events, too, but
- * have no delay: they come when they come.
+ * have no delay: the parent does not choose their time.
  *
- * Two families whose latest child is the same call, and who then are in the same state with the
- * same calls open, have the same future. They share a vertex. An edge leads to the next child; on
- * its way it passes over returns, and skips the offers that are not made. Three offers a, b and c:
+ * Two families whose latest child is the same call may be in the same state then, with the same
+ * calls open. They have the same future, so they share a vertex. An edge leads to the next child.
+ * On its way it passes over returns, and skips the offers that are not made. Three offers a, b and
+ * c:
  *
  *      START --a--> [a] --b--> [b after a] --c--> [c after a and b] --+
  *        |           |                                               |
@@ -30,16 +33,17 @@
  *
  * Each vertex also has an edge to END: the parent makes no more calls.
  *
- * Forward weights F sum over all ways from START to a vertex, backward weights R over all ways from
- * it to END, W is the weight of an edge:
+ * Forward weights F sum over all ways from START to a vertex. Backward weights R sum over all ways
+ * from a vertex to END. W is the weight of an edge:
  *
  *      F(START) = 1        F(v) = sum over edges u -> v of F(u) W(u -> v)
  *      R(END) = 1          R(u) = sum over edges u -> v of W(u -> v) R(v)
  *      share(c) = sum over vertices v of call c of F(v) R(v) / F(END)
  *
- * The forward pass makes vertices and edges call by call, the backward pass goes over them in
- * reverse. Both leave out what has less than a share `least` of the weight. Where the node serves
- * in order, an edge is also multiplied by the factor of its inversions (model/serving-order.h).
+ * The forward pass makes vertices and edges call by call. The backward pass goes over them in
+ * reverse. Both leave out vertices and edges with less than a share `least` of the weight. Where
+ * the node serves in order, an edge is also multiplied by the factor of its inversions
+ * (model/serving-order.h).
  *
  * Cost: O(vertices * offers in reach). A call has at most MAX_AT_CALL vertices, each with at most
  * MAX_OPEN open calls besides its own.
@@ -97,7 +101,7 @@ typedef struct Trellis {
         TrellisStep *steps; /* by callee: the step from the present state */
         TrellisCall *room;  /* for the calls offered to one parent */
         guint32 room_calls;
-        guint32 mark; /* tells the steps of the present state from stale ones */
+        guint32 mark; /* marks the steps of the present state; others are stale */
         gint64 log;   /* log of the sum over families, with totals of 1 per ns, in 1/LOG_UNIT */
 } Trellis;
 
@@ -111,8 +115,8 @@ void trellis_begin(Trellis *l, NodeModel *model);
 /* Room for n calls to offer to one parent. */
 TrellisCall *trellis_room(Trellis *l, guint32 n);
 
-/* The class of an output: the kind of its trigger and its own kind. The reply has a callee number
- * of n_callees or more. */
+/* The class of an output: the kind of its trigger and its own kind. As callee, n_callees or more is
+ * the reply. As event, 2 * n_callees or more is the parent's entry, or its start if it waited. */
 static inline guint32 trellis_class(const ParentWalk *w, guint32 event, guint32 callee)
 {
         guint32 n = w->n_callees;
@@ -125,7 +129,7 @@ static inline guint32 trellis_class(const ParentWalk *w, guint32 event, guint32 
 gboolean trellis_find_shares(Trellis *l, ParentWalk *w, const TrellisParent *parent,
                              TrellisCall *calls, guint32 n, gboolean count);
 
-/* The same; finds the log too. */
+/* The same, and finds the log, too. */
 gboolean trellis_run(Trellis *l, ParentWalk *w, const TrellisParent *parent, TrellisCall *calls,
                      guint32 n, gboolean count);
 
