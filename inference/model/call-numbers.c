@@ -91,7 +91,7 @@ gboolean call_numbers_break_by_reply(const CallNumbers *n, guint32 kind, const g
 
 /* --- curves --------------------------------------------------------------------- */
 
-/* What happens at a moment, in the order in which it happens. */
+/* Events of a node. Events at one moment are in this order. */
 typedef enum { PAUSE, ENTERS, CALLS, REPLIES } What;
 
 typedef struct {

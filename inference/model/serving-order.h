@@ -23,7 +23,7 @@ typedef struct {
         gint64 time;
         gint64 trigger;
         guint32 class;  /* NO_CLASS: nothing is known about this output */
-        guint32 parent; /* the parent that made it, as far as believed */
+        guint32 parent; /* its likeliest parent, as far as known */
         guint32 row;    /* row of the densities of its delay */
         float share;    /* the share of belief that it has this trigger */
 } Output;
