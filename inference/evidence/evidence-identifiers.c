@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  *
- * Identifiers as evidence: a call that carries a value which a call into the node carries, too, may
- * have been made for it. How much that says depends on the value and on the callee. What many calls
- * into the node carry says little, and what all carry nothing; and some callees are passed on what
- * the parent had, others never.
+ * Identifiers as evidence. A call may carry a value that a call into the node carries, too, and may
+ * have been made for it. The weight of that depends on the value and on the callee. A value in many
+ * calls into the node weighs little, and a value in all of them nothing. Some callees get what the
+ * parent had, others never do.
  *
- * A candidate has a *match* with a call: whether they share none of the call's values, some, or all
- * that the node has seen come in; and how rare the shared ones are among the calls into the node
- * together, in bits. For each callee is learned how often the parent has which match, and how often
- * the other candidates of the parent's kind have it. The ratio of the two is the factor of the
- * candidate's likelihood. So a value that goes along always counts against those without it, one
- * that comes together by chance is in both and cancels, and two values that always go together
- * count as often as they were seen to. As only parents of the same kind are compared, what labels
- * know already is in both, too.
+ * A candidate has a *match* with a call. It is whether they share none, some, or all of the call's
+ * values that came into the node. It also has the rarity of the shared values among the calls into
+ * the node, in bits. Learning counts for each callee how often the parent has which match, and how
+ * often other candidates of the parent's kind have it. The ratio of the two is the factor of the
+ * candidate's likelihood. So a value that is passed on always counts against candidates without it.
+ * A value shared by chance is in both counts and cancels. Two values that always go together count
+ * as often as they were seen to. As only parents of one kind are compared, what labels show already
+ * is in both counts, too.
  *
- * The ratios are first learned from parents that were found without them, if they tell these from
- * the other candidates; else by a guess, if that tells one candidate of each call from the rest.
- * Neither may be so with a candidate, or with values, at random. Then the ratios are learned from
- * beliefs, and from the assignments of the chain.
+ * The ratios are first learned from parents found without them, if they tell these parents from the
+ * other candidates. Else they come from a guess, if it tells one candidate of each call from the
+ * rest. The gain must also clearly exceed that of candidates, or of values, at random. Then the
+ * ratios are learned from beliefs, and from the assignments of the chain.
  */
 #include "inference/evidence/evidence-table.h"
 
@@ -30,9 +30,9 @@
 #include "inference/search/family.h"
 
 enum {
-        MATCH_UNKNOWN, /* the call carries nothing that is known */
+        MATCH_UNKNOWN, /* no value of the call came in */
         MATCH_NONE,
-        MATCH_SOME, /* and so many classes of rarity */
+        MATCH_SOME, /* the first of N_RARITIES classes */
         N_RARITIES = 9,
         MATCH_ALL = MATCH_SOME + N_RARITIES, /* likewise */
         N_MATCHES = MATCH_ALL + N_RARITIES
@@ -41,7 +41,7 @@ enum {
 /* Rarity is counted in eighths of a bit, of one value up to MOST_RARITY. */
 enum { BIT = 8, MOST_RARITY = 12 * BIT };
 
-/* What is known of the calls to one callee, with one label or with any. */
+/* The table of the calls to one callee, with one label or with any. */
 typedef struct {
         double parents[N_MATCHES], others[N_MATCHES];
         double ratio[N_MATCHES];
@@ -53,7 +53,7 @@ typedef struct {
         MatchTable *table; /* by kind of callee, whatever it is called for */
         guint32 n_tables;
 
-        /* Of the present problem. */
+        /* The present problem. */
         const Joint *j;
         guint8 *match;        /* by candidate */
         GHashTable *rarities; /* of values, by number */
@@ -98,7 +98,7 @@ static GHashTable *find_rarities(const NodeProblem *node)
         return rarities;
 }
 
-/* The bits from which on values are together in a class of rarity; and the class. */
+/* The least rarity of a class, in bits. */
 static guint least_bits(guint class)
 {
         static const guint8 limits[N_RARITIES] = { 0, 1, 2, 3, 4, 6, 8, 10, 12 };
@@ -135,8 +135,8 @@ static guint8 find_match(const guint32 *list, const guint *rarity, guint n_known
         return (guint8)((shared == n_known ? MATCH_ALL : MATCH_SOME) + rarity_class(sum));
 }
 
-/* The matches of all candidates of a call, with what another call carries, or itself. FALSE: that
- * carries nothing that is known. */
+/* Finds the matches of all candidates of a call with the values of another call, or of the call
+ * itself. FALSE: none of these values came in. */
 static gboolean find_matches(const Identifiers *s, guint32 call, guint32 other,
                              GHashTable *rarities, guint8 *match)
 {
@@ -168,7 +168,7 @@ static void identifiers_evidence_end(Evidence *e)
         s->j = NULL;
 }
 
-/* Tables for callees that are new. */
+/* Makes tables for new callees. */
 static void make_tables(Identifiers *s)
 {
         const Joint *j = s->j;
@@ -209,8 +209,8 @@ typedef struct {
         guint32 n;
 } OfKind;
 
-/* Counts a call, of which chance are the chances of its candidates: for each kind of parents, the
- * match of the parent, and those of the others. of_kind: room by kind, of zeros. */
+/* Counts a call for each kind of parents: the match of the parent, and the matches of the others.
+ * chance: by candidate of the call. of_kind: room by kind, of zeros. */
 static void count_call(const Identifiers *s, guint32 call, const float *chance, MatchTable *t,
                        OfKind *of_kind)
 {
@@ -289,7 +289,7 @@ static double ratio_of(const MatchTable *t, guint match)
                (t->others[match] + tuning.match_backoff);
 }
 
-/* A callee's ratios are from now on those of these counts. */
+/* Replaces a callee's counts and ratios by these. */
 static void learn_table(MatchTable *t, const MatchTable *counted)
 {
         gboolean in_use = t->in_use;
@@ -310,7 +310,8 @@ static void learn(Identifiers *s, const float *chance)
                         learn_table(&s->table[k], &counted[k]);
 }
 
-/* By how many nats the ratios of counts tell the parents from other candidates. */
+/* The gain of the ratios of these counts, in nats: how well they separate parents from other
+ * candidates. */
 static double gain_of(const MatchTable *t)
 {
         double gain = 0;
@@ -321,8 +322,7 @@ static double gain_of(const MatchTable *t)
         return gain;
 }
 
-/* The chances of an assignment by chance: each call gets any candidate of the kind of its
- * parent. */
+/* The chances of a random assignment: each call gets any candidate of its parent's kind. */
 static float *chances_at_random(const Joint *j, guint64 *random)
 {
         float *chance = g_new0(float, problem_n_all(j->problem));
@@ -347,8 +347,7 @@ static float *chances_at_random(const Joint *j, guint64 *random)
         return chance;
 }
 
-/* Decides of which callees the identifiers tell anything, by an assignment that was made without
- * them. */
+/* Decides for which callees identifiers are in use, by an assignment that was made without them. */
 static void try_assigned(Identifiers *s)
 {
         guint64 seed = HASH_SEED;
@@ -370,9 +369,9 @@ static void try_assigned(Identifiers *s)
 
 /* --- a guess ----------------------------------------------------------------- */
 
-/* Where calls are so crowded that parents found by delays are hardly better than chance, the
- * matches speak for themselves: of all candidates exactly one is drawn as parents are, and the
- * others as others are. This is a mixture, found by expectation maximisation. */
+/* Where calls are very crowded, parents found by delays are hardly better than chance. Then the
+ * matches are a mixture: exactly one candidate is drawn as parents are, and the others as others
+ * are. Expectation maximisation fits the two. */
 typedef struct {
         double parents[N_MATCHES], others[N_MATCHES], ratio[N_MATCHES];
         double gain; /* nats, over candidates that are all drawn alike */
@@ -468,8 +467,8 @@ static Guess *guess_matches(const Identifiers *s, const guint8 *match)
         return guess;
 }
 
-/* The matches of candidates with what a later call to the same callee carries, that has none of
- * them. */
+/* The matches of candidates with the values of a later call to the same callee, which has none of
+ * these candidates. */
 static guint8 *deal_matches(const Identifiers *s)
 {
         const Problem *p = s->j->problem;
@@ -508,7 +507,8 @@ static float *chances_guessed(const Identifiers *s, const Guess *guess)
         return chance;
 }
 
-/* Decides by a guess; as against what others carry, which are made elsewhere and at other times. */
+/* Decides by a guess. It must gain more than a guess by the values of later calls, which have other
+ * candidates. */
 static void try_guess(Identifiers *s)
 {
         g_autofree guint8 *dealt = deal_matches(s);
@@ -542,9 +542,9 @@ static void learn_from_beliefs(Identifiers *s)
         learn(s, share);
 }
 
-/* Assignments in order of time take the likeliest parent, and would make every ratio larger. Those
- * of a chain take each as often as it is likely. A model that goes on has no beliefs yet, and keeps
- * its ratios. */
+/* Assignments in order of time take the likeliest parent, and would make every ratio larger. The
+ * assignments of a chain take each parent as often as it is likely. A model that goes on has no
+ * beliefs yet, and keeps its ratios. */
 static void identifiers_evidence_learn(Evidence *e, Joint *j, EvidenceStage stage)
 {
         Identifiers *s = (Identifiers *)e;

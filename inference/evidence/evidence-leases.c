@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  *
- * Leases of connections as evidence. A connection is leased to a parent and given back: after each
- * call, at a commit, at the parent's end, or never; to whom it then goes depends on the pool. So
- * the parent of a call depends on the parent of the call before it on its connection, and on what
- * that parent and others have used (leases.h). What the walks of parents know already, as how many
- * calls they make, is in the frequencies as seen and at random, and cancels.
+ * Leases of connections as evidence. A connection is leased to a parent. It is returned after each
+ * call, at a commit, at the parent's end, or never. The pool decides who gets it next. So the
+ * parent of a call depends on the parent of the call before it on its connection. It also depends
+ * on what that parent and others have used (leases.h). What walks know already, as the number of
+ * calls, is in the frequencies both as seen and at random. So it cancels.
  *
  * The tables are learned in each round from the assignment.
  */
@@ -189,7 +189,7 @@ static void leases_evidence_restore(Evidence *of, gconstpointer from)
 
 /* --- ratios ---------------------------------------------------------------------- */
 
-/* Links the calls before one, by the assignment. */
+/* Links each call before this one to its parent's previous call, by the assignment. */
 static void absorb(EvidenceLeases *e, guint32 call)
 {
         const Joint *j = e->leases.j;
@@ -218,7 +218,7 @@ static Standing standing_earlier(EvidenceLeases *e, guint32 call, guint32 parent
         return standing;
 }
 
-/* The ratio by an assignment of the call before and what else the parent has used. */
+/* The ratio by the assigned parent of the call before, and by what else the parent has used. */
 static double ratio_assigned(const Leases *l, guint32 call, guint32 parent, Standing standing)
 {
         const LeaseTable *t = table_of(l, call);

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  *
- * Connections of one process. A process, or a thread, has connections into the node and out of it
+ * Connections of one process. A process, or a thread, has connections into the node and out
  * (processes.h), and serves a call into the node by itself. So a parent uses the connections of one
- * process; which one follows from the connection that it came by and from the calls that it made.
- * A parent's first call on a connection is judged by its others; that it uses a connection again is
- * for leases to say (evidence-leases.c).
+ * process. The process follows from the connection that the parent came by and from the calls that
+ * it made. A parent's first call on a connection is judged by its others. Whether it uses a
+ * connection again is judged as a lease (evidence-leases.c).
  *
- * Which connections are of one process is learned in each round, from the pairs that the assigned
- * parents use. A parent is judged by processes that parents of other blocks tell, so that no error
- * bears itself out.
+ * Each round learns which connections are of one process, from the pairs that the assigned parents
+ * use. A parent is judged by processes found from parents of other blocks, so that no error
+ * confirms itself.
  */
 #include "base/exact-log.h"
 #include "base/fill.h"
@@ -29,13 +29,13 @@ typedef struct {
         guint32 parent, call;
 } Use;
 
-/* Room to work in, of one parent at a time: the connections out that it uses, or may use. */
+/* Room to work in, for one parent at a time: the connections out that it uses, or may use. */
 typedef struct {
         guint32 *used, n_used; /* connections */
         guint32 *mark, latest; /* by connection: the latest number of a parent that uses it */
         double *share;         /* by connection that it may use: the chance that it does */
-        double *weight;        /* by process: how likely the parent is of it */
-        guint32 parent, call;  /* whose weights these are, and the latest call asked for */
+        double *weight;        /* by process: the likelihood that it is the parent's */
+        guint32 parent, call;  /* the parent of these weights; the latest call looked up */
 } Room;
 
 typedef struct {
@@ -45,10 +45,10 @@ typedef struct {
         LeaseSequence sequence; /* of the calls, as captured */
         guint32 n_callees;
 
-        /* Connections are numbered, first those into the node. Those seldom used have no number. */
+        /* Numbers of connections, first into the node. Seldom used ones have no number. */
         guint32 *in;     /* by parent: its connection's number, or NO_PARENT */
         guint32 *out;    /* by connection of the sequence: its number, or NO_PARENT */
-        guint32 n_in, n; /* those into the node; all */
+        guint32 n_in, n; /* connections into the node; all connections */
         guint32 *end;    /* by connection: the number of its callee + 1; 0 into the node */
 
         Processes processes[FOLDS];
@@ -161,7 +161,7 @@ static void number_connections_in(OfProcesses *e)
         e->n_in = g_hash_table_size(numbers);
 }
 
-/* And then those out of it that are used often enough. */
+/* Numbers then the connections out of the node that are used often enough. */
 static void number_connections_out(OfProcesses *e)
 {
         const NodeProblem *node = e->j->problem->node;
@@ -213,7 +213,7 @@ static void processes_evidence_begin(Evidence *of, const Joint *j)
 
 /* --- learning ---------------------------------------------------------------------- */
 
-/* Another parent: no connection is marked. Its number of uses is 0. */
+/* Begins another parent: no connection is marked. */
 static void begin_parent(Room *r)
 {
         r->latest++;
@@ -262,8 +262,8 @@ static void count_pair(const OfProcesses *e, float *pairs, guint32 one, guint32 
                 pairs[(gsize)other * n_out + one - e->n_in]++;
 }
 
-/* Counts pairs by fold: those of a parent, and not of two connections to one callee, as parallel
- * calls use them. */
+/* Counts the pairs of connections of each parent, by fold. Parallel calls use two connections to
+ * one callee, so such pairs do not count. */
 static void count_pairs(const OfProcesses *e, const GArray *uses, const LeaseSequence *s,
                         float *pairs)
 {
@@ -288,7 +288,7 @@ static void count_pairs(const OfProcesses *e, const GArray *uses, const LeaseSeq
         }
 }
 
-/* The connections of the uses, dealt again. */
+/* Begins to deal the connections of the uses again. */
 static LeaseSequence begin_dealing(const OfProcesses *e, const GArray *uses)
 {
         guint32 n_out = e->j->problem->node->n_out;
@@ -303,7 +303,7 @@ static LeaseSequence begin_dealing(const OfProcesses *e, const GArray *uses)
         return dealt;
 }
 
-/* The processes of each fold, by the pairs of the other ones. */
+/* Finds the processes of each fold, by the pairs of the other ones. */
 static void find_processes(OfProcesses *e, const float *seen, const float *dealt)
 {
         gsize n = n_pairs(e);
@@ -324,8 +324,8 @@ static void find_processes(OfProcesses *e, const float *seen, const float *dealt
         }
 }
 
-/* The ratio of likelihoods of the connections marked, if one process's are used by a parent and
- * others as rarely as that, to chance. */
+/* The likelihood of the marked connections as a ratio to chance, for a parent that uses one
+ * process's. strange: how often it uses connections of others, relative to chance. */
 static double ratio_of_marked(const OfProcesses *e, guint32 parent, double strange)
 {
         const Processes *p = &e->processes[fold_of(parent)];
@@ -345,7 +345,7 @@ static double ratio_of_marked(const OfProcesses *e, guint32 parent, double stran
         return p->n == 0 ? 1 : after / before;
 }
 
-/* What the uses gain, in nats, by how parents were seen to keep to processes. */
+/* The gain of the uses by processes, in nats, by how parents were seen to keep to them. */
 static double gain_of_uses(const OfProcesses *e, const GArray *uses, const LeaseSequence *s)
 {
         double gain = 0;
@@ -396,8 +396,8 @@ static void learn_from_assignment(OfProcesses *e)
         begin_parent(e->room);
 }
 
-/* Where nothing was learned in this problem, as in a part of one, it is learned from the assignment
- * that the chain begins with. */
+/* A part of a problem may have learned nothing so far. Then it learns from the assignment that the
+ * chain begins with. */
 static void processes_evidence_learn(Evidence *of, Joint *j G_GNUC_UNUSED, EvidenceStage stage)
 {
         OfProcesses *e = (OfProcesses *)of;
@@ -464,8 +464,8 @@ static void processes_evidence_restore(Evidence *of, gconstpointer from)
 
 /* --- ratios ---------------------------------------------------------------------- */
 
-/* How often parents are supposed to use another process's connections: so often that one of their
- * own is tuning.process_ratio times as likely. */
+/* How often parents are supposed to use another process's connections. By that, a connection of
+ * their own process is tuning.process_ratio times as likely. */
 static inline double supposed(const Processes *p)
 {
         return p->n / (tuning.process_ratio - 1 + p->n);
@@ -484,7 +484,7 @@ static inline double ratio_of_share(double share, double ratio)
         return 1 - share + share * ratio;
 }
 
-/* How likely a parent is of each process, by all that it may have made. */
+/* Finds the likelihood that a parent is of each process, by all calls that it may have made. */
 static void weigh(const OfProcesses *e, guint32 parent)
 {
         const Joint *j = e->j;
@@ -605,7 +605,7 @@ static void processes_evidence_undo(Evidence *of)
                 e->placed[e->replaced[m].parent] = e->replaced[m].log;
 }
 
-/* The calls of two parents on the connections of one process. */
+/* Lists the calls of two parents on the connections of one process. */
 static guint32 processes_evidence_block(Evidence *of, guint32 call, guint32 parent, guint32 other,
                                         guint32 *calls)
 {

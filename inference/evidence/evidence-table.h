@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  *
- * The kinds of evidence that there are, a row each.
+ * All kinds of evidence, a row each.
  */
 #ifndef RAVEL_EVIDENCE_TABLE_H
 #define RAVEL_EVIDENCE_TABLE_H
@@ -10,7 +10,7 @@
 /* Connections that are leased to parents, call by call or for longer. */
 extern const EvidenceKind evidence_leases;
 
-/* Connections into the node and out of it, as one of several processes or threads has them. */
+/* Connections into the node and out, as each of several processes or threads has its own. */
 extern const EvidenceKind evidence_processes;
 
 /* Values that calls out of the node have in common with calls into it. */
@@ -19,8 +19,8 @@ extern const EvidenceKind evidence_identifiers;
 /* The rows. NULL ends them. */
 extern const EvidenceKind *const evidence_table[];
 
-/* Before evidence_begin(), when candidates are known: leaves out those that cannot have made their
- * call, since they do not hold its connection (problem_keep_candidates()). */
+/* Leaves out candidates that cannot have made their call, since they do not hold its connection
+ * (problem_keep_candidates()). Call it when candidates are known, before evidence_begin(). */
 void evidence_leases_narrow(const EvidenceSet *s, Joint *j);
 
 #endif

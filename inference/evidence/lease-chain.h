@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  *
- * Leases in the Markov chain: who owns each call at present, and the log of the ratio of each call,
- * which a move changes for the calls that it moves and for those that follow on their connections.
+ * Leases in the Markov chain: the present owner of each call, and the log of the ratio of each
+ * call. A move changes the ratios of the calls that it moves, and of the calls that follow on their
+ * connections.
  */
 #ifndef RAVEL_LEASE_CHAIN_H
 #define RAVEL_LEASE_CHAIN_H
@@ -25,7 +26,7 @@ typedef struct {
 void lease_chain_init(LeaseChain *c, guint32 n_out);
 void lease_chain_clear(LeaseChain *c);
 
-/* As in EvidenceKind. */
+/* These functions do what EvidenceKind asks for. */
 void lease_chain_begin(LeaseChain *c, const Leases *l);
 void lease_chain_place(LeaseChain *c, const Family *f);
 gint64 lease_chain_swap(LeaseChain *c, const Leases *l, const Family f[2]);

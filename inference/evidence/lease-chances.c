@@ -9,13 +9,14 @@
 
 #define SQRT2 1.4142135623730951
 
-/* The ratio of the next call, if its parent is another, by whether the first may have made it. */
+/* The ratio of the next call if another parent made it. open: whether the parent of the first call
+ * may have made it. */
 static double ratio_of_other(const LeaseTable *t, Before before, gboolean open)
 {
         return t->other[situation(before, open)];
 }
 
-/* By candidate of the next call, the sum over the candidates of this one of weight and ratio. */
+/* Sums by candidate of the next call: weight times ratio over the candidates of this call. */
 static void step_forward(const Leases *l, guint32 call, guint32 next, const float *weight,
                          double *out)
 {
@@ -42,7 +43,7 @@ static void step_forward(const Leases *l, guint32 call, guint32 next, const floa
                                   MAX(all - open, 0) * ratio_of_other(t, before, FALSE);
 }
 
-/* By candidate of a call, the sum over the candidates of the next one of weight and ratio. */
+/* Sums by candidate of a call: weight times ratio over the candidates of the next call. */
 static void step_backward(const Leases *l, guint32 call, guint32 next, const float *weight,
                           double *out)
 {
@@ -78,8 +79,8 @@ static gboolean scale(const Joint *j, guint32 call, float *weight)
         return sum > 0;
 }
 
-/* Whether a call says something of the one before on its connection, and that of it. A call without
- * candidates, whose parent was under way when the capture began or ended, does not. */
+/* Whether a call and the one before on its connection are evidence for each other. A call without
+ * candidates is not: its parent was under way when the capture began or ended. */
 static gboolean is_linked(const Leases *l, guint32 call)
 {
         const Problem *p = l->j->problem;
@@ -89,8 +90,8 @@ static gboolean is_linked(const Leases *l, guint32 call)
                n_candidates(p, before) > 0;
 }
 
-/* By call: how many calls in a row one parent made: those of a lease, or of runs in the mean. To be
- * freed with g_free(). */
+/* Finds by call the number of calls in a row that one parent made: the calls of its lease, or of a
+ * mean run. To be freed with g_free(). */
 static float *find_runs(const Leases *l)
 {
         guint32 n_out = l->j->problem->node->n_out;
@@ -110,9 +111,9 @@ static float *find_runs(const Leases *l)
         return run;
 }
 
-/* What each call says by itself: its chances, and of the first one those by the opening. The calls
- * of a run say the same again, as each of them was judged by the others: of a run of about 2^n
- * calls the root is taken n times, so that all of them together count as one. */
+/* Prepares the chances of a call by itself; a first call also counts the opening. The calls of a
+ * run repeat the same evidence, as each of them was judged by the others. For a run of about 2^n
+ * calls the root is taken n times, so that together they count as one. */
 static void take_chances(const Leases *l, guint32 call, double run, float *chance)
 {
         const Joint *j = l->j;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  *
- * Chances along a connection. The chances of the candidates of the calls of one connection go by
- * what each call says and by who is supposed to have made the one before: a hidden Markov model,
- * whose states are candidates (forward and backward, Baum and others, 1970).
+ * Chances along a connection. The chances of a call's candidates depend on the evidence of each
+ * call, and on the supposed parent of the call before. This is a hidden Markov model, whose states
+ * are candidates (forward and backward, Baum and others, 1970).
  */
 #ifndef RAVEL_LEASE_CHANCES_H
 #define RAVEL_LEASE_CHANCES_H

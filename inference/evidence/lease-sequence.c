@@ -66,7 +66,7 @@ void lease_sequence_clear(LeaseSequence *s)
         g_clear_pointer(&s->lead, g_free);
 }
 
-/* The calls whose connection is known, by callee, then in order of time. n: how many. */
+/* Orders the calls whose connection is known by callee, then by time. n: their number. */
 static guint32 *order_by_callee(const LeaseSequence *s, const guint32 *callee, guint32 n_out,
                                 guint32 n_callees, guint32 *n)
 {

@@ -16,17 +16,16 @@ typedef struct {
         guint32 n_connections;
 } LeaseSequence;
 
-/* As captured. */
+/* Makes the sequence as captured. */
 void lease_sequence_init(LeaseSequence *s, const NodeProblem *node);
 LeaseSequence lease_sequence_copy(const LeaseSequence *s, guint32 n_out);
 void lease_sequence_clear(LeaseSequence *s);
 
-/* Deals the connections of the calls to each callee in each second again. callee: by call, from 0.
- */
+/* Deals the connections of calls again, by callee and second. callee: by call, from 0. */
 void lease_sequence_deal(LeaseSequence *s, const NodeProblem *node, const guint32 *callee,
                          guint32 n_callees, guint64 *random);
 
-/* What came before a call. */
+/* What came before a call on its connection. */
 static inline Before lease_before(const NodeProblem *node, const LeaseSequence *s, guint32 call)
 {
         guint32 before = s->before[call];

@@ -6,7 +6,7 @@
 #include "base/fill.h"
 #include "inference/model/tuning.h"
 
-/* By call: the next one of its lease, or NO_PARENT. */
+/* Finds by call the next one of its lease, or NO_PARENT. */
 static guint32 *find_next(const Joint *j, const LeaseSequence *s, const guint32 *callee,
                           const Leased *leased)
 {
@@ -34,8 +34,9 @@ static void keep_candidates(const Problem *p, guint32 call, GArray *parents)
         g_array_set_size(parents, n);
 }
 
-/* Finds the parents that span a lease, in ascending order, given its first call. Of a call without
- * candidates nothing is known. Returns of how many calls there is, until nobody is left. */
+/* Finds the parents that span a lease, in ascending order, given its first call. A call without
+ * candidates is skipped. Stops when no parent is left. Returns the number of calls with candidates
+ * so far. */
 static guint32 find_spanning(const Problem *p, const guint32 *next, guint32 first, GArray *parents)
 {
         guint32 n = 0;
@@ -107,8 +108,8 @@ gboolean lease_spans_tell(const NodeProblem *node, Leased leased, SpanCount seen
                         tuning.transaction_gain);
 }
 
-/* Leaves parents out that entered after the connection was opened for its first call, as far as
- * stamps tell, if that leaves any. */
+/* Leaves out parents that entered after the connection was opened for its first call, as far as
+ * stamps show. If none would remain, it keeps all. */
 static void keep_before_opening(const Problem *p, const LeaseSequence *s, guint32 first,
                                 GArray *parents)
 {
@@ -121,7 +122,7 @@ static void keep_before_opening(const Problem *p, const LeaseSequence *s, guint3
                 g_array_set_size(parents, n);
 }
 
-/* Says which candidates of a call are among these parents. */
+/* Notes which candidates of a call are among these parents. */
 static void mark(const Problem *p, guint32 call, const GArray *parents, guint8 *spans)
 {
         guint k = 0;

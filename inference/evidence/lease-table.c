@@ -36,7 +36,7 @@ static double ratio_of_others(const double *seen, const double *dealt)
         return ratio_of(others, dealt_others, USED);
 }
 
-/* By how many nats the counts are likelier by their frequencies than by those at random. */
+/* The gain of the counts by their frequencies over the frequencies at random, in nats. */
 static double gain_of(const double *seen, const double *dealt)
 {
         double gain = 0;
@@ -61,7 +61,7 @@ static void suppose(double *seen, const double *dealt, double gain, double by_ch
         seen[HOLDS] = MAX(seen[HOLDS], tuning.lease_supposed * n);
 }
 
-/* Whether a parent that may have made the call before and this one is known to have made both. */
+/* Whether one parent is known to have made the call before and this one, if it may have. */
 static gboolean is_known(const LeaseTable *t, guint i)
 {
         return t->leased == LEASED_WHOLE
@@ -77,7 +77,7 @@ static void hold(double *seen)
                 seen[k] = k == HOLDS ? n : 0;
 }
 
-/* How many calls follow each other on a connection with one parent, in the mean. */
+/* The mean number of calls in a row on a connection with one parent. */
 static double mean_run(const LeaseTable *t)
 {
         double all = 0, held = 0;
@@ -89,10 +89,10 @@ static double mean_run(const LeaseTable *t)
         return all / MAX(all - held, 1);
 }
 
-/* Whether to suppose leases in a situation: of a transaction; and else where there are
- * transactions, or connections are opened as they are needed, as a parent then opens its own. Other
- * pools may deal connections last in, first out, which looks like leases at first; what is true of
- * it is learned. */
+/* Whether to suppose leases in a situation. Within a transaction they are. On an idle connection
+ * they are if there are transactions, or if most connections are opened as needed: a parent then
+ * opens its own. Other pools may deal connections last in, first out, which looks like leases at
+ * first. There, leases are only learned. */
 static gboolean is_supposed(const LeaseTable *t, guint i)
 {
         const double *transaction = t->seen[situation(TRANSACTION, TRUE)];
@@ -102,7 +102,7 @@ static gboolean is_supposed(const LeaseTable *t, guint i)
                 (2 * t->n_opened > t->n_connections || sum_of(transaction) > 0));
 }
 
-/* What follows from the counts. */
+/* Finds the ratios, and what else follows from the counts. */
 static void find_ratios(LeaseTable *t)
 {
         for (guint i = 0; i < N_SITUATIONS; i++) {

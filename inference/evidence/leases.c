@@ -7,7 +7,7 @@
 #include "inference/evidence/lease-spans.h"
 #include "inference/model/tuning.h"
 
-/* Numbers the callees; those that are new get a table. */
+/* Numbers the callees. New ones get a table. */
 static void number_callees(Leases *l)
 {
         const NodeProblem *node = l->j->problem->node;
@@ -34,7 +34,7 @@ void leases_end(Leases *l)
         l->j = NULL;
 }
 
-/* Counts the connections to each callee, and of how many the opening is known. */
+/* Counts the connections to each callee, and the known openings. */
 static void count_connections(Leases *l)
 {
         for (guint32 k = 0; k < l->n_tables; k++)
@@ -100,7 +100,7 @@ static void find_leased(Leases *l)
         l->are_told = TRUE;
 }
 
-/* By number of the callee; NULL: nothing is leased. */
+/* Lists the leases by number of the callee; NULL: nothing is leased. */
 static Leased *list_leased(const Leases *l)
 {
         Leased *leased = g_new(Leased, l->n_tables);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  *
- * What is known of the connections out of a node: of each callee a table, which stays from
- * problem to problem, and of the present problem which call follows which on its connection.
+ * The connections out of a node. Each callee has a table, which stays from problem to problem. For
+ * the present problem there is the order of calls on each connection.
  */
 #ifndef RAVEL_LEASES_H
 #define RAVEL_LEASES_H
@@ -16,21 +16,21 @@ typedef struct {
         LeaseTable *table;   /* by number of the callee */
         GHashTable *numbers; /* of callees, by node, from 1 */
         guint32 n_tables;
-        gboolean are_told; /* what connections are leased for was found out */
+        gboolean are_told; /* the leases of tables are known */
 
-        /* Of the present problem. */
+        /* The present problem. */
         const Joint *j;
         guint32 *callee; /* by call: the number of its callee, whatever its label */
         LeaseSequence actual;
         guint32 *after; /* by call: the next one on its connection, or NO_PARENT */
 } Leases;
 
-/* Takes a problem. FALSE if no connection of its calls is known. */
+/* Begins a problem. FALSE if no connection of its calls is known. */
 gboolean leases_begin(Leases *l, const Joint *j);
 void leases_end(Leases *l);
 
-/* Before that: leaves out candidates that cannot hold what is leased. Finds out first what that is,
- * where the tables are new. */
+/* Leaves out candidates that cannot hold a leased connection, before leases_begin(). Where the
+ * tables are new, it first finds the leases. */
 void leases_narrow(Leases *l, Joint *j);
 
 /* Learns the tables from the assignment. TRUE if one of them is in use. */
@@ -41,7 +41,7 @@ static inline LeaseTable *table_of(const Leases *l, guint32 call)
         return &l->table[l->callee[call]];
 }
 
-/* What came before a call. */
+/* What came before a call on its connection. */
 static inline Before before_of(const Leases *l, guint32 call)
 {
         return lease_before(l->j->problem->node, &l->actual, call);
@@ -63,7 +63,7 @@ static inline Standing standing_with(const Leases *l, const LeaseSequence *s, gu
         return s->connection[child] == s->connection[call] ? USED : ELSEWHERE;
 }
 
-/* After an opening. */
+/* The standing of a parent after an opening; used: its standing without that. */
 static inline Standing standing_at_opening(const Leases *l, const LeaseSequence *s, guint32 call,
                                            guint32 parent, Standing used)
 {

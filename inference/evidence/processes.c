@@ -5,26 +5,26 @@
 #include "inference/model/problem.h"
 #include "inference/model/tuning.h"
 
-/* What a pair seen and one dealt are worth in the log likelihood (Poisson), in one group rather
- * than in two. */
+/* The log likelihood (Poisson) that a pair adds in one group rather than in two: a pair seen, and a
+ * pair dealt at random. */
 typedef struct {
         double seen, dealt;
 } Worth;
 
-/* Pairs of one group (own) and of two, by how frequent they are where dealt at random. */
+/* The frequencies of pairs in one group (own) and in two, as multiples of random ones. */
 typedef struct {
         double own, other;
 } Ratios;
 
-/* Groups in the making: as many as there are connections out of the node, some of them empty.
- * Connections to one end may be kept by threads, and those to another be dealt from a pool, so each
- * two ends have ratios of their own. */
+/* Groups in the making. There is a group for each connection out of the node, and some are empty.
+ * Threads may keep connections to one end, and a pool may deal connections to another. So each two
+ * ends have ratios of their own. */
 typedef struct {
         const ConnectionPairs *pairs;
         guint32 n_out;
         guint32 *of;    /* by connection: its group; NO_PARENT until the first sweep */
         guint32 *size;  /* by group */
-        double *gain;   /* by connection and group: what its pairs with those of it are worth */
+        double *gain;   /* by connection and group: the gain of its pairs with that group */
         Ratios *ratios; /* by end and end */
         Worth *worth;   /* likewise */
 } Groups;
@@ -45,7 +45,7 @@ static inline gsize pair_of(const ConnectionPairs *pairs, guint32 one, guint32 o
         return (gsize)one * (pairs->n - pairs->n_in) + out - pairs->n_in;
 }
 
-/* Puts a connection into a group (sign 1), or takes it out (-1). */
+/* Adds a connection to a group (sign 1), or removes it (-1). */
 static void put(Groups *g, guint32 connection, guint32 group, double sign)
 {
         const ConnectionPairs *pairs = g->pairs;
@@ -56,7 +56,7 @@ static void put(Groups *g, guint32 connection, guint32 group, double sign)
         g->of[connection] = sign > 0 ? group : NO_PARENT;
         g->size[group] += sign > 0 ? 1 : G_MAXUINT32;
         for (guint32 i = connection < n_in ? n_in : 0; i < pairs->n; i++) {
-                /* Pairs of two connections out stand twice, those with one into the node once. */
+                /* Pairs of two connections out are stored twice, others once. */
                 gsize at = i < n_in ? pair_of(pairs, i, connection) : pair_of(pairs, connection, i);
                 const Worth *w = &g->worth[two_ends(pairs, connection, i)];
 
@@ -114,7 +114,7 @@ static gboolean move_connections(Groups *g)
         return moved;
 }
 
-/* The group that one had best be one with, or NO_PARENT. gain: room, by group. */
+/* The best group to merge a group with, or NO_PARENT. gain: room, by group. */
 static guint32 best_merger(const Groups *g, guint32 group, double *gain)
 {
         guint32 best = NO_PARENT;
@@ -155,7 +155,7 @@ typedef struct {
         double seen[2], dealt[2];
 } Sums;
 
-/* By end and end, of which those that differ stand twice. To be freed with g_free(). */
+/* Sums by end and end; pairs with two different ends are stored twice. Free it with g_free(). */
 static Sums *sum_pairs(const Groups *g, const float *seen, const float *dealt)
 {
         const ConnectionPairs *pairs = g->pairs;
@@ -173,7 +173,8 @@ static Sums *sum_pairs(const Groups *g, const float *seen, const float *dealt)
         return by_ends;
 }
 
-/* FALSE: pairs of one group are hardly more frequent than those of two, whatever their ends. */
+/* Finds the ratios. FALSE: pairs of one group are hardly more frequent than pairs of two, whatever
+ * their ends. */
 static gboolean find_ratios(Groups *g)
 {
         const ConnectionPairs *pairs = g->pairs;
@@ -199,9 +200,9 @@ static gboolean find_ratios(Groups *g)
         return apart;
 }
 
-/* The ratios to begin with: the same for all; or as_seen: how much more frequent pairs are than
- * dealt at random, in the mean of those seen, which is what they are in one group where all of them
- * are of one. */
+/* Begins with the same ratios for all ends; or, as_seen, with the ratios of pairs seen. These are
+ * the mean of seen to dealt over the pairs seen. They are right for one group if all pairs are of
+ * one. */
 static void begin_ratios(Groups *g, gboolean as_seen)
 {
         const ConnectionPairs *pairs = g->pairs;
@@ -231,8 +232,8 @@ static void begin_ratios(Groups *g, gboolean as_seen)
                 }
 }
 
-/* From a group for each connection out of the node: moves and merges until nothing gains. FALSE:
- * there are none. */
+/* Begins with a group for each connection out of the node, then moves and merges until nothing
+ * gains. FALSE: there are no groups. */
 static gboolean find_groups(Groups *g)
 {
         begin(g);
@@ -306,8 +307,8 @@ static void find_telling(Telling *t, const ConnectionPairs *all)
         t->pairs.kept_dealt = take_pairs(all, t, all->kept_dealt);
 }
 
-/* Finds the ends of connections that processes keep: with those to some end, groups foretell the
- * pairs of other parents. Returns how much likelier these are, in nats. */
+/* Finds the ends whose connections processes keep: groups of these foretell the pairs of other
+ * parents. Returns how much likelier those pairs are, in nats. */
 static double find_kept(const Groups *g, gboolean *kept)
 {
         const ConnectionPairs *pairs = g->pairs;
@@ -332,7 +333,8 @@ static double find_kept(const Groups *g, gboolean *kept)
         return sum;
 }
 
-/* Takes over the groups of two connections or more that processes keep. FALSE: there are no two. */
+/* Keeps as processes the groups of at least two connections that processes keep. FALSE: there are
+ * fewer than two groups. */
 static gboolean take_groups(const Groups *g, const gboolean *kept, const Telling *t, Processes *p)
 {
         const ConnectionPairs *pairs = g->pairs;
@@ -377,9 +379,9 @@ static gboolean take_groups(const Groups *g, const gboolean *kept, const Telling
         return TRUE;
 }
 
-/* A process may have threads that keep connections, too: groups are sought as if pairs of one were
- * some times as frequent, by which processes are found, and by how frequent they are, by which
- * threads are, where they are seen. Those count that foretell more. */
+/* A process may have threads that keep connections, too. So groups are sought twice. A fixed ratio
+ * for pairs of one group finds processes. The ratios as seen find threads, where there are any. The
+ * groups that foretell more are kept. */
 static void find_by(const Telling *t, Processes *p)
 {
         const ConnectionPairs *pairs = &t->pairs;

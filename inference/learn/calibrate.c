@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
+/* SPDX-License-Identifier: BSD-2-Clause
+ *
+ * calibrate.h lists the steps; docs/model.md, "How probabilities come out", explains them.
+ */
 #include "inference/learn/calibrate.h"
 
 #include <math.h>
@@ -79,8 +82,8 @@ static void ask_again(Joint *j, float *second, float *both)
 
 /* --- calibration -------------------------------------------------------------- */
 
-/* Odds count by their power of 7/8, and before that what is beyond the usual ones by 3/4: drawings
- * of one chain are surer than is right. */
+/* Odds beyond the usual ones first count by their power of 3/4. Then all odds count by their power
+ * of 7/8. Drawings of one chain are surer than is right. */
 static double temper(double odds)
 {
         if (odds > tuning.usual_odds)
@@ -88,16 +91,16 @@ static double temper(double odds)
         return odds > 0 ? odds / sqrt(fourth_root(odds)) : 0;
 }
 
-/* What all calls of the node that have a choice say of how far its shares can be trusted. */
+/* The means over all calls with a choice that show how far shares can be trusted. */
 typedef struct {
-        double excess;  /* how much surer the first shares are than the second of the same parents,
-                           as far as those count */
-        double unsure;  /* what is left of the shares by the best candidates, in the mean */
-        double n_alike; /* how many candidates are about as good by beliefs, in the mean */
+        double excess;  /* by how much the first shares exceed the second ones of the same parents,
+                           in the mean; 0 where the second ones do not count */
+        double unsure;  /* 1 less the share of the best candidate, in the mean */
+        double n_alike; /* candidates that are about as good by beliefs, in the mean */
 } Trust;
 
-/* Whether beliefs count against the first parents: not where walks are so much less likely by their
- * best parents that beliefs only got stuck there. */
+/* Whether beliefs count against the first parents. They do not if walks are much less likely by the
+ * best parents of beliefs: then beliefs only got stuck there. */
 static gboolean beliefs_count(Joint *j, const float *beliefs, const float *first)
 {
         double log, lost;
@@ -130,10 +133,10 @@ static Trust find_trust(const Joint *j, const float *second, gboolean counts, co
         return t;
 }
 
-/* By how much odds are divided, of a call with n candidates. Where order tells families apart, the
- * second shares, which know little of it, seldom come to where the first ones did, and tell less
- * against them; but not where the node first looked like a queue of workers: order is less certain
- * there. */
+/* The number by which the odds of a call with n candidates are divided. Where order tells families
+ * apart, the second shares know little about that order. So they seldom come to where the first
+ * ones did, and count less against them. That does not hold where a queue of workers was rejected:
+ * order is less certain there. */
 static double find_divisor(const Joint *j, const Trust *t, guint32 n)
 {
         double divisor = 1 + tuning.calibration_scale * t->excess * sqrt(t->excess) * (n - 2);
@@ -144,9 +147,9 @@ static double find_divisor(const Joint *j, const Trust *t, guint32 n)
         return divisor * fourth_root(t->n_alike);
 }
 
-/* How many calls are in error that look sure. Calls change places with each other, so where many
- * are in doubt, sure ones were taken by wrong parents, too; where calls hang together, they are
- * wrong together. */
+/* The part of the calls that look sure and are in error. Calls change places with each other. So
+ * where many calls are uncertain, wrong parents took sure ones, too. Where calls hang together,
+ * they are wrong together. */
 static double find_error_rate(const Joint *j, const Trust *t)
 {
         return MIN(tuning.error_rate * t->unsure * sqrt(t->unsure), tuning.most_error_rate) +
@@ -173,9 +176,9 @@ static void calibrate(Joint *j, const Trust *t)
         }
 }
 
-/* Whether a wrong model was learned: the assignment is not consistent with the queue that was
- * supposed. Or a queue was rejected when the model was learned, and it was no order either, which
- * may look like a queue. */
+/* Whether the model is wrong. Either a queue was rejected during learning and no order was found in
+ * its place, since order may look like a queue. Or the assignment is not consistent with the queue
+ * that is supposed. */
 static gboolean is_rejected(Joint *j)
 {
         const EvidenceSet *evidence = &j->model->evidence;
@@ -186,9 +189,9 @@ static gboolean is_rejected(Joint *j)
         return !workers_are_consistent(j);
 }
 
-/* By a wrong model parents are hardly likelier than any candidate: only the fourth root of how much
- * likelier they are said to be is left; or the square root, where order tells parents, too, or
- * where the node was learned again without the queue that was rejected. */
+/* Lowers the shares of parents, which a wrong model hardly makes likelier than any candidate. Of
+ * the odds against an even choice only the fourth root is left. It is the square root where order
+ * counts, too, or where the node was learned again without the rejected queue. */
 static void distrust(Joint *j)
 {
         const EvidenceSet *evidence = &j->model->evidence;
@@ -232,9 +235,9 @@ static void run_chain(Joint *j, const float *chance, guint n, Drawings *drawn)
         sampler_free(chain);
 }
 
-/* Finds shares from drawings of a chain that began with the parents in first, and from beliefs. The
- * more candidates of a call are about as good, the more the beliefs weigh, since the drawings tell
- * many candidates apart badly. */
+/* Finds shares from beliefs and from drawings of a chain that began with the parents in first. Few
+ * drawings tell many candidates apart badly. So the more candidates of a call are about as good,
+ * the more the beliefs weigh. */
 static void weigh_drawings(const Joint *j, const Drawings *drawn, const guint32 *first,
                            const float *beliefs, float *share)
 {
@@ -253,7 +256,7 @@ static void weigh_drawings(const Joint *j, const Drawings *drawn, const guint32 
         }
 }
 
-/* Shares of a chain that begins with the best of scores. */
+/* Finds the shares of a chain that begins with the best parents of start. */
 static void find_shares(Joint *j, const float *start, const float *beliefs, guint n,
                         Drawings *drawn, float *share)
 {
@@ -265,9 +268,9 @@ static void find_shares(Joint *j, const float *start, const float *beliefs, guin
         weigh_drawings(j, drawn, first, beliefs, share);
 }
 
-/* Where evidence refines chances, calls hang together, and a chain may never leave where it began.
- * A shorter one that begins with the second shares says how far that is so. second becomes the
- * shares that it comes to. */
+/* Where evidence refines chances, calls hang together, and a chain may never leave its start. A
+ * shorter chain that begins with the second shares shows how far that is so. second becomes the
+ * shares of that chain. */
 static void find_again(Joint *j, float *second, const float *beliefs)
 {
         gsize n = problem_n_all(j->problem);
@@ -277,8 +280,8 @@ static void find_again(Joint *j, float *second, const float *beliefs)
         find_shares(j, second, beliefs, tuning.again_drawn, drawn, second);
 }
 
-/* Begins with the parents that learning ended with, which become a little likelier than they are by
- * beliefs. */
+/* The chain begins with the parents that learning ended with. Their chances become a little greater
+ * than by beliefs. */
 static void begin_as_learned(Joint *j, float *chance)
 {
         const Problem *p = j->problem;
@@ -322,8 +325,8 @@ static void find_scores(Joint *j)
         trust = find_trust(j, second, counts, both);
         calibrate(j, &trust);
         j->scores->rejected = is_rejected(j);
-        /* What refines chances tells parents whatever the model is, and so does order that makes
-         * all others much less likely. */
+        /* A wrong model does not matter where evidence refines chances. Neither does it where the
+         * second parents are much less likely. */
         if (j->scores->rejected && !refined && counts)
                 distrust(j);
 }

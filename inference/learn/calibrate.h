@@ -1,38 +1,39 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  *
- * Calibration: from beliefs and drawings to scores, which decide, and to probabilities, which say
- * how far a parent can be trusted. Of the calls with a probability of 0.8, about 80 % should be
- * right.
+ * Calibration turns beliefs and drawings into scores, which decide, and into probabilities, which
+ * show how far a parent can be trusted. Of the calls with a probability of 0.8, about 80 % should
+ * be right. docs/model.md, "How probabilities come out", gives the numbers.
  *
  * Input: the messages of belief propagation (beliefs.h) after learning, and a model. Output, by
  * candidate of a call: its score, of which the greatest decides, and its probability. Both are from
  * 0 to 1 and, but for rounding and calibration, sum to 1 over the candidates of a call.
  *
- * In order, with the odds o = share / (1 - share) of a candidate:
+ * The steps in order, with the odds o = share / (1 - share) of a candidate:
  *
  *  1. Messages settle. Their shares among the messages on a call are the first shares. More rounds
  *     sharpen them, which chooses one of several solutions that are equally good.
- *  2. They settle again from the second best parent of each call, to the second shares: loopy
+ *  2. Messages settle again from the second best parent of each call, to the second shares: loopy
  *     messages confirm what they began with. A weighted mean of both, with high odds damped, is the
  *     chance of a candidate.
  *  3. A Markov chain (sampler.h), from the chosen solution on, draws whole assignments. A share is
- * now (drawings + w chance + b [it began with this parent]) / (all drawings + w + b). The more
- * candidates of a call are about as good, the larger w: few drawings tell them apart badly. These
- * shares are the scores.
- *  4. temper(): o becomes o^(7/8), and before that odds beyond usual_odds count by their power 3/4.
+ *     now (drawings + w chance + b [it began with this parent]) / (all drawings + w + b). The more
+ *     candidates of a call are about as good, the larger w: few drawings tell them apart badly.
+ *     These shares are the scores.
+ *  4. temper(): odds beyond usual_odds first count by their power 3/4. Then o becomes o^(7/8).
  *     Drawings of one chain resemble each other, so it is surer than it should be.
  *  5. find_divisor(): odds are divided by (1 + k x^1.5 (n - 2))^(3/4) g^(1/4) for n candidates. x
- * is by how much the best shares exceed the second shares of the same candidates, in the mean: how
- *     far the answer depends on where it began. It is 0 where the second solution is far less
- * likely. g is the mean number of candidates that are about as good. Where serving order counts,
- * the power is 3/8, as second shares know little of it.
+ *     is the mean excess of the best shares over the second shares of the same candidates. It shows
+ *     how far the answer depends on the start, and is 0 if the second solution is far less likely.
+ *     g is the mean number of candidates that are about as good. Where serving order counts, the
+ *     power is 3/8, as second shares know little about order.
  *  6. find_error_rate(): a part z of the calls is in error whatever their odds, so
  *         probability = (1 - z) o / (1 + o) + z / n.
- *     z grows with y^1.5, y the mean of 1 - best share: calls change places, so where many are in
- *     doubt sure ones are wrong, too. It is larger where calls hang together.
- *  7. distrust(): where the assignment is not consistent with the queue that was supposed, the
- * model is wrong. Of a candidate's odds against an even choice, only the square root or the fourth
- * root is left.
+ *     z grows with y^1.5, where y is the mean of 1 - best share. Calls change places, so where many
+ *     are uncertain, sure ones are wrong, too. z is larger where calls hang together.
+ *  7. distrust(): the model is wrong if a queue was rejected and no order was found in its place.
+ *     It is also wrong if the assignment is not consistent with the supposed queue. Then only the
+ *     fourth root or the square root of a candidate's odds against an even choice is left. Odds
+ *     stay where evidence refines chances, or where x was set to 0.
  *
  * The powers and constants were chosen on generated and captured systems (model/tuning.def).
  * Cost: nine rounds of messages and 150 sweeps of the chain; half as many sweeps again with leases.
@@ -44,22 +45,22 @@
 #include "inference/search/sampler.h"
 
 typedef struct Scores {
-        float *share;      /* by candidate: the share of its belief; later its probability */
+        float *share;      /* by candidate: the share of its belief, and then its probability */
         float *score;      /* by candidate: the greatest decides */
         Drawings *drawn;   /* by candidate, or NULL; no bits for calls the chain skips */
         guint32 *learned;  /* by call out: the parents that learning ended with, where the chain
                               finds better ones than beliefs; or NULL */
-        double prior;      /* what beliefs are worth in drawings, as a part of what is usual */
+        double prior;      /* weight of beliefs against drawings, as a part of the usual one */
         double error_rate; /* the part of the calls in error whatever their shares are, 0 to 1 */
-        gboolean rejected; /* the parents found are not consistent with what was supposed */
+        gboolean rejected; /* the model is rejected: step 7 */
 } Scores;
 
-/* All candidates alike. */
+/* Gives all candidates the same share and score. */
 void scores_init(Scores *s, const Problem *p);
 void scores_clear(Scores *s);
 
-/* Finds shares and scores by belief propagation, from beliefs that began, and the Markov chain; and
- * calibrates the shares. done(): is told how much is done, 0 to 1. */
+/* Finds shares and scores by belief propagation, from beliefs that began, and by the Markov chain.
+ * Calibrates the shares. Reports to done() the part that is finished, 0 to 1. */
 void joint_settle(Joint *j);
 
 #endif

@@ -49,9 +49,9 @@ static void learn_by_chain(Joint *j)
         sampler_free(chain);
 }
 
-/* The same; where calls hang together by some evidence, also without it. Pools that deal
- * connections last in, first out look like leases: so it counts no more if walks, which know
- * nothing of it, are much less likely by the parents that it found. */
+/* Learns by a chain; where evidence ties calls together, also by one without that evidence. Pools
+ * that deal connections last in, first out look like leases. Walks know nothing about leases. If
+ * they are much less likely by the parents found with leases, leases are rejected. */
 static void learn_by_chains(Joint *j)
 {
         EvidenceSet *evidence = &j->model->evidence;
@@ -79,8 +79,8 @@ static void learn_by_chains(Joint *j)
         joint_state_free(before);
 }
 
-/* Whether walks are much less likely by the parents that are found where calls hang together than
- * by those of beliefs. A chain that learns without may yet show that it is not so. */
+/* Whether ties between calls cost walks much. It compares the parents found with ties to the
+ * parents of beliefs. A chain that learns without ties may still show that ties are right. */
 static gboolean may_reject_blocks(Joint *j)
 {
         g_autofree float *chance = NULL;
@@ -100,8 +100,8 @@ static gboolean may_reject_blocks(Joint *j)
         return -gain > tuning.blocks_lost;
 }
 
-/* Whether order shows; tried without what makes calls hang together where that may be rejected, as
- * it is not tested once there is order. */
+/* Whether order shows. Once there is order, ties between calls are not tested. So where they may be
+ * rejected, order is tried without them. */
 static gboolean learn_by_order(Joint *j, gboolean without_blocks)
 {
         EvidenceSet *evidence = &j->model->evidence;
@@ -115,7 +115,8 @@ static gboolean learn_by_order(Joint *j, gboolean without_blocks)
 
 /* --- what is supposed first ------------------------------------------------ */
 
-/* There is a first assignment, and nothing is learned of walks. Sizes begin all others anew. */
+/* The assignment is the first one, and walks have learned nothing. Kinds by sizes begin everything
+ * anew, so they come first. */
 static void try_first(Joint *j)
 {
         split_by_sizes(j);
@@ -133,8 +134,8 @@ static void near_beliefs(Joint *j)
 
 /* --- all of it ------------------------------------------------------------- */
 
-/* One start: rounds that assign in order of time, from the first assignment on, and the first that
- * learn from beliefs. */
+/* The rounds of one start. The first ones assign in order of time, from the first assignment on;
+ * the others learn from beliefs. */
 static void learn_first_rounds(Joint *j)
 {
         for (guint round = 0; round < tuning.fresh_rounds; round++) {
@@ -148,8 +149,7 @@ static void learn_first_rounds(Joint *j)
                 joint_learn_from_beliefs(j, joint_calm_until(j, round));
 }
 
-/* How likely what a start found is, by halves. Leaves the walks of a half, and the assignment by
- * beliefs. */
+/* Judges what a start found, by halves. Leaves the assignment by beliefs and walks of a half. */
 static gint64 judge_start(Joint *j, const JointState *found)
 {
         joint_restore(j, found);
@@ -157,9 +157,9 @@ static gint64 judge_start(Joint *j, const JointState *found)
         return joint_judge_all(j, 2);
 }
 
-/* Learning ends in one of many optima; the first assignment decides in which. So it starts twice,
- * by bounds that were learned for longer and for shorter, and goes on from where parents are
- * likelier. */
+/* Learning ends in one of many optima, and the first assignment decides in which. So it starts
+ * twice, by bounds that learned for longer and for shorter. It goes on from the start whose parents
+ * are likelier. */
 static void learn_from_starts(Joint *j)
 {
         gsize size = j->problem->node->n_out * sizeof *j->assignment->parent;
@@ -207,8 +207,8 @@ void joint_learn(Joint *j)
         problem_done(j->problem, problem_learnt(j->problem));
 }
 
-/* Begins a further step: if there are enough new parents the model learns from them and from the
- * kept counts; else it only counts them. */
+/* Begins a further step. With enough new parents the model learns from them and from the kept
+ * counts; else it only counts them. */
 static void go_on(Joint *j)
 {
         near_beliefs(j);

@@ -9,8 +9,8 @@
 #include "inference/learn/learning.h"
 #include "inference/model/joint.h"
 
-/* Learns the model of the node from its calls alone, from the first assignment on. It is known what
- * their concurrency is, and what is calm. */
+/* Learns the model of the node from its calls alone, from the first assignment on. The concurrency
+ * of parents, and which of them are calm, must be known. */
 void joint_learn(Joint *j);
 
 /* Learn in a further step of --window; and from the true parents, for the oracle. */

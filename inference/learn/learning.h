@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  *
- * What the model of a node is learned from, and how that went.
+ * How the model of a node is learned, and the outcome.
  */
 #ifndef RAVEL_LEARNING_H
 #define RAVEL_LEARNING_H
@@ -12,9 +12,9 @@ typedef struct Learning {
         gboolean given_away; /* the model is to decide on other problems */
         gboolean counts;     /* new parents are only counted; a later step learns from them */
         gboolean rejected;   /* the parents that were learned are not consistent with a queue */
-        guint32 rejected_k;  /* a queue of this many workers was rejected; only more may be. 0: none
-                                was */
-        double true_log;     /* the log likelihood of the true assignment, if it is told */
+        guint32 rejected_k;  /* a queue of this many workers was rejected, so more are needed; 0:
+                                none */
+        double true_log;     /* the log likelihood of the true assignment, if that is known */
 } Learning;
 
 #endif

@@ -13,7 +13,7 @@
 #include "inference/search/event-loop.h"
 #include "inference/search/trellis.h"
 
-/* What a trial came to. */
+/* The outcome of a trial. */
 typedef struct {
         gboolean shows; /* there is order */
         double odds;    /* of inversions */
@@ -29,7 +29,7 @@ typedef struct {
 
 /* --- event loops --------------------------------------------------------------- */
 
-/* Whether the node is small enough to be looked at, and stamps tell in which order inputs came. */
+/* Whether the node is small enough to be looked at, and stamps show the order of inputs. */
 static gboolean may_loop(const Joint *j)
 {
         gint64 outputs = (gint64)j->problem->node->n_out + j->problem->node->n_in;
@@ -51,8 +51,8 @@ static void assign_by_loop(Joint *j, float *chance, gboolean progress)
         assignment_take_best(j->assignment, j->problem, chance, FALSE);
 }
 
-/* Whether walks, learned anew, are hardly less likely by the parents that calls have if the node is
- * an event loop, which it assigns, than by the parents that they have so far. */
+/* Assigns as an event loop would. Returns whether walks, learned anew, are hardly less likely by
+ * these parents than by the parents that calls have so far. */
 static gboolean may_be_event_loop(OrderTrials *t, float *chance)
 {
         Joint *j = t->j;
@@ -74,9 +74,9 @@ static gboolean may_be_event_loop(OrderTrials *t, float *chance)
         return may_be;
 }
 
-/* Begins with the parents of an event loop if the node may be one, and lets it say what it found
- * while order is supposed. Rounds of beliefs seldom find them from other parents, and seldom keep
- * to them by themselves. Returns whether it did. */
+/* Begins with the parents of an event loop if the node may be one. Their chances then weigh on
+ * beliefs while order is supposed. Rounds of beliefs seldom find these parents from others, and
+ * seldom keep them by themselves. Returns whether it did so. */
 static gboolean begin_with_loop(OrderTrials *t)
 {
         Joint *j = t->j;
@@ -97,7 +97,8 @@ static gboolean begin_with_loop(OrderTrials *t)
 
 /* --- the trials ------------------------------------------------------------------ */
 
-/* Begins with the beliefs of before another trial: what was noted was of walks that are no more. */
+/* Begins another trial with the beliefs before all trials. The notes on outputs go, as they are
+ * from other walks. */
 static void begin_again(OrderTrials *t)
 {
         joint_restore(t->j, t->before);
@@ -105,7 +106,7 @@ static void begin_again(OrderTrials *t)
         joint_learn_from_beliefs(t->j, G_MAXUINT64);
 }
 
-/* What was learned with order is undone. */
+/* Undoes what was learned with order. */
 static void undo(OrderTrials *t)
 {
         serving_order_drop(t->order);
@@ -126,16 +127,16 @@ static Trial try_all_outputs(OrderTrials *t)
         return trial;
 }
 
-/* Whether order makes up for what walks lose by the parents of an event loop: the rarer inversions
- * are, the more. */
+/* Whether order is worth the likelihood that walks lose by the parents of an event loop. The rarer
+ * inversions are, the more walks may lose. */
 static gboolean is_worth_its_loss(const Trial *loop)
 {
         return loop->shows && loop->gain >= tuning.loop_last_loss * log(loop->odds);
 }
 
-/* Order from the parents before instead of those of an event loop. These stay if they showed order,
- * unless the others do by fewer inversions, and walks are likelier: threads that serve in order may
- * look like an event loop, whose parents then hide the order that those before show. */
+/* Tries order from the parents before the event loop's. Threads that serve in order may look like
+ * an event loop, whose parents then hide their order. The parents of the loop stay if they show
+ * order, unless the others show it with fewer inversions and likelier walks. */
 static Trial try_plain_after_loop(OrderTrials *t, const Trial *loop)
 {
         JointState *found = joint_save(t->j);
@@ -165,8 +166,8 @@ static Trial try_dispatched(OrderTrials *t)
         return trial;
 }
 
-/* The same in the reverse order, last in, first out. Where parents are in doubt, rounds that
- * suppose an order find parents that keep it, whatever it is. Leaves all as it was. */
+/* Tries the reverse order, last in, first out, and leaves everything unchanged. Where parents are
+ * uncertain, rounds that suppose an order find parents that keep it, right or wrong. */
 static Trial try_reverse(OrderTrials *t)
 {
         JointState *found = joint_save(t->j);
@@ -235,9 +236,9 @@ gboolean order_try(Joint *j)
 
 /* --- parts ---------------------------------------------------------------------------- */
 
-/* Rounds of beliefs with what an event loop says, which learn nothing. Only inversions within a
- * class count, as when order was supposed: with those of two classes beliefs hold to what they
- * began with. */
+/* Runs rounds of beliefs that weigh the chances of an event loop, and learn nothing. Only
+ * inversions within a class count, as when order was supposed. Inversions between two classes would
+ * hold beliefs to what they began with. */
 static void believe_loop(Joint *j)
 {
         ServingOrder *order = &j->model->evidence.order;

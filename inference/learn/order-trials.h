@@ -17,12 +17,12 @@
 
 #include <glib.h>
 
-/* Beliefs are learned. TRUE: there is order, and the model has been learned with it; FALSE: all is
- * as it was. */
+/* Tries order after beliefs were learned. TRUE: there is order, and the model was learned with it.
+ * FALSE: nothing has changed. */
 gboolean order_try(Joint *j);
 
-/* A part of a problem is decided by what was learned, and beliefs have begun: finds parents to go
- * on from (Scores.learned) as they were found when an event loop was learned. Learns nothing. */
+/* Finds the parents from which a part of a problem goes on (Scores.learned), after its beliefs
+ * began. Finds them as for an event loop during learning. Learns nothing. */
 void order_find(Joint *j);
 
 #endif

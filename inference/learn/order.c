@@ -13,7 +13,8 @@ static inline ServingOrder *order_of(Joint *j)
         return &j->model->evidence.order;
 }
 
-/* Order is much of what the loop went by, so its chances count by their power. */
+/* The loop found these chances mostly by order. So they count by a power, in order not to count
+ * order twice. */
 void order_say(Joint *j, float *chance)
 {
         const Problem *p = j->problem;
@@ -54,8 +55,7 @@ gboolean order_is_plainly_absent(Joint *j, Ordered which)
         return serving_order_odds(order, pairs) >= tuning.plain_odds;
 }
 
-/* Supposes that the node works in order, and learns from beliefs how far they are consistent with
- * that. */
+/* Supposes that the node works in order. Learns how far beliefs are consistent with that. */
 static void suppose(Joint *j)
 {
         ServingOrder *order = order_of(j);
@@ -75,7 +75,7 @@ static void suppose(Joint *j)
 }
 
 /* Fits the factors of inversions to the assignments of some more rounds of a chain. Returns the
- * ratio of odds that they come to. */
+ * ratio of odds by these. */
 static double fit_to_chain(Joint *j, Sampler *chain)
 {
         ServingOrder *order = order_of(j);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  *
  * Learning with serving order (model/serving-order.h): the factors of inversions and the model are
- * learned together, by expectation maximisation. order-trials.h says whether that was right.
+ * learned together, by expectation maximisation. order-trials.h decides whether order stays.
  */
 #ifndef RAVEL_ORDER_H
 #define RAVEL_ORDER_H
@@ -16,13 +16,13 @@ typedef enum {
         DISPATCHED /* calls that a call into the node triggers: the first that each request makes */
 } Ordered;
 
-/* Whether beliefs show that there is no order: hardly a trigger is in doubt, and the odds of
- * inversions are so high that those in doubt cannot hide it. */
+/* Whether beliefs show that there is no order. That is so if hardly a trigger is uncertain, and the
+ * odds of inversions are high. The few uncertain ones cannot hide order then. */
 gboolean order_is_plainly_absent(Joint *j, Ordered which);
 
-/* Supposes order, and lets the assignments of a chain say how rare inversions are. Returns the
- * ratio of the odds of inversions to their odds by delays alone: it falls where there is order, and
- * rises where there is none. */
+/* Supposes order, and learns from the assignments of a chain how rare inversions are. Returns the
+ * ratio of the odds of inversions to their odds by delays alone. The ratio falls where there is
+ * order, and rises where there is none. */
 double order_learn(Joint *j, Ordered which);
 
 /* Whether these odds are of a node that serves in order. */
@@ -31,8 +31,8 @@ gboolean order_shows(double odds);
 /* The assignment is the truth, and walks have learned from it. */
 void order_learn_truth(Joint *j);
 
-/* While order is supposed of an event loop, beliefs go by these chances of candidates, too. Takes
- * them over. order_learn() ends that. */
+/* While order is supposed of an event loop, beliefs also weigh these chances of candidates. The
+ * order owns them from now on. order_learn() drops them. */
 void order_say(Joint *j, float *chance);
 void order_unsay(Joint *j);
 

@@ -145,8 +145,8 @@ static void learn_every_other(Joint *j, guint32 first)
         parent_walk_learn(&j->model->walk);
 }
 
-/* Parents are judged by what walks have learned of others alone: to hold them to numbers of calls
- * would count against those of beliefs, which take the best parent of each call by itself. */
+/* Parents are judged by what walks have learned from others alone, not by numbers of calls. Beliefs
+ * take the best parent of each call by itself, so numbers would count against their parents. */
 void joint_judge(Joint *j, guint n_halves, gint64 *log)
 {
         parent_walk_hold(&j->model->walk, FALSE);

@@ -4,7 +4,7 @@
 #include "inference/model/problem.h"
 
 /* Sets of callees by what they have in common, from the narrowest on. A callee whose sizes vary is
- * many, and only together are their calls of a fixed number. */
+ * several callees here, and only the sum of their calls may be a fixed number. */
 typedef enum { SAME_CALLEE, SAME_LABEL, SAME_NODE, ANY_CALLEE, N_WIDTHS } Width;
 
 typedef struct {
@@ -31,8 +31,8 @@ static gboolean go_together(const Callee *callees, guint32 one, guint32 other, W
         }
 }
 
-/* The callees that go together with this one. Whether it is the first of them, and they are more
- * than in the set that is narrower. */
+/* Finds the callees that go together with this one. Returns whether it is the first of them, and
+ * the set is larger than the narrower one. */
 static gboolean gather(const Callee *callees, guint32 n, guint32 callee, Width width,
                        guint8 *member)
 {
@@ -48,7 +48,7 @@ static gboolean gather(const Callee *callees, guint32 n, guint32 callee, Width w
         return n_members > n_narrower;
 }
 
-/* The kinds of parents, by call into the node, and the callees, by call out of it. */
+/* The kinds of parents (by call into the node), and the callees (by call out). */
 typedef struct {
         guint32 *kind, *callee;
         Callee *callees;
@@ -70,8 +70,8 @@ static Told tell(const Joint *j)
         return t;
 }
 
-/* Finds numbers before all that parents can be found by: with them, each parent is held to what it
- * makes, whatever was learned from parents that are mistaken. */
+/* Finds numbers before anything that parents are found by. With numbers, each parent is held to the
+ * calls that it makes, even if walks learned from wrong parents. */
 void split_by_numbers(Joint *j)
 {
         NodeModel *h = j->model;

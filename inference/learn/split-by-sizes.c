@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  *
- * What a call is about shows in how long it and its return are, as in a label (call-labels.h): the
- * size of a request tells one operation from another, also inside TLS. So calls of different size
- * are of different kinds, where that makes parents likelier.
+ * The purpose of a call shows in the sizes of the call and its return, as in a label
+ * (call-labels.h). The size of a request tells one operation from another, also inside TLS. So
+ * calls of different size are of different kinds, where that makes parents likelier.
  *
- * Two questions come before that. Do sizes go with what parents do, by the parents found without
- * them, or by all candidates, where hardly any parent is found? Sizes that are dealt again among
- * the calls of an edge say how likely they are to by chance; where they mean nothing, these are as
- * good. And are parents that are found with them likelier?
+ * Two questions come before that. First, do sizes go with what parents do? That is asked of the
+ * parents found without sizes, or of all candidates where hardly any parent is found. Sizes dealt
+ * again among the calls of an edge show the likelihood by chance. Where sizes mean nothing, dealt
+ * ones are as good. Second, are the parents found with sizes likelier?
  *
- * Labels say more than sizes, and kinds are by them from the beginning; but where they are as good
- * dealt again, they only leave fewer calls of each kind to learn from, and are left out. Else sizes
- * tell apart what one operation does: a hit of a cache, and a miss.
+ * Labels mean more than sizes, and kinds go by labels from the beginning. Labels that are as good
+ * dealt again only leave fewer calls of each kind to learn from. Such labels are left out.
+ * Otherwise sizes tell apart what one operation does: a hit of a cache, and a miss.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -42,7 +42,7 @@ typedef struct {
         Trellis trellis;
 } Trial;
 
-/* Begins with the parents that there are. */
+/* Begins with the present parents. */
 static void begin_trial(Trial *t, const Joint *j, guint8 sizes)
 {
         static const EvidenceKind *const no_evidence[] = { NULL };
@@ -128,9 +128,9 @@ static void deal_all(NodeProblem *node, gboolean labels, guint32 number)
         deal(out, node->n_out, seed);
 }
 
-/* How often parents of a kind did something after something: by which half of the parents, then by
- * kind, by the callee before and by the callee, each in its place the last for the parent itself.
- */
+/* How often parents of a kind did something after something. Counts are by half of the parents,
+ * kind, callee before, and callee. The last callee stands for the parent itself: its entry or its
+ * reply. */
 typedef struct {
         guint32 n_in, n_events;
         guint32 *count[2];
@@ -155,8 +155,8 @@ static void count_pairs(const Joint *j, const Kinds *kinds, Pairs *p)
         }
 }
 
-/* The log likelihood of what one half of the parents did after one thing, by the other half; share
- * is how often anything is done. */
+/* The log likelihood of what one half of the parents did after one event, by the other half. share
+ * is how often each event happens. */
 static double log_of_row(const guint32 *tested, const guint32 *learned, const double *share,
                          guint32 n)
 {
@@ -192,13 +192,13 @@ static double log_of_pairs(const Pairs *p)
         return log;
 }
 
-/* The log likelihood of what there is, by the kinds of calls into the node and out of it. share: by
- * candidate, how probable it is. */
+/* The log likelihood of parents or candidates, by the kinds of calls into the node and out. share:
+ * by candidate, its probability. */
 typedef double LogOf(const Joint *j, const Kinds *kinds, const float *share, guint32 n_in,
                      guint32 n_out);
 
-/* That of the parents that there are, by what comes after what. NAN: these are the kinds that there
- * are without. */
+/* The log likelihood of the present parents, by what comes after what. NAN: these kinds are the
+ * same as without sizes. */
 static double log_of_parents(const Joint *j, const Kinds *kinds, const float *share G_GNUC_UNUSED,
                              guint32 n_in, guint32 n_out)
 {
@@ -216,7 +216,7 @@ static double log_of_parents(const Joint *j, const Kinds *kinds, const float *sh
         return log;
 }
 
-/* Pairs of a call and a candidate of it, by their kinds: all candidates of a call count as one. */
+/* Pairs of a call and a candidate, by their kinds. All candidates of a call count as one. */
 typedef struct {
         guint32 n_in, n_out;
         double *count, *of_in, *of_out, all;
@@ -236,8 +236,7 @@ static void count_candidates(const Problem *p, const Kinds *kinds, const float *
                 }
 }
 
-/* How much likelier the pairs are than if the kinds of calls and of candidates had nothing to do
- * with each other. */
+/* The gain in log likelihood over pairs whose kinds have nothing to do with each other. */
 static double log_of_candidate_pairs(const CandidatePairs *p)
 {
         double log = 0;
@@ -252,8 +251,8 @@ static double log_of_candidate_pairs(const CandidatePairs *p)
         return log;
 }
 
-/* The same by candidates, of which no parent need be known: a call's parent is among them, so kinds
- * whose parents make it are more frequent there. */
+/* The log likelihood by candidates, where no parent need be known. A call's parent is among its
+ * candidates. So kinds whose parents make the call are more frequent there. */
 static double log_of_candidates(const Joint *j, const Kinds *kinds, const float *share,
                                 guint32 n_in, guint32 n_out)
 {
@@ -265,7 +264,7 @@ static double log_of_candidates(const Joint *j, const Kinds *kinds, const float 
         return log_of_candidate_pairs(&pairs);
 }
 
-/* With kinds by sizes. NAN: these are too many, or log_of() cannot say. */
+/* The log likelihood with kinds by sizes. NAN: too many kinds, or log_of() has no value. */
 static double log_with(const Joint *j, guint8 sizes, const float *share, LogOf *log_of)
 {
         NodeModel *model = node_model_new();
@@ -281,7 +280,7 @@ static double log_with(const Joint *j, guint8 sizes, const float *share, LogOf *
         return log;
 }
 
-/* The same with sizes dealt again; with labels, where kinds are by no sizes. */
+/* The log likelihood with sizes dealt again; or with labels, where kinds are by no sizes. */
 static double log_dealt(const Joint *j, guint8 sizes, guint32 number, const float *share,
                         LogOf *log_of)
 {
@@ -297,9 +296,8 @@ static double log_dealt(const Joint *j, guint8 sizes, guint32 number, const floa
         return log;
 }
 
-/* By how much the likelihood of what there is exceeds that of what is dealt again: the mean of some
- * deals, and their deviation. mean: NAN where that cannot be said, and where it is less than
- * `least` in the first deals. */
+/* The excess of the log likelihood over that with sizes dealt again: the mean over some deals, and
+ * the deviation. mean is NAN where it is not known, or below `least` in the first deals. */
 typedef struct {
         double mean, deviation;
 } Excess;
@@ -321,13 +319,13 @@ static Excess find_excess(const Joint *j, guint8 sizes, double least, const floa
         return (Excess){ mean, sqrt(MAX(squares / deals - mean * mean, 0)) };
 }
 
-/* Beyond what chance makes it, by so many deviations. */
+/* Whether an excess is at least this many deviations. */
 static gboolean is_sure(const Excess *excess, double deviations)
 {
         return excess->mean >= deviations * excess->deviation;
 }
 
-/* All candidates of a call alike. */
+/* Gives all candidates of a call the same share. */
 static void share_alike(const Joint *j, float *share)
 {
         const Problem *p = j->problem;
@@ -358,8 +356,8 @@ static void count_kinds(const Joint *j, KindCount *kinds)
         }
 }
 
-/* The log likelihood of the kinds that callees are split into, for the children of every other
- * parent, by their frequencies among those of the rest. A split must pay for it. */
+/* The log likelihood of the kinds that callees are split into. The children of every other parent
+ * are judged by the frequencies among the rest. A split must pay for it. */
 static double log_of_kinds(const Joint *j)
 {
         guint32 n = j->model->n_callees;
@@ -391,8 +389,8 @@ static void find_own(Trial *t, const Joint *j, guint8 sizes, gboolean queue)
         }
 }
 
-/* Their log likelihood: of every other parent by walks learned from the rest, beyond that of the
- * kinds. */
+/* The log likelihood of parents found with these kinds, beyond that of the kinds. Every other
+ * parent is judged by walks learned from the rest. */
 static double log_of_own(const Joint *j, guint8 sizes)
 {
         double log;
@@ -404,8 +402,9 @@ static double log_of_own(const Joint *j, guint8 sizes)
         return log;
 }
 
-/* Whether labels go with candidates no more than dealt again, nor with what parents do that were
- * found without them. At a queue hardly any parent is found that is right, but by it. */
+/* Whether labels go with candidates no more than labels dealt again. Nor may they go with what
+ * parents do, if found without labels. At a queue, hardly any right parent is found without the
+ * queue. */
 static gboolean labels_mean_nothing(Joint *j)
 {
         g_autofree float *share = g_new(float, problem_n_all(j->problem));
@@ -420,8 +419,7 @@ static gboolean labels_mean_nothing(Joint *j)
         excess = find_excess(&t.j, 0, -G_MAXDOUBLE, NULL, tuning.size_deals, log_of_parents);
         end_trial(&t);
         joint_find_starts(j);
-        return excess.mean <
-               tuning.size_deviations * excess.deviation; /* not where it cannot be said */
+        return excess.mean < tuning.size_deviations * excess.deviation; /* FALSE for NAN */
 }
 
 /* Whether calls have sizes. */
@@ -447,7 +445,7 @@ static guint32 n_training(const Joint *j)
 
 enum { BOTH_SIZES = BY_CALL_SIZE | BY_RETURN_SIZE };
 
-/* How much sizes go with what parents do that were found without them; 0: not beyond chance. */
+/* How much sizes go with what parents do that were found without sizes; 0: not beyond chance. */
 static double go_with_parents(const Joint *j)
 {
         double least = MAX(tuning.least_gain, tuning.size_excess * j->problem->node->n_out);
@@ -457,7 +455,8 @@ static double go_with_parents(const Joint *j)
         return is_sure(&excess, tuning.size_deviations) ? excess.mean : 0;
 }
 
-/* The sizes by which parents are likeliest, by at most so much; 0: none make them likelier. */
+/* The sizes by which parents are likeliest, if the gain is at most most_gain; 0: none make them
+ * likelier. */
 static guint8 find_likeliest(const Joint *j, double most_gain)
 {
         double least = MAX(tuning.least_gain, tuning.least_gain_each * n_training(j));
@@ -475,8 +474,8 @@ static guint8 find_likeliest(const Joint *j, double most_gain)
         return best;
 }
 
-/* Of the sizes that go with candidates far beyond chance those that do so most; 0: none do. Both
- * only where they say clearly more than one alone, as one that means nothing does harm. */
+/* The sizes that go best with candidates, if far beyond chance; 0: none do. A size that means
+ * nothing does harm. So both count only if they gain clearly more than one alone. */
 static guint8 find_surest(const Joint *j, const float *share)
 {
         double most = 0;
@@ -495,8 +494,8 @@ static guint8 find_surest(const Joint *j, const float *share)
         return best;
 }
 
-/* The same of candidates that count alike, or by the bounds: where these say much, the pairs of
- * true parents stand out. Where both find some, those by which parents are likelier. */
+/* The surest sizes, by candidates that count alike, and by the bounds. Where bounds are sharp, the
+ * pairs of true parents stand out. If both find some, the sizes that make parents likelier win. */
 static guint8 find_by_candidates(const Joint *j)
 {
         g_autofree float *share = g_new(float, problem_n_all(j->problem));
@@ -511,10 +510,10 @@ static guint8 find_by_candidates(const Joint *j)
         return log_of_own(j, base | near) > log_of_own(j, base | alike) ? near : alike;
 }
 
-/* The sizes that tell kinds apart; 0: none. Where parents are mostly wrong no sizes may make them
- * likelier, and hardly go with what they do, but candidates tell that some mean something. By
- * labels most parents are right: sizes that make others likelier by more than they say of these are
- * only what those were made to fit. */
+/* The sizes that tell kinds apart; 0: none. Where most parents are wrong, sizes may neither make
+ * them likelier nor go with what they do. Candidates may still show that sizes mean something. With
+ * labels most parents are right. If sizes then gain far more for new parents than their excess with
+ * these, they only fit the new ones. */
 static guint8 find_best(const Joint *j, gboolean by_label)
 {
         double excess = go_with_parents(j), share = (double)n_training(j) / j->problem->node->n_in;
@@ -550,7 +549,7 @@ static void begin_by(Joint *j, guint8 sizes)
         joint_assign_first(j);
 }
 
-/* Whether labels tell calls of one edge apart: those into the node, or those out of it. */
+/* Whether labels tell calls of one edge apart, into the node or out. */
 static gboolean labels_tell_apart(const Joint *j)
 {
         NodeModel *model = node_model_new();

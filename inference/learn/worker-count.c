@@ -65,14 +65,14 @@ static inline gint64 until_start(guint until)
 
 /* --- the sample ---------------------------------------------------------------- */
 
-/* The calls that are looked at, and what is learned of them. Rows are by half, kind of call into
- * the node, and whether that waits. A rate is by row, callee and cell; time is by row and cell. */
+/* The sampled calls and the rates learned from them. Rows are by half, by kind of call into the
+ * node, and by whether that waits. A rate is by row, callee and cell; time is by row and cell. */
 typedef struct {
         const Joint *j;
         guint32 first_in, end_in, first_out, end_out;
         const gint64 *replies; /* of all calls into the node, in order */
         gint64 *start;         /* by call into the node */
-        guint8 *kind, *callee; /* by call into the node; by call out of it */
+        guint8 *kind, *callee; /* kind: by call into the node; callee: by call out */
         guint n_kinds, n_callees, n_rows;
         guint32 *rate_of; /* by candidate: index of its rate in its own half's rates */
         double *rate, *count, *time;
@@ -250,7 +250,7 @@ static void add_time_taken(double *time, gint64 life)
         }
 }
 
-/* Adds the time that it waits at each age. The reply of a call that waits is not looked at. */
+/* Adds the time that a call waits at each age. The reply of a waiting call does not count. */
 static void add_time_waiting(double *time, gint64 life)
 {
         for (guint age = 0; age < AGES && age_start(age) < life; age++) {
@@ -279,7 +279,7 @@ static inline guint half_of_call(const Sample *s, guint32 call)
         return half_of(s->j->problem->candidate[s->j->problem->candidates[call]]);
 }
 
-/* Finds the rate that each candidate has for its call. */
+/* Finds the index of the rate that each candidate has for its call. */
 static void find_rates_of(Sample *s)
 {
         const Joint *j = s->j;
@@ -302,7 +302,7 @@ static void find_rates_of(Sample *s)
 }
 
 /* Counts each call for its candidates, by their rates. Returns the log likelihood of the calls by
- * the rates of the other half, but for the time in which there were none. */
+ * the rates of the other half. The time without calls is left out. */
 static double count_calls(Sample *s, gboolean judge)
 {
         const Joint *j = s->j;
@@ -346,14 +346,14 @@ static Seen see(const double *count, const double *time, guint n)
         return sum;
 }
 
-/* A rate backs off to a more general one as if that had made one call more be seen. */
+/* A rate backs off to a more general one, as if that one had caused one more call. */
 static double rate_of(Seen seen, double general)
 {
         return (seen.count + 1) / (seen.time + 1 / general);
 }
 
-/* Rates of one row and callee. A cell backs off to its age, an age to the row, and that to the mean
- * of all. */
+/* Learns the rates of one row and callee. A cell backs off to its age, an age to the row, and a row
+ * to the mean of all. */
 static void learn_row(const Sample *s, guint row, guint callee, double mean)
 {
         const double *count = s->count + rate_index(s, row, callee, 0);
@@ -446,7 +446,7 @@ static guint32 count_waiting(const Sample *s, guint32 k)
 
 /* --- how many ------------------------------------------------------------------- */
 
-/* Whether calls that wait make few calls, or at a lower rate than others. */
+/* Whether waiting calls make few calls, or make them at a lower rate than others. */
 static gboolean do_little(const Sample *s)
 {
         double count[2] = { 0 }, time[2] = { 0 };
@@ -461,8 +461,8 @@ static gboolean do_little(const Sample *s)
                count[1] * time[0] <= tuning.low_waiting * count[0] * time[1];
 }
 
-/* Whether hardly a call is answered before one of k workers has taken it, were they to serve in
- * order and each to hold a call until its reply. */
+/* Whether k workers are possible: hardly a call is answered before a worker takes it. Workers would
+ * serve in order, and each would hold a call until its reply. */
 static gboolean is_possible(const Sample *s, guint32 k)
 {
         const CallIn *in = s->j->problem->node->in;
@@ -533,7 +533,7 @@ GArray *workers_find(const Joint *j)
 
 /* --- whether it was right --------------------------------------------------------- */
 
-/* When a parent made its first call, or replied. */
+/* The time of a parent's first call, or else of its reply. */
 static gint64 first_output(const Joint *j, guint32 parent)
 {
         guint32 child = j->assignment->first[parent];
@@ -542,7 +542,7 @@ static gint64 first_output(const Joint *j, guint32 parent)
                                   : j->kinds->calls[child].start;
 }
 
-/* Of the parents that wait, the share that makes calls before its start. */
+/* The share of waiting parents that make calls before their start. */
 static double early_share(const Joint *j)
 {
         guint32 n = 0, n_early = 0;
@@ -556,7 +556,7 @@ static double early_share(const Joint *j)
         return (double)n_early / MAX(n, 1);
 }
 
-/* Whether hardly a call comes when all that may have made it still wait. */
+/* Whether hardly a call comes while all its candidates still wait. */
 static gboolean can_have_made_calls(const Problem *p)
 {
         guint32 n_contested = 0, n_unmade = 0;
@@ -572,10 +572,9 @@ static gboolean can_have_made_calls(const Problem *p)
         return n_unmade <= MAX(tuning.few_unmade, tuning.most_unmade * n_contested);
 }
 
-/* A queue is credible if few parents make calls before their start, and if some served parent could
- * have made each call. If nearly all parents make calls before their start, and evidence that ties
- * families together says so, then that evidence has found the parents, and the queue does no harm.
- */
+/* A queue is credible if few parents make calls before their start, and some served parent could
+ * have made each call. If nearly all parents make calls before their start, evidence that ties
+ * families together may have found them. The queue does no harm then. */
 gboolean workers_are_consistent(const Joint *j)
 {
         const EvidenceSet *evidence = &j->model->evidence;

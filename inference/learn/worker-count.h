@@ -2,12 +2,12 @@
  *
  * How many workers a node has (model/workers.h), and whether the parents found with them fit.
  *
- * The number is found before any parent is known. Let each call that has been taken
- * and has not replied make calls at a rate that is learned: by its kind, by how long ago it was
- * taken, and by how soon it will reply; and a call that waits at another rate, as the queue may not
- * be as strict. A call out of the node is then as likely as the rates of its candidates together.
+ * The number is found before any parent is known. Each call that has been taken and has not replied
+ * is supposed to make calls at a learned rate. The rate depends on its kind, on its age since it
+ * was taken, and on the time until its reply. The queue may not be strict, so a waiting call has a
+ * rate, too. The likelihood of a call out of the node is the sum of the rates of its candidates.
  * With the right k the rates are sharp. Each half of the calls is judged by the rates of the other
- * half, and compared with what they are worth without a queue.
+ * half, and compared with a model without a queue.
  */
 #ifndef RAVEL_WORKER_COUNT_H
 #define RAVEL_WORKER_COUNT_H
@@ -22,12 +22,12 @@ typedef struct {
         double log;
 } WorkersGuess;
 
-/* The numbers of workers that the node may have, up to the likeliest, an array of WorkersGuess,
- * each once; NULL if even the likeliest gains too little over no bound. Needs the candidates of j.
- * The caller owns it. */
+/* The numbers of workers that the node may have, up to the likeliest. It is an array of
+ * WorkersGuess, each number once. NULL: even the likeliest gains too little over no bound. Needs
+ * the candidates of j. The caller owns the array. */
 GArray *workers_find(const Joint *j);
 
-/* Whether the assignment is consistent with the queue that is supposed, if one is: few parents make
+/* Whether the assignment is consistent with the supposed queue, if there is one: few parents make
  * calls before a worker takes them. */
 gboolean workers_are_consistent(const Joint *j);
 

@@ -9,8 +9,8 @@
 #include "inference/search/assign.h"
 #include "inference/search/family.h"
 
-/* How much likelier the parents that wait are by their starts, on the assignments that go with
- * them, than without. */
+/* The gain in likelihood of the waiting parents by their starts. Each side has the assignment that
+ * goes with it. */
 static gint64 gain_of_waiting(const Joint *j, const gint64 *log, const gint64 *before)
 {
         gint64 gain = 0;
@@ -28,9 +28,9 @@ static void start_by(Joint *j, guint32 n_workers)
         joint_find_starts(j);
 }
 
-/* The likeliest number of workers. Where most calls wait, rates tell too many from the true number
- * badly, as these take calls in nearly the same order a little earlier. So fewer are judged by what
- * walks do, too, with the parents that calls then have first. */
+/* The likeliest number of workers. Where most calls wait, too many workers take calls in nearly the
+ * same order as the true number, a little earlier. Rates tell such numbers apart badly. So fewer
+ * are also judged by walks, with the first parents that they lead to. */
 static guint32 choose(Joint *j, const GArray *guesses)
 {
         WorkersGuess best = { .log = -G_MAXDOUBLE };
@@ -51,8 +51,7 @@ static guint32 choose(Joint *j, const GArray *guesses)
         return best.k;
 }
 
-/* The numbers that there may be, but for those up to one that was rejected; NULL if there is none.
- */
+/* The possible numbers of workers, above any that was rejected; NULL: there is none. */
 static GArray *find_guesses(const Joint *j)
 {
         g_autoptr(GArray) guesses = workers_find(j);

@@ -7,8 +7,8 @@
 
 #include "inference/model/joint.h"
 
-/* Tries the numbers of workers that there may be, and keeps the likeliest, if the parents that wait
- * are likelier by it. There is a first assignment, and there is one again. */
+/* Tries the possible numbers of workers. Keeps the likeliest if it makes the waiting parents
+ * likelier. Needs a first assignment, and leaves another one. */
 void workers_try(Joint *j);
 
 #endif

@@ -29,8 +29,8 @@ static void name(const Joint *j, gsize candidate, NodeAnswer *answer, gsize at)
         answer->score[at] = j->scores->score[candidate];
 }
 
-/* Names the candidates of call i that are worth it, from `at` on; returns where the next ones go.
- */
+/* Names the candidates of call i that are worth it, from `at` on. Returns the place of the next
+ * ones. */
 static gsize name_some(const Joint *j, guint32 i, NodeAnswer *answer, gsize at)
 {
         const gsize *first = &j->problem->candidates[i];
@@ -46,7 +46,7 @@ static gsize name_some(const Joint *j, guint32 i, NodeAnswer *answer, gsize at)
         return at;
 }
 
-/* The same, of the first of those with the best score. */
+/* Names only the first candidate with the best score. */
 static gsize name_best(const Joint *j, guint32 i, NodeAnswer *answer, gsize at)
 {
         const gsize *first = &j->problem->candidates[i];
@@ -119,7 +119,7 @@ void answer_add_part(NodeAnswer *answer, guint32 at, NodeAnswer *part)
         node_answer_clear(part);
 }
 
-/* Whether those that wait are enough to say so, and few of them made a call before their start. */
+/* Whether there is a queue: enough calls wait, and few of these made a call before their start. */
 static gboolean is_queue(const Joint *j, const gint64 *start)
 {
         const NodeProblem *node = j->problem->node;

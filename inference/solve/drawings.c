@@ -7,7 +7,7 @@
 #include "inference/search/sampler.h"
 #include "inference/solve/answer.h"
 
-/* Whether the parents of these calls are right less often than it takes to count on them. */
+/* Whether the parents of these calls are right with a mean probability below tuning.drawn_below. */
 static gboolean is_in_doubt(const Joint *j, guint32 first, guint32 end)
 {
         double right = 0;

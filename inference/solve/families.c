@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  *
- * The probability of a family: that a call into the node made exactly the children that it was
- * given.
+ * The probability of a family: a call into the node made exactly the children that it was given.
  *
- * The probabilities of its members depend on each other: where two parents changed a call for one
- * of the other's, four members are wrong by one error. The drawings of the Markov chain say how
- * much: the doubt that they leave of a family, the negative logarithm of the share that has all of
- * it, is a part of the sum of the doubts that they leave of each member. Calibration doubts more
- * than drawings do, and the same part of its doubts is left. The calls that go astray whatever
- * their shares are, go together, so a family is doubted for them once.
+ * The probabilities of its members depend on each other. Where two parents swapped a call, four
+ * members are wrong by one error. The drawings of the Markov chain show how much. The uncertainty
+ * of a family is the negative logarithm of the share of drawings that have it whole. It is a part
+ * of the sum of its members' uncertainties. Calibration makes members less certain than drawings
+ * do, and the same part of that uncertainty is left. Some calls go astray whatever their shares
+ * are. They do so together, so the probability of a family is lowered for them once.
  */
 #include "inference/solve/families.h"
 
@@ -20,16 +19,16 @@
 #include "inference/model/tuning.h"
 #include "inference/search/assignment.h"
 
-/* The likelihood of one parent's family, while calls are counted in. Members are the calls that are
- * in the family and the calls that are not. */
+/* The likelihood of one parent's family, while calls are counted in. Its members are all calls that
+ * it is a candidate of, in the family or not. */
 typedef struct {
         Drawings drawn;  /* drawings in which all members are as they are */
-        double product;  /* of the probabilities of its members that did not go error_rate */
+        double product;  /* of the probabilities of its members, if they did not go astray */
         double separate; /* of the members' shares of the drawings */
-        double least;    /* the least probability of a member: no family is likelier */
+        double least;    /* the least probability of a member, which no family exceeds */
 } Likelihood;
 
-/* What is left of the doubts of members in that of a family, both by drawings. */
+/* The uncertainty of a family by drawings: as a whole, and as the sum of its members' own. */
 typedef struct {
         double whole, separate; /* nats */
 } Doubt;
@@ -45,9 +44,9 @@ static double without_error_rate(const Joint *j, guint32 call, gsize candidate)
                (1 - error_rate);
 }
 
-/* Rescales the probabilities of the other candidates of a call, so that all add up to 1: each is
- * multiplied by factor, then `even` is added. Calibration lowers the parent's probability without
- * saying who gets the difference. */
+/* Rescales the probabilities of the other candidates of a call, so that all add up to 1. Each is
+ * multiplied by factor, then `even` is added. Calibration lowers the parent's probability, but
+ * gives the difference to nobody. */
 typedef struct {
         double factor, even;
 } Remainder;
@@ -82,7 +81,7 @@ static Drawings all_drawings(const Joint *j, guint32 call)
         return all;
 }
 
-/* What never was drawn may be so rare that it was not. */
+/* A share of drawings, never 0: what was not drawn may be rare. */
 static double drawn_share(guint n, guint of)
 {
         return (n + 0.5) / (of + 0.5);
@@ -125,8 +124,8 @@ static Doubt doubt_of(const Likelihood *l)
                         -log(l->separate) };
 }
 
-/* usual: the part of the members' doubts that all families have left, for those that drawings leave
- * little doubt of. */
+/* The probability of a family. usual is the ratio of whole to separate uncertainty over all
+ * families. It counts where drawings leave little uncertainty. */
 static double probability_of(const Likelihood *l, double usual, double error_rate)
 {
         Doubt doubt = doubt_of(l);
@@ -166,7 +165,7 @@ static int compare_calls(const void *a, const void *b, void *data)
 }
 
 /* Nothing tells n twins apart: calls into the node of one kind with the same enter and reply. Each
- * may as well have the family of another, so each gets the mean probability. */
+ * may as well have the family of another, so each gets at most the mean probability. */
 static void share_among_twins(const Joint *j, double *probability, const guint32 *twin, guint32 n)
 {
         double childless = 0,

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  *
- * The probability of a family: that a call into the node made exactly the children that it was
- * given.
+ * The probability of a family: a call into the node made exactly the children that it was given.
  */
 #ifndef RAVEL_FAMILIES_H
 #define RAVEL_FAMILIES_H
@@ -10,8 +9,8 @@
 
 #include "inference/model/joint.h"
 
-/* Multiplies family[p] by the probability that p made exactly the children that the assignment
- * gives it, among the decided calls from first to end - 1. */
+/* Multiplies family[p] by the probability of p's family in the assignment, among the decided calls
+ * from first to end - 1. */
 void joint_find_families(const Joint *j, guint32 first, guint32 end, float *family);
 
 #endif

@@ -64,7 +64,7 @@ gboolean node_model_may_decide(GBytes *bytes, GError **error)
         return may;
 }
 
-/* Calls that nobody made, by what was learned. */
+/* Marks the calls that nobody made, by the learned callees of roots. */
 static void mark_roots(NodeProblem *node, const NodeModel *model)
 {
         for (guint32 i = 0; i < node->n_out; i++)
@@ -73,7 +73,7 @@ static void mark_roots(NodeProblem *node, const NodeModel *model)
                         node->out[i].flags |= OUT_ROOT;
 }
 
-/* The parts of a problem that a model decides on. */
+/* Lists the parts of a problem that a model decides on. */
 static GArray *list_parts(const Problem *p, const guint32 *n_candidates, const NodeModel *model)
 {
         const NodeProblem *node = p->node;

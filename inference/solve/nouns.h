@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  *
- * A Joint (model/joint.h) and what it points to: of one problem, or of a part of it.
+ * A Joint (model/joint.h) and its objects, for one problem or for a part.
  */
 #ifndef RAVEL_NOUNS_H
 #define RAVEL_NOUNS_H
@@ -28,7 +28,7 @@ void nouns_tie(Nouns *n, NodeModel *model);
 /* Frees all but the kinds and the model. */
 void nouns_clear(Nouns *n);
 
-/* Prepares to learn and to infer: the candidates are known. */
+/* Prepares to learn and to infer. The candidates must be known. */
 void nouns_start(Joint *j);
 
 /* Starts beliefs from an assignment in order of time, by the model. */

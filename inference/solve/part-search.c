@@ -48,7 +48,7 @@ FoundPart found_part_find(const Joint *whole, NodeModel *model, const Part *part
         calls = (CallRange){ found.first_in, found.first_in + slice.n_in, part->first, part->end };
         kinds_take(&n.kinds, whole->kinds, &calls, 1, &n.problem);
         found.answer.weights = weigh_list(&n.problem, at, before);
-        if (n.problem.n_choice > 0) /* else threads may share the model: nothing was learned */
+        if (n.problem.n_choice > 0) /* else threads may share the model, which learned nothing */
                 evidence_leases_narrow(&model->evidence, j);
         assignment_init(&n.assignment, slice.n_in, n_out);
         scores_init(&n.scores, &n.problem);

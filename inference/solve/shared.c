@@ -11,7 +11,7 @@ struct SharedNode {
         NodeModel *model;
         NodeAnswer answer;
         GArray *parts; /* NULL: all is found at once */
-        guint32 *mine; /* the numbers of those that are found here, n_mine */
+        guint32 *mine; /* the numbers of the parts found here, n_mine */
         guint32 n_mine;
         PartSearch search;
 };
@@ -69,7 +69,7 @@ static void begin_parts(SharedNode *s)
         s->search.answer = &s->answer;
 }
 
-/* What was learned. */
+/* The learned model. */
 static void learned_bytes(SharedNode *s, Bytes *b)
 {
         gboolean choice = s->search.learned != NULL;
@@ -112,7 +112,7 @@ void shared_node_take(SharedNode *s, GBytes *learned)
                 part_search_number(&s->begun.n.j, part_search_model(&s->search, 0));
 }
 
-/* The parents that a part has given to its calls, in the assignment of all. */
+/* The parents of a part's calls, in the assignment of all calls. */
 static void parents_bytes(SharedNode *s, const Part *part, Bytes *b)
 {
         guint32 *of = s->begun.n.assignment.parent + part->at, n = part->before - part->at;
@@ -178,10 +178,10 @@ void shared_node_assign(SharedNode *s, guint mine, double *load, guint n)
         }
 }
 
-/* The parts that are found here. */
+/* The parts found here. */
 typedef struct {
         SharedNode *node;
-        Bytes *bytes; /* NULL: they are kept */
+        Bytes *bytes; /* NULL: the parts are kept */
 } Share;
 
 /* CrewPart; data: the share. */
@@ -232,11 +232,11 @@ void shared_node_end(SharedNode *s, NodeAnswer *answer)
         Joint *j = &s->begun.n.j;
 
         if (s->parts) {
-                part_search_model(&s->search, 0); /* where all parts were found elsewhere */
+                part_search_model(&s->search, 0); /* all parts may be from elsewhere */
                 for (guint32 i = 0; i < s->parts->len; i++)
                         part_search_hand_out(&s->search, i);
                 part_search_end(&s->search, j);
-                g_clear_pointer(&s->search.model, g_free); /* the first is the model now */
+                g_clear_pointer(&s->search.model, g_free); /* the first has become the model */
         }
         whole_end(&s->begun, &s->answer);
         *answer = s->answer;

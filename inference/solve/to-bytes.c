@@ -6,7 +6,7 @@
 #include "inference/evidence/evidence-table.h"
 #include "inference/model/node-model.h"
 
-/* Times are so far from the ends of a gint64 that they can be added and subtracted, ns. */
+/* Times stay far from the ends of a gint64, so that sums and differences are safe, ns. */
 #define MOST_TIME (G_MAXINT64 / 4)
 
 static void time_bytes(gint64 *time, Bytes *b)
@@ -20,7 +20,7 @@ static void time_bytes(gint64 *time, Bytes *b)
 
 GBytes *node_model_to_bytes(const NodeModel *model)
 {
-        NodeModel m = *model; /* of which nothing is written to */
+        NodeModel m = *model; /* nothing is written to it */
         Bytes b = bytes_to_write();
 
         node_model_bytes(&m, evidence_table, &b);

@@ -50,7 +50,7 @@ typedef struct {
         gint64 sum;
 } Logs;
 
-/* What a kind of evidence says of a family by itself. */
+/* The weight of one kind of evidence on a family by itself. */
 static gint64 log_of_kind(Joint *j, const Evidence *e, const Family *f)
 {
         gint64 log = 0;
@@ -60,7 +60,8 @@ static gint64 log_of_kind(Joint *j, const Evidence *e, const Family *f)
         return log;
 }
 
-/* Adds sign times what each source says of two families by themselves. */
+/* Adds sign times the log likelihood of two families by each source, as far as it needs no other
+ * families. */
 static void add_families(Joint *j, Family f[2], gint64 sign, Logs *l)
 {
         const EvidenceSet *all = &j->model->evidence;
@@ -86,7 +87,7 @@ static void add_families(Joint *j, Family f[2], gint64 sign, Logs *l)
         }
 }
 
-/* Adds what the kinds say for which it depends on the other families, too. */
+/* Adds the log likelihood by the kinds of evidence that also depend on other families. */
 static void add_ties(const Joint *j, const Family f[2], Logs *l)
 {
         EvidenceSet *all = &j->model->evidence;
@@ -113,18 +114,18 @@ static void add_ties(const Joint *j, const Family f[2], Logs *l)
 
 /* --- the likeliest move ----------------------------------------------------------- */
 
-/* The families of a call's parent and of another candidate, and the likeliest move by which that
- * one gets the call. */
+/* The families of a call's parent and of another candidate, and the likeliest move that gives the
+ * call to that candidate. */
 typedef struct {
         Joint *j;
         guint32 call;
         Family was[2];
-        Logs less; /* what is said of them, with the other sign */
-        Logs best; /* by how much the move is likelier */
+        Logs less; /* the logs of the families before a move, negated */
+        Logs best; /* the logs that the move gains */
         gboolean any;
 } MoveSearch;
 
-/* Takes the families after a move for the best if they are likelier than those so far. */
+/* Keeps the families after a move if they are the likeliest so far. */
 static void judge(MoveSearch *s, Family f[2])
 {
         Logs l = s->less;
@@ -136,7 +137,7 @@ static void judge(MoveSearch *s, Family f[2])
         s->any = TRUE;
 }
 
-/* Whether a call of the other candidate goes to the same callee. */
+/* Whether a call of the other candidate has the same callee. */
 static gboolean is_same(const MoveSearch *s, guint32 other)
 {
         const Joint *j = s->j;
@@ -157,7 +158,7 @@ static void try_exchanges(MoveSearch *s)
         }
 }
 
-/* From the call on, or from one before it. */
+/* Tries to move the rest of a family, from the call on or from an earlier one. */
 static void try_rests(MoveSearch *s)
 {
         for (guint32 i = 0; i < s->was[0].n && s->was[0].child[i] <= s->call; i++) {
@@ -168,7 +169,7 @@ static void try_rests(MoveSearch *s)
         }
 }
 
-/* All that hangs together with the call, alone or in exchange. */
+/* Tries to move all calls that hang together with the call, alone or in exchange. */
 static void try_blocks(MoveSearch *s, Evidence *e)
 {
         Block of_call, of_other;
@@ -203,7 +204,7 @@ static void try_all(MoveSearch *s)
                         try_blocks(s, all->of[i]);
 }
 
-/* FALSE if a family is too large, or there is no such move. */
+/* Weighs one candidate. FALSE if a family is too large, or there is no such move. */
 static gboolean weigh_one(Joint *j, CandidateWeights *w)
 {
         guint32 parent = j->assignment->parent[w->call];
@@ -220,11 +221,11 @@ static gboolean weigh_one(Joint *j, CandidateWeights *w)
         return s.any;
 }
 
-/* Weighs the candidates that are left. */
+/* Weighs the candidates that evidence has not left out. */
 static void weigh_all(Joint *j, GArray *listed)
 {
         WalkSize size = parent_walk_size(&j->model->walk);
-        Sampler *seats = sampler_new(j, j->scores->share, FALSE); /* of which no step is taken */
+        Sampler *seats = sampler_new(j, j->scores->share, FALSE); /* takes no step */
 
         for (guint i = listed->len; i-- > 0;) {
                 CandidateWeights *w = &g_array_index(listed, CandidateWeights, i);

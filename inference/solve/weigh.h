@@ -9,13 +9,13 @@
 #include "inference/model/joint.h"
 #include "inference/model/weights.h"
 
-/* Lists the candidates of the calls from first to end - 1 that are to be explained (OUT_EXPLAIN),
+/* Lists the candidates of the calls to be explained (OUT_EXPLAIN), from first to end - 1. Call it
  * before evidence leaves any out. Returns CandidateWeights for weigh(); NULL: there are none. */
 GArray *weigh_list(const Problem *p, guint32 first, guint32 end);
 
-/* Weighs the evidence on the listed candidates by the assignment, and notes which of them evidence
- * has left out. Those are dropped from the list of which nothing can be said, as a parent has more
- * than MOST_CHILDREN calls. Learns nothing, and leaves the walks as they were. O(calls + listed
+/* Weighs the evidence on the listed candidates by the assignment, and notes which ones evidence has
+ * left out. Drops candidates from the list that cannot be weighed, as a parent has more than
+ * MOST_CHILDREN calls. Learns nothing, and leaves the walks unchanged. Cost: O(calls + listed
  * candidates * children squared). */
 void weigh(Joint *j, GArray *listed);
 

@@ -24,8 +24,8 @@ static void learn(Joint *j)
         joint_learn(j);
 }
 
-/* Learns the model and finds shares and scores, with all calls of the node at once; these not where
- * what was learned is rejected. */
+/* Learns the model, and finds shares and scores with all calls of the node at once. If the learned
+ * model is rejected, it finds none. */
 static void find_beliefs(Joint *j)
 {
         gboolean truth = j->problem->node->truth != NULL;
@@ -49,7 +49,7 @@ static void find_beliefs(Joint *j)
                 joint_keep_model(j);
 }
 
-/* No call has a choice of parents, but the model for later steps can learn from them. */
+/* Learns for later steps where no call has a choice of parents. */
 static void learn_without_choice(Joint *j)
 {
         nouns_start(j);
@@ -86,7 +86,7 @@ static void find_at_once(Joint *j, Candidates *open, NodeAnswer *answer)
 
 /* --- the model ------------------------------------------------------------------ */
 
-/* The model is trained by one stretch of parents in this number. */
+/* Returns n: the model is trained by one stretch of parents in n. */
 static guint32 find_stretches(const NodeProblem *node, gsize n_beliefs)
 {
         guint32 by_parents = node->n_in / tuning.learn_from;
@@ -95,16 +95,15 @@ static guint32 find_stretches(const NodeProblem *node, gsize n_beliefs)
         return MAX(MAX(by_parents, by_beliefs), 1);
 }
 
-/* Whether all calls are learned from: if there is no model, or far fewer calls trained it than
- * there are now. */
+/* Whether to learn from all calls: there is no model, or far fewer calls trained it than there are
+ * now. */
 static gboolean learns_anew(const NodeModel *model, const NodeProblem *node)
 {
         return model->n_parents == 0 ||
                (model->n_parents < tuning.learn_from && node->n_in >= 2 * model->n_known);
 }
 
-/* Prepares the model: keeps it if it has room for the kinds of these calls, else starts a new
- * one. */
+/* Prepares the model. Keeps it if it has room for the kinds of these calls, else starts anew. */
 static void begin_model(Joint *j)
 {
         NodeModel *model = j->model;
@@ -122,7 +121,7 @@ static void begin_model(Joint *j)
         model->n_known = j->problem->node->n_in;
 }
 
-/* Counts the candidates of all calls, without those of roots. Returns how many they are. */
+/* Counts the candidates of all calls but roots. Returns the total. */
 static gsize count_candidates(Joint *j, Candidates *open, guint32 *n_candidates)
 {
         gsize n = problem_count_candidates(j->problem, open, n_candidates);
@@ -140,7 +139,7 @@ gboolean whole_has_choice(const NodeProblem *node, const guint32 *n_candidates)
         return FALSE;
 }
 
-/* Which callees are of roots. */
+/* Notes the callees of roots. */
 static void note_roots(const NodeProblem *node, NodeModel *model)
 {
         g_autoptr(GHashTable) seen = g_hash_table_new(NULL, NULL);
@@ -156,7 +155,7 @@ static void note_roots(const NodeProblem *node, NodeModel *model)
         model->root = (guint32 *)g_array_free(g_steal_pointer(&roots), FALSE);
 }
 
-/* What later problems are to be decided by in parts. */
+/* Notes how later problems are divided into parts, and the callees of roots. */
 static void note_parts(const NodeProblem *node, const guint32 *n_candidates, NodeModel *model)
 {
         model->life = parts_mean_life(node);
@@ -164,7 +163,7 @@ static void note_parts(const NodeProblem *node, const guint32 *n_candidates, Nod
         note_roots(node, model);
 }
 
-/* Parents that were found in parts have a likelihood by what all calls have. */
+/* Prepares the log likelihood of parents that were found in parts, for all calls together. */
 static void prepare_log(Nouns *n)
 {
         const NodeProblem *node = n->problem.node;
@@ -265,7 +264,7 @@ void whole_end(Whole *b, NodeAnswer *answer)
         b->ended = TRUE;
 }
 
-/* At once or in parts. */
+/* Finds all parents, at once or in parts. */
 static void whole_find(Whole *b, NodeAnswer *answer)
 {
         const Learning *learning = &b->n.learning;

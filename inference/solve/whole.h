@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  *
- * Joint inference: finds the parents of all calls that a node makes together. A call's parent
- * depends on what is left for the other calls. docs/model.md gives the model.
+ * Joint inference finds the parents of all calls of a node together. A call's parent depends on the
+ * parents that other calls leave. docs/model.md gives the model.
  *
- * The model is learned from beliefs, and beliefs follow from the model, so both are found in
+ * The model is learned from beliefs, and beliefs follow from the model. So both are found in
  * rounds, by expectation maximisation (Dempster, Laird and Rubin, 1977). The first rounds learn
- * from calm parents, which lived while the concurrency was low and little could be mistaken.
+ * from calm parents, which lived at low concurrency, where errors are rare.
  *
- * A node is solved at once; or in parts where there are very many parents or candidates
+ * A node is solved at once, or in parts where it has very many parents or candidates
  * (part-search.h).
  */
 #ifndef RAVEL_WHOLE_H
@@ -20,35 +20,35 @@ typedef struct {
         Nouns n;
         Candidates open;
         gsize n_beliefs; /* of all calls */
-        gboolean choice; /* a call has more than one */
+        gboolean choice; /* a call has more than one candidate */
         gboolean ended;
 } Whole;
 
-/* Finds candidates and prepares the model; answer: of which nothing is found. */
+/* Counts candidates, and prepares the model and an empty answer. */
 void whole_begin(Whole *b, NodeProblem *problem, NodeModel *model, Learning learning,
                  NodeAnswer *answer);
 
 /* Finds all parents at once. */
 void whole_find_at_once(Whole *b, NodeAnswer *answer);
 
-/* Where what was learned is rejected, begins again, to learn with more workers than were supposed,
- * if there may be more, or else without a queue, and returns TRUE. */
+/* Begins again if the learned model is rejected, and returns TRUE. It then learns with more
+ * workers, if there may be more, or else without a queue. */
 gboolean whole_begins_again(Whole *b, NodeAnswer *answer);
 
-/* The answer is complete, but for the parents in it. */
+/* Completes the answer, which has its parents already. */
 void whole_end(Whole *b, NodeAnswer *answer);
 
 /* Frees what was begun, but for the model and the answer. */
 void whole_abandon(Whole *b);
 
-/* All of it. learned: gets the model in bytes; NULL: not wanted. */
+/* Solves a node from begin to end. learned: gets the model in bytes; NULL: not wanted. */
 void whole_solve(NodeProblem *problem, NodeModel *model, Learning learning, GBytes **learned,
                  NodeAnswer *answer);
 
 /* Whether any call has more than one candidate. */
 gboolean whole_has_choice(const NodeProblem *node, const guint32 *n_candidates);
 
-/* Ends with the answer, but for the parents. */
+/* Writes to the answer everything but the parents, and frees the nouns. */
 void whole_conclude(Nouns *n, gboolean keep_log, NodeAnswer *answer);
 
 #endif
