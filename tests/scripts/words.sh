@@ -16,12 +16,12 @@ analysis	19	33	0
 base	17	25	0
 calls	18	35	0
 capture	19	39	0
-clocks	21	31	1
+clocks	21	31	0
 convolution	19	26	0
 draw	17	25	0
 export	20	30	0
 import	17	24	0
-inference	23	52	74
+inference	18	25	0
 maketrace	17	25	0
 nesting	16	26	0
 paths	20	38	0
@@ -32,7 +32,7 @@ tests	21	53	0
 tools	18	48	0
 tracefmt	19	32	0
 write	19	39	0
-manual	24	48	1
+manual	24	48	0
 words	69500
 EOF
 
