@@ -171,7 +171,7 @@ static Trial try_dispatched(OrderTrials *t)
 static Trial try_reverse(OrderTrials *t)
 {
         JointState *found = joint_save(t->j);
-        Trial trial = { FALSE };
+        Trial trial = { .shows = FALSE };
 
         begin_again(t);
         t->order->last_first = TRUE;

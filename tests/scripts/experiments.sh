@@ -56,8 +56,7 @@ for name in sorted(set(experiments.EXPERIMENTS) ^ {*tables, *pictures}):
 for picture in sorted({f.stem for f in (docs / "evaluation").glob("*.svg")} ^ set(pictures)):
     print(picture, "is a picture or in evaluation.md, not both")
 EOF
-)
-[ $? -eq 0 ] && [ -z "$said" ]
+) && [ -z "$said" ]
 result 'each experiment has a place in the documentation' $? "$said"
 
 said=$(for seed in 1 2; do

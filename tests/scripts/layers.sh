@@ -30,6 +30,7 @@ folders='base tracefmt capture import maketrace clocks paths store analysis writ
         ranks convolution draw tools'
 
 # The includes of the project's own headers: FILE OTHER
+# shellcheck disable=SC2086 # words
 grep -rE '^#include "' --include='*.[ch]' $folders |
         sed -nE 's#^([^:]*)\.[ch]:\#include "([^"]*)\.h".*#\1 \2#p' |
         grep -v 'config$' | sort -u >"$work/includes"

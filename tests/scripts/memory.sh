@@ -49,7 +49,7 @@ os.close(os.open(sys.argv[1], os.O_TMPFILE | os.O_RDWR))' "$dir" 2>/dev/null &&
 	longer=1000000 most=15000
 	[ -z "${RAVEL_LONG:-}" ] || longer=2000000 most=50000
 	for messages in 600000 $longer; do
-		"$gen_trace" $messages 1.6 >joint.trace
+		"$gen_trace" "$messages" 1.6 >joint.trace
 		peak joint.trace >>peaks
 	done
 	rm joint.trace

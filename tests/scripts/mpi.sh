@@ -199,6 +199,7 @@ cat >one-misses.sh <<-'END'
 	exec "$@" "$trace"
 END
 chmod +x one-misses.sh
+# shellcheck disable=SC2317 # fails() runs it
 one_misses() { # RANK OPTION...
 	local rank=$1
 	shift
