@@ -43,7 +43,8 @@ gint64 span_call_start(const SpanCall *c)
         return NO_TIME;
 }
 
-gboolean span_call_is_message(const SpanCall *c)
+/* Whether it is a one-way message. */
+static gboolean is_one_way(const SpanCall *c)
 {
         return c->stamp[MSG_SENT] != NO_TIME || c->stamp[MSG_RECV] != NO_TIME;
 }
@@ -71,7 +72,7 @@ static guint32 add_found_call(Finder *f, SpanCall *c)
                 f->incomplete = TRUE;
                 c->parent = NO_SPAN;
         }
-        if (span_call_is_message(c) && c->link == NO_SPAN && !c->elsewhere)
+        if (is_one_way(c) && c->link == NO_SPAN && !c->elsewhere)
                 c->link = at;
         c->depth = c->parent == NO_SPAN ? 0 : found_call(f, c->parent)->depth + 1;
         c->root = c->parent == NO_SPAN ? at : found_call(f, c->parent)->root;
@@ -255,8 +256,8 @@ static void add_stay(Finder *f, guint32 i)
         take_caller(f, &c, i);
         if (!stamp_stay(f, &c, i))
                 return;
-        f->counts->calls += !span_call_is_message(&c);
-        f->counts->messages += span_call_is_message(&c);
+        f->counts->calls += !is_one_way(&c);
+        f->counts->messages += is_one_way(&c);
         f->counts->follows += p->follows;
         check_nesting(f, &c);
         f->of_stay[i] = add_found_call(f, &c);

@@ -63,7 +63,4 @@ GArray *span_calls_find(SpanTrace *trace, const SpanNames *names, TraceCounts *c
 /* When the call was sent, or, if not seen, when it was received. */
 gint64 span_call_start(const SpanCall *call);
 
-/* Whether it is a one-way message. */
-gboolean span_call_is_message(const SpanCall *call);
-
 #endif

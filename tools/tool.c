@@ -176,6 +176,17 @@ int tool_done(void)
         return is_partial ? EXIT_PARTIAL : EXIT_DONE;
 }
 
+/* Appends a stamp in UTC: "2003-03-07T23:08:04.500000000Z", as --from takes it. */
+static void append_moment(GString *text, gint64 time)
+{
+        gint64 seconds = time / 1000000000 - (time % 1000000000 < 0);
+        g_autoptr(GDateTime) utc = g_date_time_new_from_unix_utc(seconds);
+        g_autofree char *date = g_date_time_format(utc, "%Y-%m-%dT%H:%M:%S");
+
+        g_string_append_printf(text, "%s.%09" G_GINT64_FORMAT "Z", date,
+                               time - seconds * 1000000000);
+}
+
 void tool_report_empty(const TraceReader *reader)
 {
         g_autoptr(GString) first = g_string_new(NULL), last = g_string_new(NULL);
@@ -190,8 +201,8 @@ void tool_report_empty(const TraceReader *reader)
                 tool_warn("%s: no messages in it", trace_reader_name(reader));
                 return;
         }
-        tool_append_moment(first, from);
-        tool_append_moment(last, to);
+        append_moment(first, from);
+        append_moment(last, to);
         tool_warn("%s: no messages in the time of --from and --to: it spans %s to %s",
                   trace_reader_name(reader), first->str, last->str);
 }
@@ -228,16 +239,6 @@ void tool_append_time(GString *text, gint64 time)
 
         g_string_append_printf(text, "%s%" G_GUINT64_FORMAT ".%09" G_GUINT64_FORMAT,
                                time < 0 ? "-" : "", t / 1000000000, t % 1000000000);
-}
-
-void tool_append_moment(GString *text, gint64 time)
-{
-        gint64 seconds = time / 1000000000 - (time % 1000000000 < 0);
-        g_autoptr(GDateTime) utc = g_date_time_new_from_unix_utc(seconds);
-        g_autofree char *date = g_date_time_format(utc, "%Y-%m-%dT%H:%M:%S");
-
-        g_string_append_printf(text, "%s.%09" G_GINT64_FORMAT "Z", date,
-                               time - seconds * 1000000000);
 }
 
 /* The value of a line "key=value"; NULL where there is none. */

@@ -80,7 +80,4 @@ void tool_compare_parameter(const StoreReader *a, const StoreReader *b, const ch
 /* Appends "1047680084.500000000": a stamp in seconds since the epoch. */
 void tool_append_time(GString *text, gint64 time);
 
-/* The same in UTC: "2003-03-07T23:08:04.500000000Z", as --from takes it. */
-void tool_append_moment(GString *text, gint64 time);
-
 #endif

@@ -21,7 +21,7 @@ const char *doubt_word(DoubtReason reason)
         return reasons[reason].word;
 }
 
-const char *doubt_sentence(DoubtReason reason)
+static const char *doubt_sentence(DoubtReason reason)
 {
         g_assert(reason < N_DOUBT_REASONS);
         return reasons[reason].sentence;

@@ -69,7 +69,6 @@ typedef struct {
 } Doubt;
 
 const char *doubt_word(DoubtReason reason);
-const char *doubt_sentence(DoubtReason reason);
 DoubtClass doubt_class(DoubtReason reason);
 
 /* The value of the fact "doubt". The caller's to free. */

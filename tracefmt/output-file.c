@@ -156,6 +156,15 @@ char *output_path_temporary(const char *path, GError **error)
         return temporary;
 }
 
+/* Gives up a file: removes the temporary one, unless that is path. */
+static void temporary_remove(const char *temporary, const char *path)
+{
+        if (!strcmp(temporary, path))
+                return;
+        unlink(temporary);
+        temporary_forget(temporary);
+}
+
 gboolean output_path_commit(const char *temporary, const char *path, GError **error)
 {
         if (!strcmp(temporary, path))
@@ -165,16 +174,8 @@ gboolean output_path_commit(const char *temporary, const char *path, GError **er
                 return TRUE;
         }
         set_errno(error, "rename the finished file", path, errno);
-        output_path_remove(temporary, path);
+        temporary_remove(temporary, path);
         return FALSE;
-}
-
-void output_path_remove(const char *temporary, const char *path)
-{
-        if (!strcmp(temporary, path))
-                return;
-        unlink(temporary);
-        temporary_forget(temporary);
 }
 
 OutputFile *output_file_new(const char *path, gboolean in_place, GError **error)
@@ -297,7 +298,7 @@ void output_file_free(OutputFile *out)
         if (out->fd >= 0 && out->fd != STDOUT_FILENO)
                 close(out->fd);
         if (out->temporary)
-                output_path_remove(out->temporary, out->path);
+                temporary_remove(out->temporary, out->path);
         g_free(out->temporary);
         g_free(out->path);
         g_free(out);

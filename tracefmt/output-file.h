@@ -45,9 +45,6 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(OutputFile, output_file_free)
 char *output_path_temporary(const char *path, GError **error);
 gboolean output_path_commit(const char *temporary, const char *path, GError **error);
 
-/* Gives up instead: removes temporary, unless it is path. */
-void output_path_remove(const char *temporary, const char *path);
-
 /* A file to write and read again that has no name, in the folder for temporary files (TMPDIR):
  * its descriptor, or -1 with errno set. */
 int output_scratch_open(void);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  *
- * NATS, as clients speak it. What is published with a subject for the reply is a call to the
- * server, and what comes back by that subject its return. What is delivered with such a subject
- * is a call by the server. What its receiver publishes to that subject is the return; so is an
- * acknowledgement of JetStream. All else that is published or delivered is one-way. Connecting,
+ * NATS, as clients speak it. A publication that names a reply subject is a call to the server, and
+ * the delivery on that subject is its return. A delivery that names a reply subject is a call by
+ * the server. A publication of the receiver to that subject is its return; so is an acknowledgement
+ * of JetStream. Every other publication or delivery is one-way. Connecting,
  * subscribing and asking JetStream for more are of the session; pings are nothing.
  *
  * A message is a line of words, and a payload where the last word is its length. There are no

@@ -129,7 +129,7 @@ void problem_keep_candidates(Problem *p, const guint8 *keep)
         p->candidates[p->node->n_out] = n;
 }
 
-void problem_drop_candidates(Problem *p)
+static void drop_candidates(Problem *p)
 {
         g_clear_pointer(&p->candidates, g_free);
         g_clear_pointer(&p->candidate, g_free);
@@ -344,7 +344,7 @@ Problem problem_narrow(const Problem *whole, NodeProblem *slice, Candidates *ope
 
 void problem_clear(Problem *p)
 {
-        problem_drop_candidates(p);
+        drop_candidates(p);
         g_free(p->start);
         g_free(p->output);
         g_free(p->concurrency);

@@ -112,7 +112,6 @@ void problem_find_candidates(Problem *p, Candidates *open, guint32 first_in, gui
                              guint32 end, gboolean to_learn);
 /* Drops the candidates for which keep is 0. keep: by candidate. */
 void problem_keep_candidates(Problem *p, const guint8 *keep);
-void problem_drop_candidates(Problem *p);
 
 /* Finds the concurrency of each call into the node. problem_find_calm() finds which are calm. If
  * the problem has no room for concurrencies, it computes them for itself. */
