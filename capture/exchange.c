@@ -73,14 +73,15 @@ void exchange_init(Exchange *x, const Protocol *protocol, guint client, gboolean
 
 /* --- undecided ------------------------------------------------------------- */
 
-/* The protocol that recognises data. NULL: none does; *more: one may when more bytes have come. */
+/* The protocol that recognises data. NULL: none does; *more: one may when more bytes have come.
+ * sender: as far as it is known. */
 static const Protocol *exchange_probe(const guint8 *data, gsize n, gboolean whole,
-                                      gboolean datagrams, gboolean *more)
+                                      gboolean datagrams, guint8 sender, gboolean *more)
 {
         *more = FALSE;
         for (guint i = 0; protocols[i]; i++) {
                 guint64 state[PROTOCOL_STATE_SIZE / 8] = { 0 };
-                Parsed parsed = { 0 };
+                Parsed parsed = { .sender = sender };
                 if (protocols[i]->datagrams != datagrams)
                         continue;
                 ParseStatus status =
@@ -137,7 +138,9 @@ static gsize exchange_take_undecided(Exchange *x, guint side, const guint8 *byte
                 *hidden = 0;
                 return n;
         }
-        const Protocol *found = n > 0 ? exchange_probe(bytes, n, FALSE, FALSE, &more) : NULL;
+        const Protocol *found =
+                n > 0 ? exchange_probe(bytes, n, FALSE, FALSE, parsing_sender(x, side), &more)
+                      : NULL;
         if (found) {
                 exchange_adopt(x, found, stamp, context);
                 Stretch stretch = { .bytes = bytes,
@@ -280,7 +283,8 @@ void exchange_datagram(Exchange *x, guint side, const guint8 *bytes, gsize n, gs
         Parsed parsed = { .kind = KIND_ONE_WAY };
         guint64 state[PROTOCOL_STATE_SIZE / 8] = { 0 };
         const Protocol *protocol =
-                x->protocol ? x->protocol : exchange_probe(bytes, n, n == length, TRUE, &more);
+                x->protocol ? x->protocol
+                            : exchange_probe(bytes, n, n == length, TRUE, SENDER_ANY, &more);
         if (context->label)
                 g_string_truncate(context->label, 0);
         if (protocol && protocol->datagrams) {

@@ -346,15 +346,16 @@ void pairing_deliver(Pairing *p, guint side, const Carried *carried, const Captu
 {
         const MessageInProgress *m = &p->message[side];
         gint call = call_find(&p->calls, side, FALSE, 0);
+        guint64 number = call < 0 ? m->number : waiting_call_at(&p->calls, (guint)call)->number;
         CapturedMessage out = pairing_message(p, side, MSG_SENT, m->last, p->port[!side], 0);
         out.connection = p->number;
-        if (call < 0 || !m->seen)
+        if (!m->seen)
                 return;
         for (guint i = 0; i < carried->n_contents; i++) {
                 guint64 content = carried->contents[i], tag = carried->tags ? carried->tags[i] : 0;
                 gboolean settled;
 
-                out.number = waiting_call_at(&p->calls, (guint)call)->number + i;
+                out.number = number + i;
                 out.link = carried->was_waited
                                    ? link_table_add(context->links, content, p->node[!side],
                                                     out.port, (guint32)out.number)

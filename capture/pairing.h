@@ -193,8 +193,9 @@ void pairing_link(Pairing *p, guint side, guint64 content, gboolean known,
                   const CaptureContext *context);
 
 /* The open message of side is a return that brings contents out of a queue. Each content is a
- * message, or a call if it will be settled. Its number is the number of the call plus its place.
- * If the call did not wait, only contents that another node had put in count. */
+ * message, or a call if it will be settled. Its number is the number of the call plus its place; if
+ * the call was not seen, the number of the return plus its place. If the call did not wait or was
+ * not seen, only contents that another node had put in count. */
 void pairing_deliver(Pairing *p, guint side, const Carried *carried, const CaptureContext *context);
 
 /* The open message of side settles, or names, contents that were taken out of a queue. If it

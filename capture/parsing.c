@@ -281,7 +281,7 @@ static const Stamp *stretch_stamp(const Stretch *b, const ExchangeSide *s, gsize
         return at < b->old ? &s->arrived : &b->stamp;
 }
 
-static guint8 sender_of(const Exchange *x, guint side)
+guint8 parsing_sender(const Exchange *x, guint side)
 {
         return x->pairing.client == NO_SIDE ? SENDER_ANY
                : x->pairing.client == side  ? SENDER_CLIENT
@@ -473,7 +473,7 @@ gsize parsing_bytes(Exchange *x, guint side, Stretch *b, const CaptureContext *c
         while (step == STEP_NEXT && b->at < b->n) {
                 Parsed parsed = { .other = x->side[!side].state,
                                   .memory = &x->memory,
-                                  .sender = sender_of(x, side),
+                                  .sender = parsing_sender(x, side),
                                   .cut = b->cut != FALSE };
                 if (s->lost && !stretch_find_boundary(x, side, b, context))
                         break;

@@ -20,6 +20,9 @@ typedef struct {
         guint refused; /* how many boundaries among them were none */
 } Stretch;
 
+/* Which side a sender is (Sender), as far as it is known. */
+guint8 parsing_sender(const Exchange *x, guint side);
+
 /* How many of the bytes were taken: all, or up to where the connection speaks something else. */
 gsize parsing_bytes(Exchange *x, guint side, Stretch *b, const CaptureContext *context);
 

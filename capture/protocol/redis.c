@@ -80,10 +80,11 @@ static gboolean call_subscribes(guint8 call)
         return call >= CALL_SUBSCRIBE && call < CALL_KEYED;
 }
 
-static gboolean is_known_name(Piece p)
+/* sender: Sender. What a server says first may be the name of a list. */
+static gboolean is_known_name(Piece p, guint8 sender)
 {
-        return redis_is_name(p) &&
-               (memchr(p.text, '.', p.n) || redis_is_command((const char *)p.text, p.n));
+        return redis_is_name(p) && ((sender != SENDER_SERVER && memchr(p.text, '.', p.n)) ||
+                                    redis_is_command((const char *)p.text, p.n));
 }
 
 /* --- lines, numbers, strings ----------------------------------------------- */
@@ -223,7 +224,7 @@ static void command_carry(RedisState *s, Piece name, Parsed *parsed)
 /* A reply to such a command begins. */
 static void reply_carry(RedisState *s, guint8 call, const Parsed *parsed)
 {
-        RedisForm form = (RedisForm)s->carries; /* of a channel's message */
+        RedisForm form = (RedisForm)s->carries; /* of a channel's message, or of no seen command */
         guint asked = 0;
         s->waits = call == CALL_KEYED_WAIT || call == CALL_STREAMS_WAIT ||
                    (call >= CALL_LIST_WAIT && call < CALL_END);
@@ -304,7 +305,7 @@ static ParseStatus inline_parse(RedisState *s, const guint8 *bytes, gsize n, GSt
                 name.n++;
         if (name.n == line && !end)
                 return name.n <= MAX_NAME && redis_is_name(name) ? PARSE_MORE : PARSE_NOT_MINE;
-        if (!is_known_name(name) || line > MAX_LINE)
+        if (!is_known_name(name, SENDER_ANY) || line > MAX_LINE)
                 return PARSE_NOT_MINE;
         if (!end)
                 return PARSE_MORE;
@@ -362,6 +363,29 @@ static MessageKind aggregate_kind(RedisState *s, guint8 call, gboolean push, Pie
         return push ? KIND_ONE_WAY : KIND_RETURN;
 }
 
+/* What a reply brings out of a queue, if its command was not seen: [list, element], or
+ * [[stream, [entry, ...]], ...]. A worker waits in such a command when the capture begins. */
+static Got unseen_form(const guint8 *bytes, gsize n, RedisForm *form)
+{
+        gint64 values, parts = 0;
+        gsize at = 0;
+        Piece name;
+        Got got = redis_take_number(bytes, n, &at, &values);
+        *form = CARRIES_NOTHING;
+        if (got == GOT && values == 1 && at < n && bytes[at] == '*')
+                got = redis_take_number(bytes, n, &at, &parts);
+        if (got != GOT || (values != 2 && parts != 2))
+                return got == GOT && values == 1 && at == n ? MORE : got;
+        got = take_string(bytes, n, &at, &name);
+        if (got == GOT && at == n)
+                return MORE;
+        if (got == GOT && values == 2 && strchr("$*", bytes[at]))
+                *form = BRINGS_KEYED;
+        else if (got == GOT && parts == 2 && bytes[at] == '*')
+                *form = BRINGS_ENTRIES;
+        return got == MORE ? MORE : GOT;
+}
+
 static Got redis_reply_begin(RedisState *s, guint8 call, const guint8 *bytes, gsize n,
                              const Parsed *parsed)
 {
@@ -370,6 +394,7 @@ static Got redis_reply_begin(RedisState *s, guint8 call, const guint8 *bytes, gs
         gsize at = 0;
         Got got;
         MessageKind kind = KIND_RETURN;
+        RedisForm unseen = CARRIES_NOTHING;
         s->carries = CARRIES_NOTHING;
         switch (bytes[0]) {
         case '+':
@@ -397,6 +422,9 @@ static Got redis_reply_begin(RedisState *s, guint8 call, const guint8 *bytes, gs
                         return MORE;
                 kind = aggregate_kind(s, call, bytes[0] == '>',
                                       got == GOT ? text : (Piece){ bytes, 0 }, number);
+                if (call == CALL_NONE && kind == KIND_RETURN &&
+                    unseen_form(bytes, n, &unseen) == MORE)
+                        return MORE;
                 break;
         default:
                 if (!strchr("-:$_,#(!=~%|", bytes[0] ? bytes[0] : ' '))
@@ -405,6 +433,8 @@ static Got redis_reply_begin(RedisState *s, guint8 call, const guint8 *bytes, gs
         s->side = SIDE_SERVER;
         s->values = 1;
         s->kind = kind;
+        if (unseen)
+                s->carries = (guint8)unseen;
         if (call >= CALL_KEYED || s->carries)
                 reply_carry(s, call, parsed);
         return GOT;
@@ -432,7 +462,8 @@ static Got redis_message_begin(RedisState *s, guint8 call, const guint8 *bytes, 
         got = take_string(bytes, n, &at, &name);
         if (got == MORE)
                 return MORE;
-        if (got == GOT && (s->side == SIDE_CLIENT ? redis_is_name(name) : is_known_name(name)) &&
+        if (got == GOT &&
+            (s->side == SIDE_CLIENT ? redis_is_name(name) : is_known_name(name, parsed->sender)) &&
             !(s->side == SIDE_UNKNOWN && is_channel_message(name, words)))
                 return command_begin_array(s, bytes, n, first, (guint64)words, label, parsed);
         return s->side == SIDE_CLIENT ? BROKEN : redis_reply_begin(s, call, bytes, n, parsed);
@@ -632,10 +663,11 @@ static gboolean is_common_word(const guint8 *bytes, gsize n)
 
 /* Whether redis_message_begin() may be asked what this is: it is recognised by a
  * command, by what only a server of Redis says, and by no more than that. */
-static ParseStatus redis_recognise(const guint8 *bytes, gsize n)
+static ParseStatus redis_recognise(const guint8 *bytes, gsize n, guint8 sender)
 {
         RedisState s = { 0 };
-        Parsed parsed = { 0 };
+        Parsed parsed = { .sender = sender };
+        RedisForm unseen;
         gboolean more;
         if (is_plainly_reply(bytes, n, &more))
                 return PARSE_MESSAGE;
@@ -650,7 +682,12 @@ static ParseStatus redis_recognise(const guint8 *bytes, gsize n)
                                : PARSE_NOT_MINE;
         if (s.side == SIDE_CLIENT)
                 return is_common_word(bytes, n) ? PARSE_NOT_MINE : PARSE_MESSAGE;
-        return s.subscribed || s.monitors ? PARSE_MESSAGE : PARSE_NOT_MINE;
+        if (s.subscribed || s.monitors)
+                return PARSE_MESSAGE;
+        return sender == SENDER_SERVER && bytes[0] == '*' &&
+                               unseen_form(bytes, n, &unseen) == GOT && unseen
+                       ? PARSE_MESSAGE
+                       : PARSE_NOT_MINE;
 }
 
 static ParseStatus redis_parse(gpointer state, guint8 call, const guint8 *bytes, gsize n,
@@ -663,7 +700,7 @@ static ParseStatus redis_parse(gpointer state, guint8 call, const guint8 *bytes,
         }
         if (s->values == 0) {
                 if (call == CALL_PROBE) {
-                        ParseStatus status = redis_recognise(bytes, n);
+                        ParseStatus status = redis_recognise(bytes, n, parsed->sender);
                         if (status != PARSE_MESSAGE)
                                 return status;
                         call = CALL_NONE;

@@ -211,6 +211,33 @@ static void check_carried(const char *commands, const char *replies, const char 
 #define MOVE    "*4\r\n$10\r\nBRPOPLPUSH\r\n$1\r\nq\r\n$1\r\nr\r\n$1\r\n0\r\n"
 #define J(n)    "$2\r\nj" n "\r\n"
 
+/* A reply to no command that was seen brings n contents. */
+static void check_unseen(const char *reply, guint n)
+{
+        guint64 state[PROTOCOL_STATE_SIZE / 8] = { 0 };
+        gpointer memory = NULL;
+        Parsed parsed = { .memory = &memory, .sender = SENDER_SERVER };
+
+        g_assert_cmpint(protocol_redis.parse(state, CALL_NONE, (const guint8 *)reply, strlen(reply),
+                                             FALSE, NULL, &parsed),
+                        ==, PARSE_MESSAGE);
+        g_assert_cmpint(parsed.kind, ==, KIND_RETURN);
+        g_assert_cmpuint(parsed.carried.n_contents, ==, n);
+        g_assert_false(parsed.carried.was_waited);
+        if (memory)
+                protocol_redis.forget(memory);
+}
+
+static void recognise_unseen(const char *reply, guint8 sender, ParseStatus expected)
+{
+        guint64 state[PROTOCOL_STATE_SIZE / 8] = { 0 };
+        Parsed parsed = { .sender = sender };
+
+        g_assert_cmpint(protocol_redis.parse(state, CALL_PROBE, (const guint8 *)reply,
+                                             strlen(reply), FALSE, NULL, &parsed),
+                        ==, expected);
+}
+
 static void test_lists(void)
 {
         check_carried(PUSH_2 BLPOP, ":2\r\n*2\r\n$1\r\nq\r\n" J("2"), "ab + / - b");
@@ -257,6 +284,25 @@ static void test_streams(void)
         check_carried(READ, "*-1\r\n", "? / -");
 }
 
+/* Answers to commands from before the capture. */
+static void test_unseen(void)
+{
+        static const char answer[] = "*2\r\n$5\r\nq.low\r\n" J("1");
+        static const char entries[] = "*1\r\n*2\r\n$1\r\ns\r\n*1\r\n" FIELDS("v");
+
+        check_unseen(answer, 1);
+        check_unseen(entries, 1);
+        check_unseen("*2\r\n$1\r\nq\r\n:1\r\n", 0);
+        check_unseen("*1\r\n*2\r\n$1\r\ns\r\n$1\r\nv\r\n", 0);
+        check_unseen("*3\r\n$1\r\nq\r\n" J("1") J("2"), 0);
+        /* They are recognised where a server says them. A client may ask for anything. */
+        recognise_unseen(answer, SENDER_SERVER, PARSE_MESSAGE);
+        recognise_unseen(entries, SENDER_SERVER, PARSE_MESSAGE);
+        recognise_unseen("*2\r\n$1\r\nq\r\n" J("1"), SENDER_ANY, PARSE_NOT_MINE);
+        recognise_unseen("*2\r\n$1\r\nq\r\n:1\r\n", SENDER_SERVER, PARSE_NOT_MINE);
+        recognise_unseen("*2\r\n$1\r\nq\r\n", SENDER_SERVER, PARSE_MORE);
+}
+
 static void test_published(void)
 {
         check_carried("*3\r\n$7\r\nPUBLISH\r\n$1\r\nx\r\n$2\r\nhi\r\n" SUBSCRIBE,
@@ -297,6 +343,7 @@ int main(int argc, char **argv)
         g_test_add_func("/redis/lists", test_lists);
         g_test_add_func("/redis/jobs", test_jobs);
         g_test_add_func("/redis/streams", test_streams);
+        g_test_add_func("/redis/unseen", test_unseen);
         g_test_add_func("/redis/published", test_published);
         g_test_add_func("/redis/cut", test_cut);
         g_test_add_func("/redis/labels", test_labels);
