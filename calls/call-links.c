@@ -12,6 +12,11 @@
  * load: 97 to 100 % (tests/system/brokers.sh). */
 #define ORDER_HOLDS 0.97f
 
+/* A message found its consumer waiting if the consumer had waited LONE_WAIT times as long as the
+ * message then lay. In a queue that is never empty, few messages do so by chance. It counts if one
+ * of the consumer's RECENT messages before did so, too. */
+enum { LONE_WAIT = 9, RECENT = 8 };
+
 /* What a call does with its content; a set of flags. */
 enum {
         COMES = 1,
@@ -217,8 +222,19 @@ typedef struct {
         guint64 key, taken, last;
 } Way;
 
+/* Who takes messages on a connection, one after the other. */
+typedef struct {
+        guint64 key, last;
+        gint64 ready;  /* since when it has waited for the next message; G_MAXINT64: it does not */
+        gint64 empty;  /* what came before had left its queues */
+        gint64 latest; /* when the latest of its messages had come */
+        guint taken;   /* messages since the last that found it waiting */
+        gboolean asks; /* for each message */
+} Consumer;
+
 /* What a node does with what comes to it. */
 typedef struct {
+        gint64 slowest;   /* the longest that it took to answer who brought a message, ns */
         guint32 answered; /* calls that continue another and have a return; */
         guint32 enclosed; /* of these, calls that return before the other replies */
         gboolean works;   /* it makes calls that continue nothing */
@@ -226,7 +242,7 @@ typedef struct {
 } Holder;
 
 struct LinkTables {
-        GHashTable *came, *ways;
+        GHashTable *came, *ways, *consumers;
         GArray *holders; /* of Holder, by NodeId */
         guint64 dropped; /* calls that are no longer there */
         guint64 noted;   /* calls up to this number, of all, have been looked at */
@@ -254,6 +270,8 @@ static LinkTables *tables_get(CallLinks *l)
                 l->tables->came =
                         g_hash_table_new_full(hash_int64, g_int64_equal, NULL, arrivals_free);
                 l->tables->ways = g_hash_table_new_full(hash_int64, g_int64_equal, NULL, g_free);
+                l->tables->consumers =
+                        g_hash_table_new_full(hash_int64, g_int64_equal, NULL, g_free);
                 l->tables->holders = g_array_new(FALSE, TRUE, sizeof(Holder));
         }
         return l->tables;
@@ -265,6 +283,7 @@ static void tables_free(LinkTables *t)
                 return;
         g_hash_table_destroy(t->came);
         g_hash_table_destroy(t->ways);
+        g_hash_table_destroy(t->consumers);
         g_array_free(t->holders, TRUE);
         g_free(t);
 }
@@ -293,29 +312,119 @@ static guint32 still_there(const Search *s, guint64 number)
         return call;
 }
 
+static Consumer *consumer_of(Search *s, guint64 key, guint32 call)
+{
+        Consumer *c = g_hash_table_lookup(s->tables->consumers, &key);
+
+        if (!c) {
+                c = g_new(Consumer, 1);
+                *c = (Consumer){ .key = key,
+                                 .ready = G_MAXINT64,
+                                 .empty = G_MININT64,
+                                 .latest = G_MININT64,
+                                 .taken = RECENT };
+                g_hash_table_insert(s->tables->consumers, &c->key, c);
+        }
+        c->last = s->tables->dropped + call;
+        return c;
+}
+
+static gint64 arrival_time(const Arrivals *a, guint64 which)
+{
+        return g_array_index(a->arrivals, Arrival, which - a->forgotten).time;
+}
+
+/* A message that is delivered now found its consumer waiting if it came after this moment. */
+static gint64 waiting_begin(const Search *s, const Consumer *consumer, guint32 call)
+{
+        gint64 now = s->calls->at_caller[call].from, ready = consumer->ready;
+        gint64 slowest = s->holders[edge_of(s, call)->caller].slowest;
+
+        return now <= ready ? now
+                            : ready + MAX(slowest, (now - ready) / (LONE_WAIT + 1) * LONE_WAIT);
+}
+
+/* Moves *which, the first arrival that may go on now, to the first that may still lie there. If a
+ * message found its consumer waiting, all before it are gone. FALSE: none may lie there. */
+static gboolean find_arrival(const Search *s, const Arrivals *a, guint64 *which, Consumer *consumer,
+                             guint32 call)
+{
+        guint64 n = a->forgotten + a->arrivals->len, first = MAX(*which, a->forgotten), i = n;
+        gint64 begin = waiting_begin(s, consumer, call);
+        gboolean recent;
+
+        while (i > first && arrival_time(a, i - 1) > begin)
+                i--;
+        recent = consumer->taken < RECENT;
+        consumer->taken = i < n ? 0 : consumer->taken + 1;
+        if (i < n && recent) {
+                consumer->empty = MAX(consumer->empty, arrival_time(a, i));
+                *which = i;
+                return TRUE;
+        }
+        for (i = first; n > 1 && i < n && arrival_time(a, i) < consumer->empty;)
+                i++;
+        if (i > first)
+                *which = i;
+        return *which < n;
+}
+
 /* Finds which arrival goes on to a callee now. It is the first that went to nobody; else the first
- * that did not go to this callee; else the last once more. */
-static void take_arrival(Search *s, Arrivals *a, Way *way, guint32 call, gboolean by_order)
+ * that did not go to this callee; else the last once more. Arrivals that have left the queue unseen
+ * do not count. If the content is repeated, nothing goes on a second time to a consumer that has
+ * got later messages. What is delivered had come before the capture, or was not seen. */
+static void take_arrival(Search *s, Arrivals *a, Way *way, Consumer *consumer, const Linked *linked)
 {
         guint64 n = a->forgotten + a->arrivals->len, which = MAX(a->taken, way->taken);
         guint64 possible = n - MIN(way->taken, n);
+        gboolean by_order = (linked->role & BY_ORDER) != 0, again = which >= n, known;
+        guint32 call = linked->call;
         const Arrival *arrival;
 
-        if (which >= n)
+        if (again)
                 which = MIN(way->taken, n - 1);
-        a->taken = MAX(a->taken, which + 1);
-        way->taken = MAX(way->taken, which + 1);
+        known = find_arrival(s, a, &which, consumer, call);
+        if (known && again && n > 1 && which >= a->forgotten)
+                known = arrival_time(a, which) >= consumer->latest;
+        a->taken = MAX(a->taken, which + known);
+        way->taken = MAX(way->taken, which + known);
         way->last = s->tables->dropped + call;
+        if (!known)
+                return;
         if (which < a->forgotten) {
                 s->links->lost++;
                 return;
         }
         arrival = &g_array_index(a->arrivals, Arrival, which - a->forgotten);
+        consumer->latest = MAX(consumer->latest, arrival->time);
         s->tables->longest =
                 MAX(s->tables->longest, s->calls->at_caller[call].from - arrival->time);
         s->links->parent[call] = still_there(s, arrival->call);
         s->links->lost += s->links->parent[call] == NO_PARENT;
         s->links->probability[call] = !by_order && (n == 1 || possible == 1) ? 1 : ORDER_HOLDS;
+}
+
+/* A consumer asks for messages. It has waited since it first did. */
+static void note_asking(Search *s, const Linked *linked)
+{
+        Consumer *consumer = consumer_of(s, linked->way, linked->call);
+
+        consumer->asks = TRUE;
+        if (linked->role & ASKS_AND_WAITS)
+                consumer->ready = MIN(consumer->ready, s->calls->at_callee[linked->call].from);
+}
+
+/* A consumer has got a message. If it does not ask, it waits again once it has acknowledged all. */
+static void note_delivery(const Search *s, Consumer *consumer, guint32 call)
+{
+        const Span *at = &s->calls->at_caller[call];
+        gint64 ready = consumer->asks                    ? G_MAXINT64
+                       : call_is_message(s->calls, call) ? at->from
+                                                         : at->to;
+
+        consumer->ready = consumer->asks || consumer->ready == G_MAXINT64
+                                  ? ready
+                                  : MAX(consumer->ready, ready);
 }
 
 static int compare_starts(const void *a, const void *b, void *data)
@@ -360,8 +469,14 @@ static void find_linked_parent(Search *s, const Linked *linked)
         guint64 from = content_key(linked->content, edge->caller, NO_NODE);
         guint64 to = content_key(linked->content, edge->callee, NO_NODE);
         guint64 key = content_key(linked->content, edge->caller, edge->callee);
+        guint64 nodes = content_key(0, edge->caller, edge->callee);
+        const Span *at = &s->calls->at_callee[linked->call];
+        Holder *holder = &s->holders[edge->callee];
         Arrivals *before = linked->role & GOES ? g_hash_table_lookup(s->tables->came, &from) : NULL;
         Way *way = g_hash_table_lookup(s->tables->ways, &key);
+        Consumer *consumer = linked->role & GOES ? consumer_of(s, linked->way ? linked->way : nodes,
+                                                               linked->call)
+                                                 : NULL;
 
         if (before && !way) {
                 way = g_new0(Way, 1);
@@ -369,19 +484,27 @@ static void find_linked_parent(Search *s, const Linked *linked)
                 g_hash_table_insert(s->tables->ways, &way->key, way);
         }
         if (before)
-                take_arrival(s, before, way, linked->call, linked->role & BY_ORDER);
+                take_arrival(s, before, way, consumer, linked);
+        if (consumer)
+                note_delivery(s, consumer, linked->call);
         s->links->relayed[linked->call] = (linked->role & RELAYED) != 0;
         if (linked->role & COMES)
                 add_arrival(s, to, linked->call);
+        if ((linked->role & COMES) && !call_is_message(s->calls, linked->call))
+                holder->slowest = MAX(holder->slowest, at->to - at->from);
 }
 
 /* Of the first n calls with a link. */
 static void find_linked_parents(Search *s, guint n)
 {
         for (guint i = 0; i < n; i++) {
-                note_part(s->links, linked_at(s->links, i));
-                if (!(linked_at(s->links, i)->role & (ASKS | SETTLES)))
-                        find_linked_parent(s, linked_at(s->links, i));
+                const Linked *linked = linked_at(s->links, i);
+
+                note_part(s->links, linked);
+                if (linked->role & ASKS)
+                        note_asking(s, linked);
+                else if (!(linked->role & SETTLES))
+                        find_linked_parent(s, linked);
         }
 }
 
@@ -567,9 +690,8 @@ void call_links_step(CallLinks *l, CallPairs *c, const CallLabels *labels, const
         for (guint i = 0; i < due; i++) {
                 const Linked *linked = linked_at(l, i);
 
-                if ((linked->role & COMES) &&
-                    (l->parent[linked->call] == NO_PARENT ||
-                     s.holders[edge_of(&s, linked->call)->callee].passes))
+                if ((linked->role & COMES) && (l->parent[linked->call] == NO_PARENT ||
+                                               s.holders[edge_of(&s, linked->call)->callee].passes))
                         l->relayed[linked->call] |= MAY_GO_ON;
                 l->starts[linked->call] = STARTS_NOTHING;
         }
@@ -594,6 +716,11 @@ static gboolean is_forgotten(gpointer key G_GNUC_UNUSED, gpointer value, gpointe
         if (n > 0)
                 g_array_remove_range(a->arrivals, 0, n);
         return a->arrivals->len == 0 && a->forgotten < 2;
+}
+
+static gboolean is_consumer_forgotten(gpointer key G_GNUC_UNUSED, gpointer value, gpointer dropped)
+{
+        return ((const Consumer *)value)->last < *(const guint64 *)dropped;
 }
 
 static gboolean is_way_forgotten(gpointer key G_GNUC_UNUSED, gpointer value, gpointer dropped)
@@ -621,6 +748,7 @@ void call_links_drop(CallLinks *l, guint32 n)
                 g_array_set_size(l->linked, kept);
         g_hash_table_foreach_remove(t->came, is_forgotten, &t->dropped);
         g_hash_table_foreach_remove(t->ways, is_way_forgotten, &t->dropped);
+        g_hash_table_foreach_remove(t->consumers, is_consumer_forgotten, &t->dropped);
         if (!l->parent)
                 return;
         n = MIN(n, l->size);

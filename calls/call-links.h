@@ -4,7 +4,8 @@
  *
  * A link is a hash of a content (link=, docs/trace-format.md). A node that sends a content which had
  * come to it continues the call or message that brought it. If the content came several times, the
- * first to come is the first to go.
+ * first to come is the first to go. Deliveries may be unseen: if a message finds its consumer
+ * waiting, what had come before is gone.
  *
  * If the contents of a broker were not seen, operations name its queue ("publish orders", "deliver
  * orders"); again, the first message to come is the first to go.

@@ -73,8 +73,8 @@ script_tests = \
 	%D%/scripts/mail.sh %D%/scripts/maketrace.sh %D%/scripts/manual.sh %D%/scripts/memory.sh \
 	%D%/scripts/messages.sh %D%/scripts/misassigned.sh %D%/scripts/models.sh %D%/scripts/mpi.sh \
 	%D%/scripts/printable.sh %D%/scripts/programs.sh %D%/scripts/progress.sh \
-	%D%/scripts/questions.sh %D%/scripts/report.sh %D%/scripts/run-files.sh \
-	%D%/scripts/score.sh %D%/scripts/skewer.sh %D%/scripts/stores.sh %D%/scripts/trend.sh \
+	%D%/scripts/questions.sh %D%/scripts/queues.sh %D%/scripts/report.sh \
+	%D%/scripts/run-files.sh %D%/scripts/score.sh %D%/scripts/skewer.sh %D%/scripts/stores.sh %D%/scripts/trend.sh \
 	%D%/scripts/units.sh %D%/scripts/variance.sh %D%/scripts/why.sh %D%/scripts/windows.sh \
 	%D%/scripts/wireshark.sh %D%/scripts/words.sh %D%/scripts/worker-waits.sh \
 	%D%/scripts/write-paths.sh
