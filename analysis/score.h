@@ -8,8 +8,7 @@
  * several such, in the order of their ends. Patterns are the same by signature, and by the
  * operation of the root where both stores have them.
  */
-#ifndef RAVEL_SCORE_H
-#define RAVEL_SCORE_H
+#pragma once
 
 #include "store/store-reader.h"
 
@@ -90,5 +89,3 @@ const ScoreParents *score_parents(const Score *score);
 ScoreDrawn score_drawn(const Score *score);
 
 ScoreNode score_node(const Score *score, NodeId node);
-
-#endif

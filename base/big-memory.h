@@ -4,8 +4,7 @@
  * An array mostly grows into the address space behind it. A page fault then brings 2 MB, not 4 KB:
  * faults of small pages take a fifth of the time of a whole analysis.
  */
-#ifndef RAVEL_BIG_MEMORY_H
-#define RAVEL_BIG_MEMORY_H
+#pragma once
 
 #include <glib.h>
 
@@ -25,5 +24,3 @@ void big_put_away(gconstpointer memory, gsize size);
 gboolean big_is_in_memory(gconstpointer memory, gsize size);
 
 void big_free(gpointer memory, gsize size); /* NULL is allowed */
-
-#endif

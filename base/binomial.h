@@ -2,8 +2,7 @@
  *
  * The binomial distribution and Student's, as far as intervals and tests need them.
  */
-#ifndef RAVEL_BINOMIAL_H
-#define RAVEL_BINOMIAL_H
+#pragma once
 
 /* The probability that at least k of n trials with success p succeed. n and k need not be whole.
  * To about 1e-12. */
@@ -17,5 +16,3 @@ void binomial_interval(double n, double k, double tail, double *low, double *hig
  * the t of a probability. freedom is above 0. */
 double student_tails(double t, double freedom);
 double student_bound(double tails, double freedom);
-
-#endif

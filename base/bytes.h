@@ -7,8 +7,7 @@
  * Bytes may come from a stranger. After the first wrong byte every read gives 0, and bytes_end()
  * reports the place and what was expected there.
  */
-#ifndef RAVEL_BYTES_H
-#define RAVEL_BYTES_H
+#pragma once
 
 #include <glib.h>
 
@@ -71,5 +70,3 @@ void bytes_text(Bytes *b, char **text);
 /* Before reading n items of at least `each` bytes: allocates an array of n times `size` bytes.
  * Returns n, or 0 if the bytes are too few. */
 gsize bytes_room(Bytes *b, gpointer array, gsize n, gsize size, gsize each);
-
-#endif

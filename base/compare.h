@@ -2,8 +2,7 @@
  *
  * Comparisons for qsort(), bsearch() and GLib.
  */
-#ifndef RAVEL_COMPARE_H
-#define RAVEL_COMPARE_H
+#pragma once
 
 #include <glib.h>
 
@@ -14,5 +13,3 @@
 int compare_int64s(gconstpointer a, gconstpointer b);
 int compare_uint32s(gconstpointer a, gconstpointer b);
 int compare_doubles(gconstpointer a, gconstpointer b);
-
-#endif

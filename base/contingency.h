@@ -3,8 +3,7 @@
  * A contingency table: how often each pair of values (row, column) occurs. Its log-likelihood ratio
  * (Wilks, 1938; half of G) says how well the row predicts the column.
  */
-#ifndef RAVEL_CONTINGENCY_H
-#define RAVEL_CONTINGENCY_H
+#pragma once
 
 #include <glib.h>
 
@@ -22,5 +21,3 @@ void contingency_add(Contingency *t, guint64 row, guint64 column);
 /* The log-likelihood ratio in nats, less (rows - 1)(columns - 1) / 2, its mean for independent
  * values. */
 double contingency_gain(const Contingency *t);
-
-#endif

@@ -4,8 +4,7 @@
  * (crew_run()). A task may have parts that do not depend on each other: crew_share() does them with
  * all threads that have nothing else to do.
  */
-#ifndef RAVEL_CREW_H
-#define RAVEL_CREW_H
+#pragma once
 
 #include <glib.h>
 
@@ -41,5 +40,3 @@ void crew_run(Crew *crew, const CrewList *list, gpointer data);
 /* Does n parts, about in the order of their numbers; the caller does some. Without a crew (NULL)
  * the caller does all. */
 void crew_share(Crew *crew, guint32 n, CrewPart part, gpointer data);
-
-#endif

@@ -3,8 +3,7 @@
  * The natural logarithm, by the four operations alone, which IEEE 754 defines to the last bit.
  * Mathematics libraries differ in the last bit, and so would results.
  */
-#ifndef RAVEL_EXACT_LOG_H
-#define RAVEL_EXACT_LOG_H
+#pragma once
 
 #include <glib.h>
 #include <string.h>
@@ -28,5 +27,3 @@ static inline double exact_log(double x)
                 sum = sum * square + 1.0 / k;
         return 2 * z * sum + exponent * 0.69314718055994531;
 }
-
-#endif

@@ -3,8 +3,7 @@
  * Exact sums of probabilities, which do not depend on the order of addition, as sums of doubles do.
  * A sum is in fixed point, with room for every bit of a double up to 1 (Kulisch, 1971).
  */
-#ifndef RAVEL_EXACT_SUM_H
-#define RAVEL_EXACT_SUM_H
+#pragma once
 
 #include <glib.h>
 
@@ -36,5 +35,3 @@ static inline void exact_sum_add(ExactSum *sum, double x)
         else
                 exact_sum_add_fraction(sum, x);
 }
-
-#endif

@@ -3,8 +3,7 @@
  * memset() of an array that may be empty. An empty array may be NULL, which memset() does not
  * allow.
  */
-#ifndef RAVEL_FILL_H
-#define RAVEL_FILL_H
+#pragma once
 
 #include <glib.h>
 #include <string.h>
@@ -14,5 +13,3 @@ static inline void fill(void *array, int byte, gsize size)
         if (size > 0)
                 memset(array, byte, size);
 }
-
-#endif

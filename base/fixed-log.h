@@ -3,8 +3,7 @@
  * Natural logarithms as integers, in units of 1/LOG_UNIT. So their sums depend neither on the order
  * of addition nor on the mathematics library.
  */
-#ifndef RAVEL_FIXED_LOG_H
-#define RAVEL_FIXED_LOG_H
+#pragma once
 
 #include "base/exact-log.h"
 
@@ -17,5 +16,3 @@ static inline gint32 fixed_log(double x)
 
         return (gint32)(log < 0 ? log - 0.5 : log + 0.5);
 }
-
-#endif

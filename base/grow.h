@@ -3,8 +3,7 @@
  * Arrays that are read in loops where a GArray's calls would cost too much: a pointer, and room for
  * size elements.
  */
-#ifndef RAVEL_GROW_H
-#define RAVEL_GROW_H
+#pragma once
 
 #include <glib.h>
 
@@ -12,5 +11,3 @@
 #define GROW(array, size, LEAST)                                                                   \
         ((size) = MAX((LEAST), 2 * (size)),                                                        \
          (array) = g_realloc_n((array), (size), sizeof *(array)))
-
-#endif

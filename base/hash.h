@@ -3,8 +3,7 @@
  * The hash of the hot paths: eight bytes at a time, by multiplication. It is for tables in memory
  * and is never written, so it may change.
  */
-#ifndef RAVEL_HASH_H
-#define RAVEL_HASH_H
+#pragma once
 
 #include <glib.h>
 #include <string.h>
@@ -65,5 +64,3 @@ static inline guint64 hash_words(const guint64 *words, guint n)
                 h += words[i] * odd[i];
         return h;
 }
-
-#endif

@@ -3,8 +3,7 @@
  * Helper programs, which ravel starts: each links a library that the others must not link
  * (README.md, "Licence").
  */
-#ifndef RAVEL_HELPER_H
-#define RAVEL_HELPER_H
+#pragma once
 
 #include <glib.h>
 
@@ -12,5 +11,3 @@
  * from there; or where configure installs it. The environment has no say: ravel may have
  * capabilities that its caller has not. NULL and error set if there is none. */
 char *helper_find(const char *name, GError **error);
-
-#endif

@@ -2,10 +2,7 @@
  *
  * Names in GLib's style for the compilers' integers of 128 bits.
  */
-#ifndef RAVEL_INT128_H
-#define RAVEL_INT128_H
+#pragma once
 
 __extension__ typedef __int128 gint128;
 __extension__ typedef unsigned __int128 guint128;
-
-#endif

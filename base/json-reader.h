@@ -15,8 +15,7 @@
  *
  * Skipped values are checked as well. After an error every function returns FALSE.
  */
-#ifndef RAVEL_JSON_READER_H
-#define RAVEL_JSON_READER_H
+#pragma once
 
 #include <glib.h>
 
@@ -74,5 +73,3 @@ const GError *json_reader_error(const JsonReader *r);
 /* Parses a JSON number in any form, times 10^places, truncated to an integer, exactly. FALSE if the
  * text is no number, or the value does not fit 64 bits. */
 gboolean json_parse_number(const char *text, gsize n, guint places, gint64 *value);
-
-#endif

@@ -4,8 +4,7 @@
  * have 64 bins an octave, inference has 8. The scoreboard's bins, a factor of 1.05 wide in the
  * paper, are found from 32 an octave.
  */
-#ifndef RAVEL_LOG_BINS_H
-#define RAVEL_LOG_BINS_H
+#pragma once
 
 #include <glib.h>
 #include <string.h>
@@ -24,5 +23,3 @@ static inline gint64 log_bin(gint64 delay, guint bits)
         memcpy(&word, &exact, sizeof word);
         return (word >> (52 - bits)) - ((gint64)1023 << bits);
 }
-
-#endif

@@ -2,8 +2,7 @@
  *
  * Numbers keys from 0, in the order in which they first appear.
  */
-#ifndef RAVEL_NUMBERING_H
-#define RAVEL_NUMBERING_H
+#pragma once
 
 #include <glib.h>
 
@@ -19,5 +18,3 @@ static inline guint32 number_of(GHashTable *numbers, guint32 key)
         }
         return GPOINTER_TO_UINT(next) - 1;
 }
-
-#endif

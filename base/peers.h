@@ -3,8 +3,7 @@
  * Processes that run the same program in step and exchange results, as by MPI. All processes must
  * call the functions below, in the same order (collective operations).
  */
-#ifndef RAVEL_PEERS_H
-#define RAVEL_PEERS_H
+#pragma once
 
 #include <glib.h>
 
@@ -29,5 +28,3 @@ static inline guint peers_least_loaded(const double *load, const gboolean *taken
                         least = i;
         return least;
 }
-
-#endif

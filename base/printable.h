@@ -5,8 +5,7 @@
  * that change the direction of text, show nothing or end a line, and noncharacters, which XML
  * forbids.
  */
-#ifndef RAVEL_PRINTABLE_H
-#define RAVEL_PRINTABLE_H
+#pragma once
 
 #include <glib.h>
 
@@ -40,5 +39,3 @@ gboolean printable_is_character(gunichar c);
 
 /* Whether a spreadsheet takes a cell for a formula that begins with this character. */
 gboolean printable_begins_formula(char first);
-
-#endif

@@ -3,8 +3,7 @@
  * Classes of message sizes: four an octave, so a class tells a size to an eighth. Below 8 bytes
  * each size is a class of its own.
  */
-#ifndef RAVEL_SIZE_CLASS_H
-#define RAVEL_SIZE_CLASS_H
+#pragma once
 
 #include <glib.h>
 
@@ -33,5 +32,3 @@ static inline guint8 size_class(guint64 size)
 
         return (guint8)(4 * more + (least >> more));
 }
-
-#endif

@@ -2,8 +2,7 @@
  *
  * Binary search in sorted times.
  */
-#ifndef RAVEL_TIME_SEARCH_H
-#define RAVEL_TIME_SEARCH_H
+#pragma once
 
 #include <glib.h>
 
@@ -22,5 +21,3 @@ static inline gsize time_search(const gint64 *times, gsize n, gint64 time)
         }
         return low;
 }
-
-#endif

@@ -3,8 +3,7 @@
  * The progress of a run, for the user who waits: parts of the work, on several threads, each report
  * the share that is done.
  */
-#ifndef RAVEL_WORK_H
-#define RAVEL_WORK_H
+#pragma once
 
 #include <glib.h>
 
@@ -29,5 +28,3 @@ void work_clear(Work *work);
 
 /* Reports the share of the part that is done. A share below an earlier one is ignored. */
 void work_part_done(WorkPart *part, double share);
-
-#endif

@@ -4,8 +4,7 @@
  * width. A record is zeros if nothing was noted for its call. A long column lies in a temporary
  * file (base/big-memory.h).
  */
-#ifndef RAVEL_CALL_COLUMN_H
-#define RAVEL_CALL_COLUMN_H
+#pragma once
 
 #include <glib.h>
 
@@ -29,5 +28,3 @@ void call_column_drop(CallColumn *c, guint32 n);
 
 /* Gives the memory back until the column is looked at again. */
 void call_column_put_away(const CallColumn *c);
-
-#endif

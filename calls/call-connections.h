@@ -3,8 +3,7 @@
  * The connections of calls (conn=, syn=, txn= and the fact ids, docs/trace-format.md). A column
  * beside the call pairs.
  */
-#ifndef RAVEL_CALL_CONNECTIONS_H
-#define RAVEL_CALL_CONNECTIONS_H
+#pragma once
 
 #include "calls/call-column.h"
 #include "tracefmt/attributes.h"
@@ -40,5 +39,3 @@ static inline CallConnection call_connections_get(const CallConnections *c, guin
         return call < c->column.n ? ((const CallConnection *)c->column.of)[call]
                                   : (CallConnection){ 0 };
 }
-
-#endif

@@ -4,8 +4,7 @@
  * value have the same number. A column beside the call pairs. A hash is kept for four minutes of
  * the trace at most.
  */
-#ifndef RAVEL_CALL_IDENTIFIERS_H
-#define RAVEL_CALL_IDENTIFIERS_H
+#pragma once
 
 #include "calls/call-column.h"
 #include "tracefmt/attributes.h"
@@ -44,5 +43,3 @@ static inline const guint32 *call_identifiers_lists(const CallIdentifiers *c)
 
 /* The number of identifiers that two lists have in common. */
 guint32 call_identifiers_shared(const guint32 *list, const guint32 *other);
-
-#endif

@@ -3,8 +3,7 @@
  * The labels of calls (label=, docs/trace-format.md): the operation of each call. A column of
  * numbers beside the call pairs.
  */
-#ifndef RAVEL_CALL_LABELS_H
-#define RAVEL_CALL_LABELS_H
+#pragma once
 
 #include "calls/call-column.h"
 #include "tracefmt/attributes.h"
@@ -28,5 +27,3 @@ static inline guint16 call_labels_get(const CallLabels *l, guint32 call)
 {
         return call < l->column.n ? ((const guint16 *)l->column.of)[call] : 0;
 }
-
-#endif

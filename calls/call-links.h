@@ -13,8 +13,7 @@
  * If a request opened a transaction on a connection, calls on that connection after the reply are
  * the request's, too.
  */
-#ifndef RAVEL_CALL_LINKS_H
-#define RAVEL_CALL_LINKS_H
+#pragma once
 
 #include "calls/call-connections.h"
 #include "calls/call-labels.h"
@@ -153,5 +152,3 @@ static inline gboolean call_is_message(const CallPairs *calls, guint32 call)
 {
         return (calls->stamps[call] & (1 << MSG_SENT | 1 << MSG_RECV)) != 0;
 }
-
-#endif

@@ -8,8 +8,7 @@
  * window has passed. At equal times, children come before parents. Children come in order of start,
  * ties in the order of the trace.
  */
-#ifndef RAVEL_CALL_ORDER_H
-#define RAVEL_CALL_ORDER_H
+#pragma once
 
 #include "calls/call-pair.h"
 
@@ -76,5 +75,3 @@ static inline gboolean call_order_next(CallOrder *o, guint32 *call, gboolean *st
         o->next_enter += *enters;
         return TRUE;
 }
-
-#endif

@@ -11,8 +11,7 @@
  *     at the caller   start  CALL_SENT, else CALL_RECV     end    RET_RECV, else RET_SENT
  *     at the callee   enter  CALL_RECV, else CALL_SENT     reply  RET_SENT, else RET_RECV
  */
-#ifndef RAVEL_CALL_PAIR_H
-#define RAVEL_CALL_PAIR_H
+#pragma once
 
 #include "tracefmt/parent.h"
 #include "tracefmt/span.h"
@@ -122,5 +121,3 @@ static inline void call_pairs_set_cause(CallPairs *p, guint32 call, Cause cause)
 {
         p->cause[call] = cause;
 }
-
-#endif

@@ -7,8 +7,7 @@
  * trees are handed on in order of their roots' start. So memory holds the calls that are open, and
  * calls that started after the earliest open root.
  */
-#ifndef RAVEL_CALL_TREE_H
-#define RAVEL_CALL_TREE_H
+#pragma once
 
 #include "calls/call-links.h"
 
@@ -79,5 +78,3 @@ static inline void call_trees_free_one(CallTrees *trees, guint32 tree)
         trees->tree[tree].link[NEXT_CHILD] = trees->unused;
         trees->unused = tree;
 }
-
-#endif

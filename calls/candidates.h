@@ -7,8 +7,7 @@
  * not replied to before c ended, on the caller's own clock; both within the skew window (section
  * 7.5.6). Line 12's t3 < t2 is strict. A call without a return is no candidate.
  */
-#ifndef RAVEL_CANDIDATES_H
-#define RAVEL_CANDIDATES_H
+#pragma once
 
 #include <glib.h>
 
@@ -117,5 +116,3 @@ static inline guint32 candidates_find(Candidates *c, gint64 start, gint64 end)
                 next--;
         return next - c->found;
 }
-
-#endif

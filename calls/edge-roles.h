@@ -3,8 +3,7 @@
  * The roles of nodes and edges in nesting: which nodes are called and call, which caller an edge
  * counts as after clients are folded, and which calls are open at each node.
  */
-#ifndef RAVEL_EDGE_ROLES_H
-#define RAVEL_EDGE_ROLES_H
+#pragma once
 
 #include "calls/candidates.h"
 #include "calls/find-call-pairs.h"
@@ -46,5 +45,3 @@ gint64 edge_roles_find(EdgeRoles *roles, NodeTable *nodes, const Edge *edges, gu
 
 /* Forgets the first n calls. */
 void edge_roles_drop_calls(EdgeRoles *roles, guint32 n);
-
-#endif

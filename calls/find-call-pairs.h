@@ -22,8 +22,7 @@
  * call with another behind it is given up earlier: after four times the longest of at least a
  * hundred calls of its edge.
  */
-#ifndef RAVEL_FIND_CALL_PAIRS_H
-#define RAVEL_FIND_CALL_PAIRS_H
+#pragma once
 
 #include "base/int128.h"
 #include "calls/call-pair.h"
@@ -121,5 +120,3 @@ const Edge *call_matcher_edges(const CallMatcher *matcher, guint *n);
 /* In no particular order, the first 100,000 returns and the last 100,000 calls, by time: far more
  * than a capture's start and end cut. Complete after _finish(). Borrowed. */
 const LoneMessage *call_matcher_lone(CallMatcher *matcher, guint *n);
-
-#endif

@@ -7,8 +7,7 @@
  * Forwarded calls are found by edges, since C may not know the id: A gets returns of C, which it
  * never calls, A's calls to B have no return, and B sends messages to C.
  */
-#ifndef RAVEL_FORWARDED_H
-#define RAVEL_FORWARDED_H
+#pragma once
 
 #include "calls/find-call-pairs.h"
 
@@ -22,5 +21,3 @@ typedef struct {
  * caller's callees the 16 with the most calls without a return are looked at. O(n log n) in the
  * edges. */
 GArray *forwarded_find(const CallMatcher *matcher);
-
-#endif

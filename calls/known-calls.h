@@ -4,8 +4,7 @@
  * 2). Call pairs with their columns come to lie in arrays, in the order in which they were opened,
  * and name each other by index. The roles of edges are found from them.
  */
-#ifndef RAVEL_KNOWN_CALLS_H
-#define RAVEL_KNOWN_CALLS_H
+#pragma once
 
 #include "calls/call-connections.h"
 #include "calls/call-facts.h"
@@ -129,5 +128,3 @@ static inline gboolean known_calls_is_within(const KnownCalls *k, guint32 call, 
                 call = k->pairs.cause[call].parent;
         return call != NO_PARENT;
 }
-
-#endif

@@ -6,8 +6,7 @@
  * Messages are still matched by the matcher of calls. There a position becomes part of the id,
  * since ids may be missing or repeat where positions do not.
  */
-#ifndef RAVEL_TRUE_PATH_H
-#define RAVEL_TRUE_PATH_H
+#pragma once
 
 #include "tracefmt/attributes.h"
 
@@ -23,5 +22,3 @@ void true_path_join(Message *message, AttributeText path, GString *key, TruePath
 
 /* How long the path is that such an id begins with, 0 where there was none; a blank follows it. */
 guint32 true_path_length(const char *id, guint32 length);
-
-#endif

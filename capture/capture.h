@@ -5,8 +5,7 @@
  * messages. Calls are paired with their returns, and messages leave in the order of time. Only
  * open messages and connections are kept, and never any payload.
  */
-#ifndef RAVEL_CAPTURE_H
-#define RAVEL_CAPTURE_H
+#pragma once
 
 #include "capture/learned-names.h"
 #include "capture/network/node-names.h"
@@ -72,5 +71,3 @@ void capture_weigh(Capture *capture, GArray *doubts, GArray *edges);
 gint64 capture_time(const Capture *capture);
 
 Account *capture_account(Capture *capture);
-
-#endif

@@ -5,8 +5,7 @@
  * a node stands for several addresses, and two connections of the same port are open at a time.
  * Nor is it if no opening was seen. The later connection then gets a number.
  */
-#ifndef RAVEL_CONNECTION_NUMBER_H
-#define RAVEL_CONNECTION_NUMBER_H
+#pragma once
 
 #include "tracefmt/node-table.h"
 
@@ -23,5 +22,3 @@ guint32 connection_numbers_take(ConnectionNumbers *numbers, NodeId client, NodeI
 /* The connection is gone. Nothing where it was not the first of its port. */
 void connection_numbers_drop(ConnectionNumbers *numbers, NodeId client, NodeId server, guint16 port,
                              gconstpointer owner);
-
-#endif

@@ -4,8 +4,7 @@
  * talk. A table by addresses and ports, bounded in number; who has been silent
  * longest is forgotten first.
  */
-#ifndef RAVEL_CONNECTION_H
-#define RAVEL_CONNECTION_H
+#pragma once
 
 #include "capture/network/ip.h"
 #include "capture/network/node-names.h"
@@ -42,5 +41,3 @@ void connection_table_weigh(ConnectionTable *table, GArray *doubts, GArray *edge
 
 /* Settles and forgets every connection. */
 void connection_table_flush(ConnectionTable *table, Stamp now);
-
-#endif

@@ -11,8 +11,7 @@
  * Two bytes are enough for all this. A snapshot length of 68 leaves two of a TCP segment with
  * timestamps on Ethernet.
  */
-#ifndef RAVEL_CUT_RUN_H
-#define RAVEL_CUT_RUN_H
+#pragma once
 
 #include "capture/protocol/protocol.h"
 
@@ -64,5 +63,3 @@ void cut_run_see(CutTalk *talk, gsize length);
 
 /* Whether the last n bytes of a client may be a goodbye, which nothing answers. */
 gboolean cut_run_is_goodbye(gsize n);
-
-#endif

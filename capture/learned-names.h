@@ -7,8 +7,7 @@
  *
  * Packets are looked at one by one, and what is cut in two is missed; there will be another.
  */
-#ifndef RAVEL_LEARNED_NAMES_H
-#define RAVEL_LEARNED_NAMES_H
+#pragma once
 
 #include "capture/network/address.h"
 
@@ -31,5 +30,3 @@ typedef struct {
 /* The i-th, in the order in which they were learned; NULL past the last. The first of each
  * source for an address; at most 1,000. Borrowed. */
 const LearnedName *learned_names_get(const LearnedNames *names, guint i);
-
-#endif

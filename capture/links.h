@@ -7,8 +7,7 @@
  * that had the content. So a trace says that two messages carry the same, and nothing about the
  * content.
  */
-#ifndef RAVEL_LINKS_H
-#define RAVEL_LINKS_H
+#pragma once
 
 #include "capture/network/sequencer.h"
 
@@ -29,5 +28,3 @@ Link link_table_find(const LinkTable *table, guint64 content, NodeId not_by);
 
 /* The same, which carried it no longer. */
 Link link_table_take(LinkTable *table, guint64 content, NodeId not_by);
-
-#endif

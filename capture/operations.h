@@ -20,8 +20,7 @@
  * text, addresses of mail and whatever has a digit, a dot or an escape in it are none. The name
  * of a person may be one.
  */
-#ifndef RAVEL_OPERATIONS_H
-#define RAVEL_OPERATIONS_H
+#pragma once
 
 #include "tracefmt/node-table.h"
 
@@ -41,5 +40,3 @@ void operations_free(Operations *o);
 /* The vocabulary of a label of a call on an edge, as a trace writes it, valid until the next call;
  * NULL: there is none. */
 const char *operations_name(Operations *o, NodeId caller, NodeId callee, const char *label);
-
-#endif

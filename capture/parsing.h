@@ -4,8 +4,7 @@
  * the parser says. It keeps bytes that the parser wants to see again, and passes over bytes that
  * the parser need not see. After a hole or a cut it finds the way back.
  */
-#ifndef RAVEL_PARSING_H
-#define RAVEL_PARSING_H
+#pragma once
 
 #include "capture/exchange-state.h"
 
@@ -61,5 +60,3 @@ void parsing_end(Exchange *x, guint side, Stamp stamp, const CaptureContext *con
 
 /* The protocol forgets the connection. */
 void parsing_forget(Exchange *x);
-
-#endif

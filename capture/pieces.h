@@ -8,8 +8,7 @@
  * Until that is known complete pieces are held, a few bytes each, and an open item stands at the
  * first piece.
  */
-#ifndef RAVEL_PIECES_H
-#define RAVEL_PIECES_H
+#pragma once
 
 #include "capture/packet/packet.h"
 
@@ -50,5 +49,3 @@ gboolean pieces_are_endless(const Pieces *pieces);
 
 /* The time of the first that may yet be written. FALSE where there is none. */
 gboolean pieces_time(const Pieces *pieces, gint64 *time);
-
-#endif

@@ -9,8 +9,7 @@
  * messages: a record of data belongs to a run. Where packets were cut, cut-run.h says what a run
  * is.
  */
-#ifndef RAVEL_RUN_H
-#define RAVEL_RUN_H
+#pragma once
 
 #include "capture/exchange-state.h"
 
@@ -40,5 +39,3 @@ void run_ignore_cut(Exchange *x, guint side, MessageKind kind, const CaptureCont
 /* Side ends. Where packets were cut, the client's last words are no call if they can be a goodbye,
  * which nothing answers. */
 void run_end_by_goodbye(Exchange *x, guint side, const CaptureContext *context);
-
-#endif

@@ -3,8 +3,7 @@
  * The endpoints that were seen to accept a connection. On a connection whose opening was not seen,
  * the end that is among them serves.
  */
-#ifndef RAVEL_SERVER_SET_H
-#define RAVEL_SERVER_SET_H
+#pragma once
 
 #include "capture/network/address.h"
 
@@ -19,5 +18,3 @@ void server_set_add(ServerSet *set, Address a, guint16 port);
 gboolean server_set_has(const ServerSet *set, Address a, guint16 port);
 
 guint32 server_set_count(const ServerSet *set);
-
-#endif

@@ -6,8 +6,7 @@
  *
  * Where a node settles nothing that it takes from another, what it takes is one-way.
  */
-#ifndef RAVEL_SETTLING_H
-#define RAVEL_SETTLING_H
+#pragma once
 
 #include "capture/network/sequencer.h"
 
@@ -27,5 +26,3 @@ gboolean settling_has(const Settling *settling, NodeId queue, NodeId consumer, g
 /* It settles one: its id, once; else some is FALSE. Of messages the last million or half a million
  * are known. */
 Link settling_settle(Settling *settling, NodeId queue, NodeId consumer, guint64 tag);
-
-#endif

@@ -20,8 +20,7 @@
  * Signs are weighed a connection; those of connections that show too few by themselves, by pairs
  * of nodes and protocols.
  */
-#ifndef RAVEL_SIGNS_H
-#define RAVEL_SIGNS_H
+#pragma once
 
 #include "capture/pairing.h"
 #include "capture/protocol/tls.h"
@@ -86,5 +85,3 @@ void signs_take(SignTable *table, Signs *signs, Pairing *pairing, const Protocol
 
 /* What is doubtful of all that was taken, and the calls of each edge (EdgeCalls); starts anew. */
 void sign_table_weigh(SignTable *table, GArray *doubts, GArray *edges);
-
-#endif

@@ -9,8 +9,7 @@
  * byte of its last, as everywhere. With its return a call is over, even where
  * its own last part is still to come.
  */
-#ifndef RAVEL_STREAMS_H
-#define RAVEL_STREAMS_H
+#pragma once
 
 #include "capture/pairing.h"
 
@@ -55,5 +54,3 @@ void streams_settle(OpenItem *item, const CaptureContext *context);
 
 /* Writes the calls that have not been; they will not get a return. */
 void streams_clear(Pairing *p, const CaptureContext *context);
-
-#endif

@@ -11,8 +11,7 @@
  * trace, or never. Up to a million observations wait for theirs; then the oldest is
  * given up. Constant time for each message.
  */
-#ifndef RAVEL_BOTH_ENDS_H
-#define RAVEL_BOTH_ENDS_H
+#pragma once
 
 #include "tracefmt/message.h"
 
@@ -27,5 +26,3 @@ gboolean both_ends_add(BothEnds *ends, const Message *message, gint64 *other);
 
 /* How many observations were given up to make room. */
 guint64 both_ends_given_up(const BothEnds *ends);
-
-#endif

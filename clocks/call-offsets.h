@@ -20,8 +20,7 @@
  * nearly all misfits around it by offsets between two close bounds, since calls limit it from one
  * side and returns from the other. Work after the reply is mended by any large offset, or by none.
  */
-#ifndef RAVEL_CALL_OFFSETS_H
-#define RAVEL_CALL_OFFSETS_H
+#pragma once
 
 #include "tracefmt/clock-offset.h"
 #include "tracefmt/span.h"
@@ -50,5 +49,3 @@ typedef struct {
  * clocks agree. prove: offsets without a proof are doubtful. Looks at some thousands of calls all
  * over the trace. */
 GArray *call_offsets_find(const CallSpans *calls, gint64 limit, gboolean prove);
-
-#endif

@@ -13,8 +13,7 @@
  * through the middles of their smallest delays. A stretch with a longer shortest round trip weighs
  * less.
  */
-#ifndef RAVEL_CLOCK_PAIR_H
-#define RAVEL_CLOCK_PAIR_H
+#pragma once
 
 #include <glib.h>
 
@@ -52,5 +51,3 @@ gboolean clock_pair_fit(const ClockPair *pair, ClockLine *line);
  * ns. Where no line fits they are as wide as one needs to fit. */
 void clock_pair_bounds(const ClockPair *pair, const ClockLine *line, gint64 t, double *least,
                        double *most);
-
-#endif

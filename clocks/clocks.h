@@ -12,8 +12,7 @@
  * The bound of a node is the least sum of edges' bounds over all ways from the reference node. The
  * true offset is within it if every clock runs evenly and no message arrives before it was sent.
  */
-#ifndef RAVEL_CLOCKS_H
-#define RAVEL_CLOCKS_H
+#pragma once
 
 #include "tracefmt/message.h"
 
@@ -68,5 +67,3 @@ ClockEstimates *clocks_estimate(const Clocks *clocks, const NodeTable *nodes, No
 
 void clock_estimates_free(ClockEstimates *estimates);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(ClockEstimates, clock_estimates_free)
-
-#endif

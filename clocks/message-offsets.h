@@ -19,8 +19,7 @@
  * right. Delays then bound the offset from one side only, or from far away. So an offset is proven
  * if both bounds exist and lie close together.
  */
-#ifndef RAVEL_MESSAGE_OFFSETS_H
-#define RAVEL_MESSAGE_OFFSETS_H
+#pragma once
 
 #include "tracefmt/clock-offset.h"
 
@@ -54,5 +53,3 @@ typedef struct {
  * has several clocks, so a clock without a proof is doubtful, and found only if there is no other.
  */
 gboolean message_offset_find(const MessageDelays *delays, gboolean prove, ClockOffset *found);
-
-#endif

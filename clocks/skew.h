@@ -7,8 +7,7 @@
  * that runs fast, adding and removing give back the very stamp. If the clock runs slow, two stamps
  * may become one, and the result is off by 1 ns at most.
  */
-#ifndef RAVEL_SKEW_H
-#define RAVEL_SKEW_H
+#pragma once
 
 #include "tracefmt/message.h"
 
@@ -42,5 +41,3 @@ gboolean skew_is_fact(const char *fact);
 /* Back from skew_to_fact(); the node is added to nodes. FALSE and error set where it is
  * not what that writes. */
 gboolean skew_from_fact(Skew *skew, const char *fact, NodeTable *nodes, GError **error);
-
-#endif

@@ -11,8 +11,7 @@
  * order of the lines. This order does not depend on the clocks, so adding and removing a skew gives
  * back the same bytes.
  */
-#ifndef RAVEL_SKEWER_H
-#define RAVEL_SKEWER_H
+#pragma once
 
 #include "clocks/skew.h"
 #include "tracefmt/trace-writer.h"
@@ -39,5 +38,3 @@ guint64 skewer_most_waiting(const Skewer *skewer);
 
 void skewer_free(Skewer *skewer);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(Skewer, skewer_free)
-
-#endif

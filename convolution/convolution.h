@@ -13,8 +13,7 @@
  * --method auto finds the causes of all messages that leave a node together:
  * find-joint-paths.c.
  */
-#ifndef RAVEL_CONVOLUTION_H
-#define RAVEL_CONVOLUTION_H
+#pragma once
 
 #include "base/work.h"
 #include "convolution/correlation.h"
@@ -139,5 +138,3 @@ void process_node(PathSearch *search, NodeId node, guint32 vertex, const Message
 /* Lines 17 to 27: an array of CausedMessages, whose messages are the caller's, in order of
  * declining number. */
 GArray *find_caused_messages(PathSearch *search, NodeId node, const Messages *messages);
-
-#endif

@@ -3,8 +3,7 @@
  * The correlation of two edges as a series (paper, Figure 7), with the fate of each spike. It shows
  * why an edge is in the graph or not.
  */
-#ifndef RAVEL_CORRELATION_SERIES_H
-#define RAVEL_CORRELATION_SERIES_H
+#pragma once
 
 #include "convolution/convolution.h"
 #include "tracefmt/output-file.h"
@@ -26,5 +25,3 @@ gboolean correlation_series_write_tsv(const CorrelationSeries *series, OutputFil
 /* Writes a plot of the series. */
 gboolean correlation_series_write_svg(const CorrelationSeries *series, OutputFile *out,
                                       GError **error);
-
-#endif

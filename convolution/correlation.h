@@ -19,8 +19,7 @@
  * Memory is bounded by the number of lags: a few arrays of that length, and the cache of
  * transforms. Only whole takes more with longer signals.
  */
-#ifndef RAVEL_CORRELATION_H
-#define RAVEL_CORRELATION_H
+#pragma once
 
 #include "convolution/edge-signal.h"
 
@@ -52,5 +51,3 @@ void correlator_forget(Correlator *correlator, const EdgeSignal *signal);
  * the cost from a sample of slots and from the signals' uses. */
 CorrelateBy correlator_choose(const Correlator *correlator, const EdgeSignal *cause,
                               const EdgeSignal *effect);
-
-#endif

@@ -8,8 +8,7 @@
  * `after` over `before`, in a bin of delays, is causal. Each bin reaches 1.25 times as far as the
  * one before. A sample of the messages is enough.
  */
-#ifndef RAVEL_DELAY_PROFILE_H
-#define RAVEL_DELAY_PROFILE_H
+#pragma once
 
 #include "convolution/edge-trace.h"
 
@@ -48,5 +47,3 @@ double delay_profile_excess(const DelayProfile *profile, guint bin);
  * Both are in ns, 1, 2 or 5 times a power of ten, and max_delay is at least 100 quanta. */
 void delay_profile_choose(const EdgeTraces *traces, const GArray *roots, gint64 *quantum,
                           gint64 *max_delay);
-
-#endif

@@ -9,8 +9,7 @@
  *
  * This is the one place where a time becomes a slot and a delay a lag.
  */
-#ifndef RAVEL_EDGE_SIGNAL_H
-#define RAVEL_EDGE_SIGNAL_H
+#pragma once
 
 #include <glib.h>
 
@@ -49,5 +48,3 @@ gint64 quanta_start(const Quanta *quanta, gint64 slot);
  * average. */
 gint64 quanta_lag(const Quanta *quanta, gint64 delay);
 gint64 quanta_delay(const Quanta *quanta, gint64 lag);
-
-#endif

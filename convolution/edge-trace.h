@@ -12,8 +12,7 @@
  * Clients are folded into one node first (tracefmt/fold-clients.h). Of two nodes with one-way
  * messages, the sender of the first counts as the caller.
  */
-#ifndef RAVEL_EDGE_TRACE_H
-#define RAVEL_EDGE_TRACE_H
+#pragma once
 
 #include "tracefmt/message.h"
 
@@ -95,5 +94,3 @@ static inline guint32 edge_trace_arrival(const EdgeTrace *edge, guint32 i)
 {
         return edge->arrival ? edge->arrival[i] : i;
 }
-
-#endif

@@ -3,8 +3,7 @@
  * The output graph of Figure 6 as a tree: a vertex is a path prefix, the nodes from a root
  * to a message's receiver. A node may have many vertices.
  */
-#ifndef RAVEL_PREFIX_TREE_H
-#define RAVEL_PREFIX_TREE_H
+#pragma once
 
 #include "tracefmt/node-table.h"
 
@@ -32,5 +31,3 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(PrefixTree, prefix_tree_free)
 guint32 prefix_tree_add(PrefixTree *tree, guint32 parent, NodeId node);
 
 #define PREFIX(tree, i) (&g_array_index((tree)->prefixes, Prefix, i))
-
-#endif

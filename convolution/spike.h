@@ -5,8 +5,7 @@
  * candidate. It is a spike if its highest point, of equal ones the first, is more than N deviations
  * above the mean. Mean and deviation are of all points.
  */
-#ifndef RAVEL_SPIKE_H
-#define RAVEL_SPIKE_H
+#pragma once
 
 #include <glib.h>
 
@@ -28,5 +27,3 @@ GArray *spikes_find(const float *c, gsize n, double spike, double between, Momen
  * points, `width` of one height and the others 0, the height is sqrt((n - width) / width)
  * deviations. */
 gsize spike_least_points(gsize width, double spike);
-
-#endif

@@ -3,8 +3,7 @@
  * The other end of write/drawer.h, in the program ravel-draw: replays the steps of a drawing
  * with Graphviz, which only this folder knows, and renders it.
  */
-#ifndef RAVEL_DRAW_H
-#define RAVEL_DRAW_H
+#pragma once
 
 #include "write/drawing.h"
 
@@ -17,5 +16,3 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(Draw, draw_free)
 /* Draws the n bytes of steps. The result is newly allocated. NULL and error set if the steps are no
  * drawing, or Graphviz fails. */
 GByteArray *draw_steps(Draw *draw, DrawKind what, const guint8 *steps, gsize n, GError **error);
-
-#endif

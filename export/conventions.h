@@ -6,8 +6,7 @@
  * words of the operation. If several protocols have these words, it is told by the other operations
  * of the node. What cannot be told has no such attributes.
  */
-#ifndef RAVEL_CONVENTIONS_H
-#define RAVEL_CONVENTIONS_H
+#pragma once
 
 #include "store/store-reader.h"
 #include "write/json.h"
@@ -38,5 +37,3 @@ SpanKind conventions_kind(const Conventions *conventions, const ConventionCall *
 /* The attributes of that span, as members of the array in hand. */
 void conventions_put(const Conventions *conventions, const ConventionCall *call, gboolean at_caller,
                      Json *json);
-
-#endif

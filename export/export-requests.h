@@ -2,8 +2,7 @@
  *
  * The requests of a store one after the other, and the text that exports are made of.
  */
-#ifndef RAVEL_EXPORT_REQUESTS_H
-#define RAVEL_EXPORT_REQUESTS_H
+#pragma once
 
 #include "store/store-reader.h"
 #include "tracefmt/output-file.h"
@@ -44,5 +43,3 @@ void export_append_probability(GString *text, double probability);
 void export_append_parent_cell(GString *text, const PathCall *call); /* from 1 in the request */
 void export_append_id_cell(GString *text, const PathCall *call);
 void export_append_stamp_cell(GString *text, gint64 time, gboolean observed);
-
-#endif

@@ -4,8 +4,7 @@
  * export-FORMAT.c. Requests are read and written one at a time: memory does not
  * grow with their number. The same store always gives the same bytes.
  */
-#ifndef RAVEL_EXPORT_H
-#define RAVEL_EXPORT_H
+#pragma once
 
 #include "store/store-reader.h"
 #include "tracefmt/output-file.h"
@@ -25,5 +24,3 @@ gboolean export_folded(StoreReader *, const NodeTable *, OutputFile *, GError **
 gboolean export_chrome(StoreReader *, const NodeTable *, OutputFile *, GError **);
 gboolean export_tsv(StoreReader *, const NodeTable *, OutputFile *, GError **);
 gboolean export_wireshark(StoreReader *, const NodeTable *, OutputFile *, GError **);
-
-#endif

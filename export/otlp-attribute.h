@@ -2,8 +2,7 @@
  *
  * An attribute of OTLP in JSON: a key and a value that says its type. Integers are strings there.
  */
-#ifndef RAVEL_OTLP_ATTRIBUTE_H
-#define RAVEL_OTLP_ATTRIBUTE_H
+#pragma once
 
 #include "write/json.h"
 
@@ -15,5 +14,3 @@ void otlp_put_integer(Json *json, const char *key, gint64 value);
 /* For a value that the caller writes between the two. */
 void otlp_open_attribute(Json *json, const char *key, const char *type);
 void otlp_close_attribute(Json *json);
-
-#endif

@@ -4,8 +4,7 @@
  * of ravel import. It takes lines one at a time, or whole files. Calls and returns come out in the
  * order of time.
  */
-#ifndef RAVEL_IMPORT_H
-#define RAVEL_IMPORT_H
+#pragma once
 
 #include "tracefmt/trace-writer.h"
 
@@ -63,5 +62,3 @@ typedef struct {
 
 extern const ImportFormat import_tshark;
 extern const ImportFormat import_spans;
-
-#endif

@@ -3,8 +3,7 @@
  * The scalars of a JSON value (RFC 8259), in order, each with the keys of the objects around it.
  * Nothing is kept.
  */
-#ifndef RAVEL_JSON_TEXT_H
-#define RAVEL_JSON_TEXT_H
+#pragma once
 
 #include <glib.h>
 
@@ -17,5 +16,3 @@ typedef void (*JsonText)(gpointer user, const char *const *keys, guint n_keys, c
 /* Calls take for each scalar. FALSE if the bytes are no JSON value; take had the scalars before the
  * error. */
 gboolean json_texts(const guint8 *data, gsize n, JsonText take, gpointer user);
-
-#endif

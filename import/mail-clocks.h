@@ -10,8 +10,7 @@
  * whole seconds as the stamps. A host at which every mail waits looks like one whose clock is slow;
  * it is not moved for that alone.
  */
-#ifndef RAVEL_MAIL_CLOCKS_H
-#define RAVEL_MAIL_CLOCKS_H
+#pragma once
 
 #include "tracefmt/node-table.h"
 
@@ -24,5 +23,3 @@ typedef struct {
 /* How far the clock of each of n_nodes nodes is ahead, in ns, the caller's to free; NULL if the
  * clocks agree. Sorts the n transits. Takes 200 rounds over the pairs of hosts. */
 gint64 *mail_clocks_find(MailTransit *transits, gsize n, guint n_nodes);
-
-#endif

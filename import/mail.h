@@ -9,8 +9,7 @@
  * path=. Of a mail only its Received headers and a hash of its Message-ID are kept: some 150 bytes
  * a header.
  */
-#ifndef RAVEL_MAIL_H
-#define RAVEL_MAIL_H
+#pragma once
 
 #include "tracefmt/trace-writer.h"
 
@@ -68,5 +67,3 @@ const MailCounts *mail_import_counts(const MailImport *import);
 
 /* After mail_import_write(): how far node's clock was ahead, in ns. The trace has it corrected. */
 gint64 mail_import_ahead(const MailImport *import, NodeId node);
-
-#endif

@@ -4,8 +4,7 @@
  * when. sendmail, Postfix, Exim, Exchange, qmail and others agree on little more than "from", "by",
  * comments, and a date behind the last semicolon.
  */
-#ifndef RAVEL_RECEIVED_H
-#define RAVEL_RECEIVED_H
+#pragma once
 
 #include <glib.h>
 
@@ -32,5 +31,3 @@ void received_parse(const char *text, gsize n, Received *received);
 
 /* Whether two names may be of one host: they are equal, or one is the other's first label. */
 gboolean received_same_host(const char *a, const char *b);
-
-#endif

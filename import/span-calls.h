@@ -11,8 +11,7 @@
  * have the same link, since one continues the other. Without a name for the queue the message goes
  * from producer to consumer directly.
  */
-#ifndef RAVEL_SPAN_CALLS_H
-#define RAVEL_SPAN_CALLS_H
+#pragma once
 
 #include "import/span-trace.h"
 #include "tracefmt/message.h"
@@ -62,5 +61,3 @@ GArray *span_calls_find(SpanTrace *trace, const SpanNames *names, TraceCounts *c
 
 /* When the call was sent, or, if not seen, when it was received. */
 gint64 span_call_start(const SpanCall *call);
-
-#endif

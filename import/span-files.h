@@ -4,8 +4,7 @@
  * pending, and gives each span in it to the context. FALSE with error set if a span could not be
  * given. An error in the JSON ends the reading and is in the JsonReader.
  */
-#ifndef RAVEL_SPAN_FILES_H
-#define RAVEL_SPAN_FILES_H
+#pragma once
 
 #include "base/json-reader.h"
 #include "import/span.h"
@@ -20,5 +19,3 @@ gboolean read_otlp(JsonReader *r, const SpanContext *context, GError **error);
 
 /* Zipkin v2: reads an array of spans, or an array of arrays of spans. */
 gboolean read_zipkin(JsonReader *r, const SpanContext *context, GError **error);
-
-#endif

@@ -3,8 +3,7 @@
  * Spans that wait for a later part of the file: the process or resource that they belong to. Each
  * has a word, which names that process.
  */
-#ifndef RAVEL_SPAN_HOLD_H
-#define RAVEL_SPAN_HOLD_H
+#pragma once
 
 #include "import/span.h"
 
@@ -21,5 +20,3 @@ void span_hold_add(SpanHold *hold, const Span *span, const char *word, gsize n);
 guint span_hold_size(const SpanHold *hold);
 void span_hold_get(const SpanHold *hold, guint i, Span *span, const char **word, gsize *n);
 void span_hold_clear(SpanHold *hold);
-
-#endif

@@ -4,8 +4,7 @@
  * (path=). Memory is bounded by an external sort. A tree of calls is a request; requests are
  * numbered in the order of their first messages.
  */
-#ifndef RAVEL_SPAN_MESSAGES_H
-#define RAVEL_SPAN_MESSAGES_H
+#pragma once
 
 #include "import/span-calls.h"
 
@@ -21,5 +20,3 @@ gboolean span_messages_add(SpanMessages *m, const SpanTrace *trace, const GArray
 
 /* After the last trace: writes all messages. */
 gboolean span_messages_write(SpanMessages *m, TraceWriter *writer, GError **error);
-
-#endif

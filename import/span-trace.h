@@ -7,8 +7,7 @@
  * for *senders*: spans of clients and producers. They say when the node called and when it had the
  * return.
  */
-#ifndef RAVEL_SPAN_TRACE_H
-#define RAVEL_SPAN_TRACE_H
+#pragma once
 
 #include "import/span.h"
 
@@ -63,5 +62,3 @@ static inline gboolean span_has_times(const Span *s)
 {
         return s->start != NO_TIME && s->end != NO_TIME;
 }
-
-#endif

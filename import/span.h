@@ -4,8 +4,7 @@
  * and Zipkin share. A reader of one of their formats fills in a draft, attribute by attribute, and
  * gives the span to a collector.
  */
-#ifndef RAVEL_SPAN_H
-#define RAVEL_SPAN_H
+#pragma once
 
 #include "import/import.h"
 
@@ -114,5 +113,3 @@ gint64 span_parse_time(const char *text, gsize n, guint places);
  * short. */
 void span_pack(const Span *span, GByteArray *bytes);
 gboolean span_unpack(Span *span, const guint8 *bytes, gsize n);
-
-#endif

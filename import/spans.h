@@ -4,8 +4,7 @@
  * together. The place of a span in the files does not matter: an external sort brings the spans of
  * a trace together. So memory grows with the largest trace, not with the files.
  */
-#ifndef RAVEL_SPANS_H
-#define RAVEL_SPANS_H
+#pragma once
 
 #include "import/import.h"
 
@@ -19,5 +18,3 @@ typedef struct {
 
 /* After import_spans.begin(), before the first file. */
 void import_spans_set(gpointer import, const SpanOptions *options);
-
-#endif

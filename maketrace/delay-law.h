@@ -3,8 +3,7 @@
  * The distribution of a delay: how long a node works, the network takes, a client thinks (paper,
  * sections 7.1.1 and 7.5.4). docs/maketrace.md says what each is for.
  */
-#ifndef RAVEL_DELAY_LAW_H
-#define RAVEL_DELAY_LAW_H
+#pragma once
 
 #include "maketrace/random.h"
 #include "maketrace/text-cursor.h"
@@ -35,5 +34,3 @@ gboolean delay_law_parse(TextCursor *c, DelayLaw *law, GError **error);
 
 /* Draws a delay, 0 to 10^17 ns. */
 gint64 delay_law_draw(const DelayLaw *law, Random *random, const Ziggurat *ziggurat);
-
-#endif

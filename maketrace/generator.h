@@ -12,8 +12,7 @@
  * the call (docs/trace-format.md). Each call has its own id and position, and its return has the
  * same.
  */
-#ifndef RAVEL_GENERATOR_H
-#define RAVEL_GENERATOR_H
+#pragma once
 
 #include "maketrace/scenario.h"
 #include "tracefmt/message.h"
@@ -33,5 +32,3 @@ guint64 generator_messages(const Generator *g);
 
 void generator_free(Generator *g);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(Generator, generator_free)
-
-#endif

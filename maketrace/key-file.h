@@ -4,8 +4,7 @@
  * files. Unlike there, each key keeps its line and column, a repeated key or group is an error, and
  * values have no escapes.
  */
-#ifndef RAVEL_KEY_FILE_H
-#define RAVEL_KEY_FILE_H
+#pragma once
 
 #include "maketrace/text-cursor.h"
 
@@ -34,5 +33,3 @@ KeyFile *key_file_parse(const guint8 *data, gsize n, const char *file, GError **
 
 void key_file_free(KeyFile *k);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(KeyFile, key_file_free)
-
-#endif

@@ -8,8 +8,7 @@
  * C libraries differ in their last bits. So a seed gives the same trace with every compiler and
  * every libm.
  */
-#ifndef RAVEL_RANDOM_H
-#define RAVEL_RANDOM_H
+#pragma once
 
 #include <glib.h>
 
@@ -66,5 +65,3 @@ guint random_poisson(Random *r, double mean);
  * few units of the last place. */
 double portable_log(double x);
 double portable_exp(double x);
-
-#endif

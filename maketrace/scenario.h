@@ -2,8 +2,7 @@
  *
  * A scenario: a parsed configuration. ravel-maketrace(1) has its groups and keys.
  */
-#ifndef RAVEL_SCENARIO_H
-#define RAVEL_SCENARIO_H
+#pragma once
 
 #include "maketrace/key-file.h"
 #include "maketrace/server.h"
@@ -44,5 +43,3 @@ const char *stamps_name(Stamps stamps);
 
 void scenario_free(Scenario *s);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(Scenario, scenario_free)
-
-#endif

@@ -3,8 +3,7 @@
  * A node that serves calls, as [node NAME] says. It has workers, a queue of calls that wait for a
  * worker, and stalls, in which all work stops.
  */
-#ifndef RAVEL_SERVER_H
-#define RAVEL_SERVER_H
+#pragma once
 
 #include "maketrace/delay-law.h"
 #include "tracefmt/node-table.h"
@@ -51,5 +50,3 @@ guint server_waiting(const Server *s);
 gint64 server_done(Server *s, gint64 now, gint64 time, gint64 delay);
 
 void server_free(Server *s);
-
-#endif

@@ -3,8 +3,7 @@
  * The sniffer (paper, section 7.5.5): it captures messages at a peak rate from a finite queue. A
  * message that finds the queue full is lost.
  */
-#ifndef RAVEL_SNIFFER_H
-#define RAVEL_SNIFFER_H
+#pragma once
 
 #include <glib.h>
 
@@ -26,5 +25,3 @@ static inline gboolean sniffer_take(Sniffer *s, gint64 time)
         s->idle_at = MAX(s->idle_at, time) + s->capture_time;
         return TRUE;
 }
-
-#endif

@@ -3,8 +3,7 @@
  * A place in the text of a configuration: one value, with the line and column it
  * stands at, so that an error can say where.
  */
-#ifndef RAVEL_TEXT_CURSOR_H
-#define RAVEL_TEXT_CURSOR_H
+#pragma once
 
 #include <glib.h>
 
@@ -54,5 +53,3 @@ gboolean text_cursor_integer(TextCursor *c, guint64 *number);
 /* A number and its unit: ns, us, ms, s, min or h. In ns, at most 366 days.
  * Leaves the cursor where it was unless it succeeds. */
 gboolean text_cursor_duration(TextCursor *c, double *ns);
-
-#endif

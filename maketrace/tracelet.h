@@ -20,8 +20,7 @@
  *
  * Commas between steps may be left out. ravel-maketrace(1) explains the syntax.
  */
-#ifndef RAVEL_TRACELET_H
-#define RAVEL_TRACELET_H
+#pragma once
 
 #include "maketrace/delay-law.h"
 #include "tracefmt/node-table.h"
@@ -79,5 +78,3 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(Tracelet, tracelet_free)
 /* Parses a path and adds it. Adds names of nodes, in the written form, to nodes. FALSE and error
  * set if the text is no path. */
 gboolean tracelet_add_path(Tracelet *t, TextCursor *c, NodeTable *nodes, GError **error);
-
-#endif

@@ -3,8 +3,7 @@
  * The driver of joint inference. It makes a node problem (inference/inference.h) of the calls at
  * each node that is called and makes calls, has it solved, and takes the answer.
  */
-#ifndef RAVEL_CALLS_AT_NODES_H
-#define RAVEL_CALLS_AT_NODES_H
+#pragma once
 
 #include "nesting/nodes-search.h"
 
@@ -18,5 +17,3 @@ typedef struct {
 /* Runs find_parents_jointly() for each node that is called and makes calls, and sets causes. The
  * answer does not depend on the number of threads. Adds to log. */
 void find_parents_at_nodes(const NodesSearch *search, LogLikelihood *log);
-
-#endif

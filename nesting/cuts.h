@@ -11,8 +11,7 @@
  * as long as the time between. Its other end lies outside the capture then. Otherwise the other end
  * was lost.
  */
-#ifndef RAVEL_CUTS_H
-#define RAVEL_CUTS_H
+#pragma once
 
 #include "calls/find-call-pairs.h"
 
@@ -30,5 +29,3 @@ static inline gboolean cut_is_in(const Cut *cut, gint64 start, gint64 end)
 {
         return end <= cut->returned || start > cut->called;
 }
-
-#endif

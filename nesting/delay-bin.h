@@ -5,8 +5,7 @@
  * below 1 ns. A delay is compared with integer edges, so it falls into the same bin on every
  * machine.
  */
-#ifndef RAVEL_DELAY_BIN_H
-#define RAVEL_DELAY_BIN_H
+#pragma once
 
 #include <glib.h>
 
@@ -43,5 +42,3 @@ static inline guint delay_bin(const DelayBins *bins, gint64 delay)
 {
         return delay_bin_positive(bins, MAX(delay, 1));
 }
-
-#endif

@@ -4,8 +4,7 @@
  * answer; the parents are those of a drawing. If most instances of the answer are wrong, drawings
  * count patterns better (docs/paths.md).
  */
-#ifndef RAVEL_DRAWN_PATHS_H
-#define RAVEL_DRAWN_PATHS_H
+#pragma once
 
 #include "calls/known-calls.h"
 #include "inference/inference.h"
@@ -27,5 +26,3 @@ void drawn_parents_take(DrawnParents *drawn, const NodeAnswer *answer, guint32 n
  * guint32, the first call of each instance. O(calls). */
 void drawn_paths_count(const DrawnParents *drawn, const KnownCalls *calls, const GArray *roots,
                        PathSet *set);
-
-#endif

@@ -2,8 +2,7 @@
  *
  * The candidate parents of a call that shall be explained, and what spoke for each.
  */
-#ifndef RAVEL_EXPLANATION_H
-#define RAVEL_EXPLANATION_H
+#pragma once
 
 #include <glib.h>
 
@@ -39,5 +38,3 @@ void explanation_compare(Explanation *e, guint32 parent);
 
 /* The explanation of a call; NULL: it shall not be explained. */
 Explanation *explanations_lookup(const GArray *explanations, guint32 call);
-
-#endif

@@ -3,8 +3,7 @@
  * FindCallPaths (paper, Figure 4, lines 27 to 41): each call without a parent is the root of a path
  * instance. Instances that the capture has cut (cuts.h) are counted apart.
  */
-#ifndef RAVEL_FIND_CALL_PATHS_H
-#define RAVEL_FIND_CALL_PATHS_H
+#pragma once
 
 #include "base/work.h"
 #include "calls/call-tree.h"
@@ -45,5 +44,3 @@ gboolean call_paths_place(CallPaths *paths, CallOrder *order, WorkShow progress,
 /* Builds the trees of all calls, and keeps them until call_trees_hand_on(). */
 gboolean call_paths_place_all(CallPaths *paths, CallOrder *order, WorkShow progress,
                               GError **error);
-
-#endif

@@ -7,8 +7,7 @@
  * c^-x for a count c; it is 1 for the counts 0 and 1. A parent's probability is its share of the
  * scores of all candidates.
  */
-#ifndef RAVEL_FIND_NESTED_PAIRS_H
-#define RAVEL_FIND_NESTED_PAIRS_H
+#pragma once
 
 #include "calls/call-tree.h"
 #include "calls/known-calls.h"
@@ -29,5 +28,3 @@ typedef struct {
 /* Visits calls in order and builds trees. FALSE with error set if a complete tree could not be
  * taken. */
 gboolean find_nested_pairs(const PairSearch *search, CallTrees *trees, GError **error);
-
-#endif

@@ -4,8 +4,7 @@
  * has the true position of its call (calls/true-path.h). The parent is the call whose position is
  * one part shorter.
  */
-#ifndef RAVEL_FIND_TRUE_PARENTS_H
-#define RAVEL_FIND_TRUE_PARENTS_H
+#pragma once
 
 #include "calls/known-calls.h"
 
@@ -22,5 +21,3 @@ guint32 *find_true_parents(const KnownCalls *calls, gint64 before, TruthCounts *
 
 /* Gives each call its true parent. */
 void take_true_parents(KnownCalls *calls, TruthCounts *counts);
-
-#endif

@@ -3,8 +3,7 @@
  * What joint inference has learned of the nodes of a trace, to decide other traces by. A model
  * names nodes and operations, but no call. docs/learned-models.md describes its bytes.
  */
-#ifndef RAVEL_MODELS_H
-#define RAVEL_MODELS_H
+#pragma once
 
 #include "base/bytes.h"
 #include "calls/known-calls.h"
@@ -51,5 +50,3 @@ typedef struct {
 ModelNames *models_find_names(const Models *models, const KnownCalls *calls);
 void model_names_free(ModelNames *names);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(ModelNames, model_names_free)
-
-#endif

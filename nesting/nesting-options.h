@@ -2,8 +2,7 @@
  *
  * The methods by which nesting finds parents, and the options of a run.
  */
-#ifndef RAVEL_NESTING_OPTIONS_H
-#define RAVEL_NESTING_OPTIONS_H
+#pragma once
 
 #include "base/peers.h"
 #include "base/work.h"
@@ -69,5 +68,3 @@ static inline ParentsFrom nesting_parents_from(const NestingOptions *options)
 {
         return nesting_methods[options->method].parents;
 }
-
-#endif

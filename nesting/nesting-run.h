@@ -3,8 +3,7 @@
  * The parts of a run of nesting, for the two files that drive one: nesting.c the whole trace,
  * windows.c step by step. Each part belongs to the file that is named after it.
  */
-#ifndef RAVEL_NESTING_RUN_H
-#define RAVEL_NESTING_RUN_H
+#pragma once
 
 #include "nesting/calls-at-nodes.h"
 #include "nesting/find-call-paths.h"
@@ -47,5 +46,3 @@ PairSearch nesting_run_pair_search(Nesting *run);
 
 /* Fills the summary of a set with the numbers of the trace's messages and calls. */
 void nesting_run_summarise(const Nesting *run, PathSet *set);
-
-#endif

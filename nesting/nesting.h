@@ -12,8 +12,7 @@
  * trace (find-true-parents.c). In both, nesting_find_parents() finds all parents. Windows of time
  * have another header, windows.h.
  */
-#ifndef RAVEL_NESTING_H
-#define RAVEL_NESTING_H
+#pragma once
 
 #include "calls/known-calls.h"
 #include "nesting/explanation.h"
@@ -74,5 +73,3 @@ const TruthCounts *nesting_truth(const Nesting *nesting);
 /* The natural logarithm of the likelihood of the answer, or, with METHOD_ORACLE, of the true
  * parents. Needs options.keep. */
 double nesting_log_likelihood(const Nesting *nesting, gboolean of_truth);
-
-#endif

@@ -3,8 +3,7 @@
  * The calls at one node: makes a node problem (inference/inference.h) of them, and takes the
  * answer.
  */
-#ifndef RAVEL_NODE_CALLS_H
-#define RAVEL_NODE_CALLS_H
+#pragma once
 
 #include "nesting/nodes-search.h"
 
@@ -31,5 +30,3 @@ void node_calls_note_waits(const NodesSearch *n, const NodeProblem *node, NodeAn
 
 /* Sets each call's parent: the earliest candidate with the best score. Clears the answer. */
 void node_calls_set_causes(const NodesSearch *n, NodeAnswer *found);
-
-#endif

@@ -3,8 +3,7 @@
  * The nodes whose parents are to be found, a task each. The tasks run on threads of one process
  * (calls-at-nodes.c) or in several processes (ranks/find-together.c).
  */
-#ifndef RAVEL_NODE_TASKS_H
-#define RAVEL_NODE_TASKS_H
+#pragma once
 
 #include "nesting/node-calls.h"
 
@@ -45,5 +44,3 @@ void node_task_free_problem(const NodeTask *task, NodeProblem *problem);
 
 /* Takes the answer of a task. On any thread. */
 void node_task_take_found(NodeTasks *s, NodeTask *task, const NodeProblem *problem);
-
-#endif

@@ -2,8 +2,7 @@
  *
  * The inputs of joint inference at all nodes.
  */
-#ifndef RAVEL_NODES_SEARCH_H
-#define RAVEL_NODES_SEARCH_H
+#pragma once
 
 #include "base/peers.h"
 #include "base/work.h"
@@ -40,5 +39,3 @@ typedef struct {
         void (*find_together)(NodeTasks *tasks); /* does all tasks by peers; NULL */
         WorkShow progress;                       /* may be NULL */
 } NodesSearch;
-
-#endif

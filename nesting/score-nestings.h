@@ -3,8 +3,7 @@
  * ScoreNestings (paper, Figure 4, lines 13 to 16). Counts the delays between a candidate parent's
  * call and the child's.
  */
-#ifndef RAVEL_SCORE_NESTINGS_H
-#define RAVEL_SCORE_NESTINGS_H
+#pragma once
 
 #include "calls/known-calls.h"
 #include "nesting/scoreboard.h"
@@ -13,5 +12,3 @@
  * and is left out then. */
 void score_nestings(KnownCalls *calls, CallOrder *order, Scoreboard *board, double smooth,
                     gboolean cycles);
-
-#endif

@@ -7,8 +7,7 @@
  * bins, made when it is first needed. Weights are integers in units that 1 to 16 all divide, so
  * sums do not depend on their order.
  */
-#ifndef RAVEL_SCOREBOARD_H
-#define RAVEL_SCOREBOARD_H
+#pragma once
 
 #include <glib.h>
 
@@ -79,5 +78,3 @@ static inline gsize *scoreboard_rows(Scoreboard *board, guint32 edge, guint32 n_
                 scoreboard_grow_rows(rows, n_callers);
         return rows->row;
 }
-
-#endif

@@ -15,8 +15,7 @@
  * A window is closed when all paths that began in it are complete. Each closed window halves the
  * weight of what was learned before.
  */
-#ifndef RAVEL_WINDOWS_H
-#define RAVEL_WINDOWS_H
+#pragma once
 
 #include "calls/known-calls.h"
 #include "nesting/find-true-parents.h"
@@ -56,5 +55,3 @@ guint64 windows_instances(const Windows *windows);
 
 /* Fills the summary of a set with the numbers of the whole trace. */
 void windows_summarise(const Windows *windows, PathSet *set);
-
-#endif

@@ -4,8 +4,7 @@
  * subtree and operations are one vertex, "postgres x2", with the delays of all. So are the calls
  * below them, each with its counterparts.
  */
-#ifndef RAVEL_COLLAPSED_TREE_H
-#define RAVEL_COLLAPSED_TREE_H
+#pragma once
 
 #include "paths/path-set.h"
 
@@ -30,5 +29,3 @@ CollapsedTree *collapsed_tree_new(const PathPattern *pattern, guint32 max_vertic
 guint32 collapsed_tree_slowest(const CollapsedTree *tree);
 void collapsed_tree_free(CollapsedTree *tree);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(CollapsedTree, collapsed_tree_free)
-
-#endif

@@ -8,8 +8,7 @@
  * delays (clocks that disagree) share one bin. Two histograms merge into exactly what one over all
  * the values would be.
  */
-#ifndef RAVEL_HISTOGRAM_H
-#define RAVEL_HISTOGRAM_H
+#pragma once
 
 #include <glib.h>
 
@@ -81,5 +80,3 @@ guint64 *histogram_counts(const Histogram *h, guint32 *first, guint32 *n);
  * still empty, where the bytes are not that. */
 GBytes *histogram_pack(const Histogram *h);
 gboolean histogram_unpack(Histogram *h, const guint8 *data, gsize n);
-
-#endif

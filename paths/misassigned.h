@@ -4,8 +4,7 @@
  * one, seldom looks like a true path. Such errors scatter over very many patterns of very few
  * paths.
  */
-#ifndef RAVEL_MISASSIGNED_H
-#define RAVEL_MISASSIGNED_H
+#pragma once
 
 #include "paths/path-set.h"
 
@@ -15,5 +14,3 @@ enum { MISASSIGNED_PATHS = 5 };
 /* By pattern, whether it probably is one; to be freed with g_free(). NULL where none is, where the
  * set is linear, or where its probabilities mean nothing. O(patterns). */
 gboolean *misassigned_find(const PathSet *set);
-
-#endif

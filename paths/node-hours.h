@@ -3,8 +3,7 @@
  * The calls to each node hour by hour: how many, how long they took, and the node's own time.
  * Counted while paths go to a store, since in SQL it takes sorting all calls.
  */
-#ifndef RAVEL_NODE_HOURS_H
-#define RAVEL_NODE_HOURS_H
+#pragma once
 
 #include "paths/histogram.h"
 #include "paths/path-call.h"
@@ -30,5 +29,3 @@ GPtrArray *node_hours_list(const NodeHours *hours);
 
 /* The mean own time, rounded half away from zero. */
 gint64 node_hour_own_mean(const NodeHour *hour);
-
-#endif

@@ -3,8 +3,7 @@
  * Clocks that a run took for off: what it put right of the stamps, and what only looks like a
  * clock, in the words of all outputs.
  */
-#ifndef RAVEL_PATH_CLOCKS_H
-#define RAVEL_PATH_CLOCKS_H
+#pragma once
 
 #include "tracefmt/clock-offset.h"
 
@@ -37,5 +36,3 @@ static inline gint64 path_clock_most(const ClockOffset *c)
 {
         return c->least == G_MININT64 ? G_MAXINT64 : -c->least;
 }
-
-#endif

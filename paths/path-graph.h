@@ -7,8 +7,7 @@
  * The edge's delays are the times that the node before it spends before it sends the
  * message, those by which most messages go first.
  */
-#ifndef RAVEL_PATH_GRAPH_H
-#define RAVEL_PATH_GRAPH_H
+#pragma once
 
 #include "tracefmt/node-table.h"
 
@@ -74,5 +73,3 @@ guint32 *path_graph_order(const PathGraph *graph, const NodeTable *nodes);
 
 /* The vertex of node under parent, or NO_VERTEX. */
 guint32 path_graph_lookup(const PathGraph *graph, guint32 parent, NodeId node);
-
-#endif

@@ -2,8 +2,7 @@
  *
  * Divides the latency of a path instance among its calls and the network.
  */
-#ifndef RAVEL_PATH_OWN_TIME_H
-#define RAVEL_PATH_OWN_TIME_H
+#pragma once
 
 #include "paths/path-call.h"
 
@@ -23,5 +22,3 @@ void path_own_times(PathCall *calls, guint32 n);
 
 /* The sum of own, network and queued: how long an instance takes until all work is done. */
 gint64 path_completion(const PathCall *calls, guint32 n);
-
-#endif

@@ -3,8 +3,7 @@
  * A path pattern: the shape of many path instances, and the distributions of their delays,
  * node by node.
  */
-#ifndef RAVEL_PATH_PATTERN_H
-#define RAVEL_PATH_PATTERN_H
+#pragma once
 
 #include "paths/histogram.h"
 #include "tracefmt/node-table.h"
@@ -86,5 +85,3 @@ guint32 path_pattern_slowest(const PathPattern *pattern);
 /* The pattern id: 64-bit FNV-1a of the bytes of the signature, where there is a label of
  * the label, a blank and the signature (docs/paths.md). */
 guint64 path_pattern_id(const char *label, const char *signature);
-
-#endif

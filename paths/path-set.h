@@ -7,8 +7,7 @@
  * instances: node names, and the operation of the root where the trace has one. The children of a
  * node are a multiset (Figure 4 builds sets), or in call order with SIBLINGS_STRICT.
  */
-#ifndef RAVEL_PATH_SET_H
-#define RAVEL_PATH_SET_H
+#pragma once
 
 #include "paths/path-call.h"
 #include "paths/path-graph.h"
@@ -150,5 +149,3 @@ PathSetSummary *path_set_summary(const PathSet *set);
 /* The indices of all patterns, best first; ties by signature. Patterns that go on are ranked by
  * their completion times. The caller's to free. */
 guint32 *path_set_rank(const PathSet *set, RankBy by);
-
-#endif

@@ -3,8 +3,7 @@
  * The shape of a path instance: the tree of its calls with the siblings in the
  * order that the signature lists them in. Within paths/ only.
  */
-#ifndef RAVEL_PATH_SHAPE_H
-#define RAVEL_PATH_SHAPE_H
+#pragma once
 
 #include "paths/path-call.h"
 
@@ -15,5 +14,3 @@
  * the depth or the number of siblings. */
 char *path_shape_signature(const NodeTable *nodes, NodeId client, const PathCall *calls, guint32 n,
                            SiblingOrder order, guint32 *slot);
-
-#endif

@@ -2,8 +2,7 @@
  *
  * Times, counts and shares as people read them.
  */
-#ifndef RAVEL_PATH_TEXT_H
-#define RAVEL_PATH_TEXT_H
+#pragma once
 
 #include <glib.h>
 
@@ -31,5 +30,3 @@ char *path_format_share(gint128 part, gint128 whole);
 
 /* "0.97": rounded down, so that only what is certain says 1; "<0.01". */
 char *path_format_probability(double p);
-
-#endif

@@ -2,8 +2,7 @@
  *
  * A pattern of a path set while its instances are counted.
  */
-#ifndef RAVEL_PATTERN_ENTRY_H
-#define RAVEL_PATTERN_ENTRY_H
+#pragma once
 
 #include "base/exact-sum.h"
 #include "paths/path-call.h"
@@ -73,5 +72,3 @@ static inline const char *pattern_label_text(const GPtrArray *labels, guint16 la
 {
         return label && labels && label <= labels->len ? labels->pdata[label - 1] : NULL;
 }
-
-#endif

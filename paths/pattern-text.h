@@ -2,8 +2,7 @@
  *
  * Patterns and their operations as people read them.
  */
-#ifndef RAVEL_PATTERN_TEXT_H
-#define RAVEL_PATTERN_TEXT_H
+#pragma once
 
 #include "paths/path-set.h"
 
@@ -20,5 +19,3 @@ void path_append_label_cell(GString *out, const char *label);
 /* The operation of a node of a pattern: "GET /cart", and "+2" where its calls had two more. NULL:
  * none. Newly allocated; printable. */
 char *path_node_operation(const PatternNode *node);
-
-#endif

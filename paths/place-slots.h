@@ -6,8 +6,7 @@
  *
  *     lb(web1(auth)) and lb(web2(auth,auth)):  lb;  web1|web2;  web1|web2 / auth
  */
-#ifndef RAVEL_PLACE_SLOTS_H
-#define RAVEL_PLACE_SLOTS_H
+#pragma once
 
 #include "paths/path-call.h"
 #include "tracefmt/node-table.h"
@@ -53,5 +52,3 @@ guint32 place_slots_cell(const PlaceSlots *slots, guint32 chain);
 /* A chain's nodes. */
 guint32 place_slots_chain_parent(const PlaceSlots *slots, guint32 chain); /* or NO_PARENT */
 NodeId place_slots_chain_node(const PlaceSlots *slots, guint32 chain);
-
-#endif

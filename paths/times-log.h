@@ -3,8 +3,7 @@
  * Times of path instances that are read late or never: blocks of numbers, one list for each path
  * pattern. They lie one after the other in a temporary file (base/big-memory.h), if there is one.
  */
-#ifndef RAVEL_TIMES_LOG_H
-#define RAVEL_TIMES_LOG_H
+#pragma once
 
 #include <glib.h>
 
@@ -32,5 +31,3 @@ const TimesBlock *times_log_block(TimesLog *log, TimesBlockAt at);
 
 /* Whether more blocks would take memory. */
 gboolean times_log_is_in_memory(const TimesLog *log);
-
-#endif

@@ -4,8 +4,7 @@
  * that made it, edge by edge (tracefmt/doubt.h). Of an answer from what is not fit no
  * probability is shown: each is about parents, and says nothing of calls that are none.
  */
-#ifndef RAVEL_VERDICT_H
-#define RAVEL_VERDICT_H
+#pragma once
 
 #include "paths/path-set.h"
 #include "tracefmt/doubt.h"
@@ -37,5 +36,3 @@ int path_set_find_doubt(const PathSet *set, const PathPattern *pattern);
 /* "?": that there is one, where patterns are listed; and what it means, a sentence. */
 #define DOUBT_MARK    "?"
 #define DOUBT_MEANING "a path with an edge whose calls are doubtful"
-
-#endif

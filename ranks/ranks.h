@@ -4,8 +4,7 @@
  * All processes must call the functions that concern all, in the same order. A waiting process
  * sleeps.
  */
-#ifndef RAVEL_RANKS_H
-#define RAVEL_RANKS_H
+#pragma once
 
 #include <glib.h>
 
@@ -21,5 +20,3 @@ int ranks_end(int status, const char *message);
 
 /* All ranks, in step. An error of agree() names its rank. */
 const Peers *ranks_peers(void);
-
-#endif

@@ -3,8 +3,7 @@
  * The row in hand of each table of a store, column by column: the reader's own files alone include
  * this.
  */
-#ifndef RAVEL_STORE_COLUMNS_H
-#define RAVEL_STORE_COLUMNS_H
+#pragma once
 
 #include <sqlite3.h>
 
@@ -79,5 +78,3 @@ gboolean column_node(const StoreReader *r, Table t, int column, NodeId *node, GE
 gboolean column_probability(const StoreReader *r, Table t, int column, double *probability,
                             GError **error);
 const char *column_text(const StoreReader *r, Table t, int column, GError **error);
-
-#endif

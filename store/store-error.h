@@ -2,8 +2,7 @@
  *
  * What SQLite says of a store that is read, in words that name the file.
  */
-#ifndef RAVEL_STORE_ERROR_H
-#define RAVEL_STORE_ERROR_H
+#pragma once
 
 #include <glib.h>
 #include <sqlite3.h>
@@ -18,5 +17,3 @@ char *store_message(sqlite3 *db);
 
 /* Sets error to what db says of its last call, and returns FALSE. */
 gboolean store_set_error(sqlite3 *db, const char *path, GError **error);
-
-#endif

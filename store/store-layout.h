@@ -8,8 +8,7 @@
  * types and keys that the program gives it. Then every statement takes the time of its rows. Views
  * are the reader's own.
  */
-#ifndef RAVEL_STORE_LAYOUT_H
-#define RAVEL_STORE_LAYOUT_H
+#pragma once
 
 #include <glib.h>
 #include <sqlite3.h>
@@ -29,5 +28,3 @@ gboolean store_layout_adopt(sqlite3 *db, const char *path, gboolean for_question
 
 /* The names of all tables and views, sorted; the caller's to free. */
 char **store_layout_names(sqlite3 *db);
-
-#endif

@@ -3,8 +3,7 @@
  * Opens the database that a store is, to read it: what stored-run.c and
  * store-query.c share, and nobody else should include.
  */
-#ifndef RAVEL_STORE_OPEN_H
-#define RAVEL_STORE_OPEN_H
+#pragma once
 
 #include <glib.h>
 #include <sqlite3.h>
@@ -15,5 +14,3 @@
  * error set where path is no store, or one of a later version, is cut short or
  * corrupt, or another program has locked it. */
 sqlite3 *store_open(const char *path, gboolean for_questions, GError **error);
-
-#endif

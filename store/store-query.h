@@ -5,8 +5,7 @@
  * p99(x): the number of rank ceil(q n) among n numbers, exactly. NULLs do not count, and the
  * quantile of none is NULL.
  */
-#ifndef RAVEL_STORE_QUERY_H
-#define RAVEL_STORE_QUERY_H
+#pragma once
 
 #include <glib.h>
 
@@ -39,5 +38,3 @@ typedef struct {
 } StoreValue;
 
 StoreValue store_query_value(StoreQuery *query, guint column);
-
-#endif

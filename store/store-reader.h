@@ -4,8 +4,7 @@
  * row to its last. A store is input like any other: whatever is not as the
  * program writes it is an error that names the table, the row and the column.
  */
-#ifndef RAVEL_STORE_READER_H
-#define RAVEL_STORE_READER_H
+#pragma once
 
 #include "paths/path-set.h"
 
@@ -181,5 +180,3 @@ gboolean store_reader_fail(const StoreReader *reader, GError **error, const char
  * borrowed until the next time. Costs what reading n_calls rows costs. */
 gboolean store_reader_path_calls(StoreReader *reader, const StoredPath *path, GArray *calls,
                                  GArray *places, GError **error);
-
-#endif

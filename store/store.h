@@ -4,8 +4,7 @@
  * score and diff read (docs/store.md names every table and column). Filled while
  * the paths are found.
  */
-#ifndef RAVEL_STORE_H
-#define RAVEL_STORE_H
+#pragma once
 
 #include "paths/path-set.h"
 
@@ -41,5 +40,3 @@ gboolean store_finish(Store *store, GError **error);
  * NULL is allowed. */
 void store_free(Store *store);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(Store, store_free)
-
-#endif

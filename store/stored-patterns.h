@@ -3,8 +3,7 @@
  * The patterns of a store, all of them in memory: what everything that is asked of a store
  * begins with.
  */
-#ifndef RAVEL_STORED_PATTERNS_H
-#define RAVEL_STORED_PATTERNS_H
+#pragma once
 
 #include "store/store-reader.h"
 
@@ -20,5 +19,3 @@ static inline const StoredPattern *stored_pattern_at(const GArray *patterns, gui
 /* What patterns of two stores are compared by: signature, and the operation of the root where both
  * stores have them (labels). Newly allocated. */
 char *stored_pattern_key(const StoredPattern *pattern, gboolean labels);
-
-#endif

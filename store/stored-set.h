@@ -3,8 +3,7 @@
  * The answer that a store holds, as the method that found it gave it: for the writers of
  * write/, which write the same bytes of both.
  */
-#ifndef RAVEL_STORED_SET_H
-#define RAVEL_STORED_SET_H
+#pragma once
 
 #include "paths/verdict.h"
 #include "store/store-reader.h"
@@ -23,5 +22,3 @@ gboolean stored_graph_load(StoreReader *reader, PathGraph **graph, GError **erro
 StoredSet *stored_set_new(StoreReader *reader, NodeTable *nodes, GError **error);
 void stored_set_free(StoredSet *stored);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(StoredSet, stored_set_free)
-
-#endif

@@ -2,8 +2,7 @@
  *
  * The command line of ravel capture.
  */
-#ifndef RAVEL_TOOLS_CAPTURE_OPTIONS_H
-#define RAVEL_TOOLS_CAPTURE_OPTIONS_H
+#pragma once
 
 #include "capture/processes/process-watch.h"
 #include "capture/protocol/protocol.h"
@@ -52,5 +51,3 @@ char *capture_command_name_at(const CaptureCommand *command, gint64 time);
 
 /* A mistake in the command line, as an error. Always FALSE. */
 gboolean capture_usage(GError **error, const char *format, ...) G_GNUC_PRINTF(2, 3);
-
-#endif

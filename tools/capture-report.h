@@ -3,8 +3,7 @@
  * What ravel capture says on standard error: its counts as tcpdump has them, how it is getting on,
  * and what the trace will do for.
  */
-#ifndef RAVEL_TOOLS_CAPTURE_REPORT_H
-#define RAVEL_TOOLS_CAPTURE_REPORT_H
+#pragma once
 
 #include "tools/capture-run.h"
 
@@ -20,5 +19,3 @@ char *capture_report_judge(const CaptureRun *run, const guint64 *count, const GA
 
 /* At the end. Whether all is fit for nesting, as far as there is anything. */
 gboolean capture_report_end(CaptureRun *run);
-
-#endif

@@ -2,8 +2,7 @@
  *
  * A run of ravel capture: what it works with, from the files of the command line on.
  */
-#ifndef RAVEL_TOOLS_CAPTURE_RUN_H
-#define RAVEL_TOOLS_CAPTURE_RUN_H
+#pragma once
 
 #include "capture/capture.h"
 #include "capture/source/packet-merge.h"
@@ -47,5 +46,3 @@ typedef struct {
 CaptureRun *capture_run_new(CaptureCommand *command, GError **error);
 void capture_run_free(CaptureRun *run);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(CaptureRun, capture_run_free)
-
-#endif

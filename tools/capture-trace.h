@@ -3,8 +3,7 @@
  * The traces that ravel capture writes: one, or with -G and -C one after another. Each begins with
  * facts of what is captured, and ends with the account.
  */
-#ifndef RAVEL_TOOLS_CAPTURE_TRACE_H
-#define RAVEL_TOOLS_CAPTURE_TRACE_H
+#pragma once
 
 #include "tools/capture-run.h"
 
@@ -19,5 +18,3 @@ void capture_trace_take_counts(CaptureRun *run);
 
 /* Writes what is still under way, and ends the last trace. */
 gboolean capture_trace_end(CaptureRun *run, GError **error);
-
-#endif

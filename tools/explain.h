@@ -3,8 +3,7 @@
  * ravel nesting --explain CALL: which calls might be the parent of a call, and why it has the one
  * that it has.
  */
-#ifndef RAVEL_EXPLAIN_H
-#define RAVEL_EXPLAIN_H
+#pragma once
 
 #include "nesting/nesting.h"
 #include "tracefmt/output-file.h"
@@ -18,5 +17,3 @@ gboolean explain_find(Nesting *nesting, const char *name, const char *trace, GEr
  * with probabilities or without; at most columns wide, if that is not 0. */
 gboolean explain_write(const Nesting *nesting, gboolean joint, gboolean probable, guint columns,
                        OutputFile *out, GError **error);
-
-#endif

@@ -2,8 +2,7 @@
  *
  * ravel import of mails: which files are some, and what is said of them.
  */
-#ifndef RAVEL_IMPORT_MAIL_H
-#define RAVEL_IMPORT_MAIL_H
+#pragma once
 
 #include "import/mail.h"
 
@@ -16,5 +15,3 @@ gboolean import_mail_read(MailImport *import, const char *path, guint64 *others,
 
 /* Says on standard error what was found. others: files that were left out. */
 void import_mail_report(const MailImport *import, const NodeTable *nodes, guint64 others);
-
-#endif

@@ -2,8 +2,7 @@
  *
  * What verbs say on stderr, and the exit statuses.
  */
-#ifndef RAVEL_MESSAGES_H
-#define RAVEL_MESSAGES_H
+#pragma once
 
 #include <glib.h>
 
@@ -33,5 +32,3 @@ int tool_fail(GError *error);
 
 /* The same for something worth saying that does not end the run. */
 void tool_warn(const char *format, ...) G_GNUC_PRINTF(1, 2);
-
-#endif

@@ -2,8 +2,7 @@
  *
  * The file of ravel nesting --calls: a line for each call, with its parent.
  */
-#ifndef RAVEL_NESTING_CALLS_H
-#define RAVEL_NESTING_CALLS_H
+#pragma once
 
 #include "calls/known-calls.h"
 #include "paths/path-set.h"
@@ -15,5 +14,3 @@ OutputFile *nesting_calls_open(const char *path, gboolean in_place, GError **err
 /* Writes the calls whose instance is first_instance or later. Their patterns are in set. */
 gboolean nesting_calls_write(const KnownCalls *known, const PathSet *set, guint64 first_instance,
                              OutputFile *out, GError **error);
-
-#endif

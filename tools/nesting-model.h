@@ -2,8 +2,7 @@
  *
  * The files of ravel nesting --model and --learn.
  */
-#ifndef RAVEL_NESTING_MODEL_H
-#define RAVEL_NESTING_MODEL_H
+#pragma once
 
 #include "nesting/nesting-options.h"
 
@@ -12,5 +11,3 @@ gboolean nesting_model_load(const char *path, NestingOptions *options, char **id
 
 /* Writes the models that were learned of a trace, with the last part of its name. */
 gboolean nesting_model_save(const char *path, Models *models, const char *trace, GError **error);
-
-#endif

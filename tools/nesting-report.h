@@ -2,8 +2,7 @@
  *
  * What ravel nesting says of its result.
  */
-#ifndef RAVEL_NESTING_REPORT_H
-#define RAVEL_NESTING_REPORT_H
+#pragma once
 
 #include "nesting/nesting.h"
 #include "paths/verdict.h"
@@ -19,5 +18,3 @@ char *nesting_report_parameters(const NestingOptions *options, SiblingOrder sibl
 
 /* What the trace will do for; reader as above. */
 Verdict *nesting_report_judge(const KnownCalls *known, const TraceReader *reader);
-
-#endif

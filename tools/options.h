@@ -2,8 +2,7 @@
  *
  * What the command lines of all verbs have in common.
  */
-#ifndef RAVEL_OPTIONS_H
-#define RAVEL_OPTIONS_H
+#pragma once
 
 #include <glib.h>
 
@@ -34,5 +33,3 @@ gboolean tool_duration(const char *text, gint64 *ns, GError **error);
 
 /* How many threads -j asks for: all processors where it was not given, which is 0. */
 gboolean tool_threads(gint given, guint *n, GError **error);
-
-#endif

@@ -4,8 +4,7 @@
  * nesting make of them one after the other, each in a process of its own (tools/run-verb.h), in
  * files that are gone at the end, also of one by a signal.
  */
-#ifndef RAVEL_PASSING_STORE_H
-#define RAVEL_PASSING_STORE_H
+#pragma once
 
 #include "tracefmt/file-kind.h"
 
@@ -21,5 +20,3 @@ FileKind passing_store_kind(char *const *paths, guint n, GError **error);
  * be removed by output_scratch_remove(), or NULL where there is none. */
 int passing_store_make(char *const *paths, guint n, const GPtrArray *capture,
                        const GPtrArray *nesting, char **store);
-
-#endif

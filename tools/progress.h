@@ -2,8 +2,7 @@
  *
  * What a verb shows on a terminal while it works, and how wide lines are there.
  */
-#ifndef RAVEL_PROGRESS_H
-#define RAVEL_PROGRESS_H
+#pragma once
 
 #include <glib.h>
 
@@ -33,5 +32,3 @@ void tool_progress_clear(void);
 /* The width that lines on standard output should keep to; 0 where it is no
  * terminal. */
 guint tool_columns(void);
-
-#endif

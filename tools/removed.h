@@ -2,11 +2,8 @@
  *
  * The verbs and options of earlier versions.
  */
-#ifndef RAVEL_REMOVED_H
-#define RAVEL_REMOVED_H
+#pragma once
 
 /* The replacement of a removed option of a verb, or of a removed verb (verb: NULL). The option may
  * have its value after a "=". NULL: no version had it. */
 const char *removed_instead(const char *verb, const char *name);
-
-#endif

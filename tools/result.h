@@ -3,8 +3,7 @@
  * What the verbs that find paths share: options that say which result goes where, and
  * how it is written.
  */
-#ifndef RAVEL_RESULT_H
-#define RAVEL_RESULT_H
+#pragma once
 
 #include "paths/verdict.h"
 #include "store/store.h"
@@ -63,5 +62,3 @@ gboolean result_write_window(const PathSet *set, gboolean later, OutputFile *out
 
 /* FALSE, with error set to: found "value", expected ... */
 gboolean usage_error(GError **error, const char *value, const char *expected);
-
-#endif

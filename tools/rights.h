@@ -3,8 +3,7 @@
  * The rights of root, which only opening interfaces and outputs needs. They are given up before any
  * input from strangers is read.
  */
-#ifndef RAVEL_RIGHTS_H
-#define RAVEL_RIGHTS_H
+#pragma once
 
 #include <glib.h>
 #include <sys/types.h>
@@ -29,5 +28,3 @@ G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Rights, rights_clear)
  * programs. A namespace may lack the user. If nobody was named then, the user stays, and *why says
  * so; to be freed. Call it before threads start. FALSE: error set. */
 gboolean rights_drop(const Rights *rights, char **why, GError **error);
-
-#endif

@@ -5,8 +5,7 @@
  * folder and name. Each verb names all of its files here before it opens the first output.
  * Pipes, devices and terminals may be read and written at once.
  */
-#ifndef RAVEL_RUN_FILES_H
-#define RAVEL_RUN_FILES_H
+#pragma once
 
 #include <glib.h>
 
@@ -21,5 +20,3 @@ gboolean run_files_read_store(const char *path, GError **error);
  * its file before. "-" or NULL is standard output. FALSE and error set where path is an input
  * or another output, too. */
 gboolean run_files_write(const char *option, const char *path, GError **error);
-
-#endif

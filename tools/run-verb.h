@@ -3,8 +3,7 @@
  * Runs a verb for another verb. Each verb reads its options into a static struct, so each runs in a
  * process of its own.
  */
-#ifndef RAVEL_RUN_VERB_H
-#define RAVEL_RUN_VERB_H
+#pragma once
 
 #include <glib.h>
 
@@ -13,5 +12,3 @@
  * process ends the verb first. If this process is killed, the verb ends, too. Returns the exit
  * status. */
 int run_verb(int (*verb)(int, char **), const GPtrArray *arguments, const char *log);
-
-#endif

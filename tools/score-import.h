@@ -3,12 +3,9 @@
  * How right inference is on what other programs know: spans to a trace with its truth, the true
  * paths, the paths that each method finds, and a table.
  */
-#ifndef RAVEL_SCORE_IMPORT_H
-#define RAVEL_SCORE_IMPORT_H
+#pragma once
 
 #include <glib.h>
 
 /* files: n of them, as ravel import takes them. The result is the exit status. */
 int score_import(char **files, int n);
-
-#endif

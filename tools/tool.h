@@ -3,8 +3,7 @@
  * What the verbs share: reporting an error, exit statuses, and the options that
  * every reader of traces has.
  */
-#ifndef RAVEL_TOOL_H
-#define RAVEL_TOOL_H
+#pragma once
 
 #include "base/peers.h"
 #include "store/store-reader.h"
@@ -79,5 +78,3 @@ void tool_compare_parameter(const StoreReader *a, const StoreReader *b, const ch
 
 /* Appends "1047680084.500000000": a stamp in seconds since the epoch. */
 void tool_append_time(GString *text, gint64 time);
-
-#endif

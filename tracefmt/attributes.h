@@ -4,8 +4,7 @@
  * and joint inference use. They are parsed once a message; unknown keys are skipped. If a key
  * stands twice, its first value counts; if a number stands twice, its first above 0.
  */
-#ifndef RAVEL_ATTRIBUTES_H
-#define RAVEL_ATTRIBUTES_H
+#pragma once
 
 #include "tracefmt/message.h"
 
@@ -34,5 +33,3 @@ static inline const Attributes *attributes_of(const Message *message, Attributes
         attributes_parse(space, message->attrs, message->attrs_length);
         return space;
 }
-
-#endif

@@ -4,8 +4,7 @@
  * where they begin with the magic of gzip or zstd. Traces and captures are both
  * read through this.
  */
-#ifndef RAVEL_BYTE_SOURCE_H
-#define RAVEL_BYTE_SOURCE_H
+#pragma once
 
 #include <glib.h>
 
@@ -43,5 +42,3 @@ const char *byte_source_digest(ByteSource *source);
 
 void byte_source_free(ByteSource *source);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(ByteSource, byte_source_free)
-
-#endif

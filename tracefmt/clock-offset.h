@@ -2,8 +2,7 @@
  *
  * A node whose clock seems to be off: what the estimators of clocks/ find, and all outputs show.
  */
-#ifndef RAVEL_CLOCK_OFFSET_H
-#define RAVEL_CLOCK_OFFSET_H
+#pragma once
 
 #include "tracefmt/node-table.h"
 
@@ -14,5 +13,3 @@ typedef struct {
         gint64 least, most; /* offsets between these are as good, ns; G_MININT64 and G_MAXINT64
                                where nothing says */
 } ClockOffset;
-
-#endif

@@ -9,8 +9,7 @@
  * the segments between the two nodes, are doubtful. CALLER is * for more than MANY_CALLERS callers
  * of the callee together. Every later verb reads them.
  */
-#ifndef RAVEL_DOUBT_H
-#define RAVEL_DOUBT_H
+#pragma once
 
 #include "tracefmt/node-table.h"
 
@@ -101,5 +100,3 @@ char *doubt_to_text(const Doubt *doubt, const NodeTable *nodes, gboolean remedy)
 /* A line each of the first MAX_DOUBT_LINES of sorted doubts, and one that says how many more
  * there are. NULL-terminated, the caller's to free. */
 char **doubts_to_lines(const GArray *doubts, const NodeTable *nodes);
-
-#endif

@@ -3,8 +3,7 @@
  * The edges of the lines read lately: from the text "sender receiver", as it stood in a line, to
  * the two nodes. Traces have few edges, so most lines need no look-up of names.
  */
-#ifndef RAVEL_EDGE_CACHE_H
-#define RAVEL_EDGE_CACHE_H
+#pragma once
 
 #include "base/hash.h"
 #include "tracefmt/message.h"
@@ -98,5 +97,3 @@ G_ALWAYS_INLINE static inline gboolean edge_cache_find(CachedEdge *cache, const 
         m->receiver = c->receiver;
         return TRUE;
 }
-
-#endif

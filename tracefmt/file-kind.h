@@ -2,8 +2,7 @@
  *
  * What a file is, by how it begins: for whoever gave a verb the file of another one.
  */
-#ifndef RAVEL_FILE_KIND_H
-#define RAVEL_FILE_KIND_H
+#pragma once
 
 #include <glib.h>
 
@@ -24,5 +23,3 @@ FileKind file_kind_read(const char *path);
 /* FALSE, and error set to what the file is and which verb reads it, where found is known and
  * is not wanted. name: what the file is called. */
 gboolean file_kind_expect(FileKind found, FileKind wanted, const char *name, GError **error);
-
-#endif

@@ -4,8 +4,7 @@
  * messages. Neither works if the capture lost most of the traffic, or if packets did not show the
  * calls.
  */
-#ifndef RAVEL_FITNESS_H
-#define RAVEL_FITNESS_H
+#pragma once
 
 #include "tracefmt/doubt.h"
 
@@ -45,5 +44,3 @@ char *fitness_judge(const Fitness *fitness, const GArray *doubts, const EdgeCall
 /* Whether a judgement says so. */
 gboolean judgement_is_fit_for_nesting(const char *judgement);
 gboolean judgement_is_fit_for_convolution(const char *judgement);
-
-#endif

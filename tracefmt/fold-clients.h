@@ -6,8 +6,7 @@
  * A node is a client if it only ever calls, is never called, and is one of more
  * than FOLD_ABOVE such nodes that call the same node.
  */
-#ifndef RAVEL_FOLD_CLIENTS_H
-#define RAVEL_FOLD_CLIENTS_H
+#pragma once
 
 #include "tracefmt/node-table.h"
 
@@ -24,5 +23,3 @@ NodeId *fold_clients(NodeTable *nodes, const FoldEdge *edges, guint n_edges, gui
 
 /* The same map with nothing folded. */
 NodeId *fold_nothing(const NodeTable *nodes);
-
-#endif

@@ -17,8 +17,7 @@
  *
  * Equal stamps come in the order of the traces, and of the lines in a trace.
  */
-#ifndef RAVEL_MERGE_H
-#define RAVEL_MERGE_H
+#pragma once
 
 #include "tracefmt/trace-reader.h"
 
@@ -53,5 +52,3 @@ void merge_set_look(Merge *merge, MergeLook look, gpointer user);
 guint merge_head_facts(const Merge *merge, guint trace);
 
 const MergeCounts *merge_counts(const Merge *merge);
-
-#endif

@@ -3,8 +3,7 @@
  * A message: one line of a trace. It is one observation of a call, a return or a one-way message
  * between two nodes (paper, sections 4 and 6.5).
  */
-#ifndef RAVEL_MESSAGE_H
-#define RAVEL_MESSAGE_H
+#pragma once
 
 #include "tracefmt/node-table.h"
 
@@ -64,5 +63,3 @@ static inline NodeId message_observer(const Message *m)
 
 /* Sets all that is of the id; "-" is none. id is borrowed. */
 void message_set_id(Message *m, const char *id, gsize n);
-
-#endif

@@ -11,8 +11,7 @@
  * characters "% ( ) , > ~ * \" { } |"; also for one of "= + - @" at the beginning. Two names are
  * the same node if they are equal as names, however they were written.
  */
-#ifndef RAVEL_NODE_TABLE_H
-#define RAVEL_NODE_TABLE_H
+#pragma once
 
 #include <glib.h>
 
@@ -51,5 +50,3 @@ void node_table_escape(GString *out, const char *text, gsize n, gboolean node_na
 /* Of two NodeIds that a and b point to, which name comes first in its written form; nodes is the
  * table. For g_array_sort_with_data() and qsort_r(). */
 int node_table_compare(gconstpointer a, gconstpointer b, gpointer nodes);
-
-#endif

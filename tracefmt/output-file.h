@@ -4,8 +4,7 @@
  * file is written under a temporary name beside it, and renamed when it is complete. A device, a
  * pipe, the target of a symbolic link and standard output ("-") are opened and written directly.
  */
-#ifndef RAVEL_OUTPUT_FILE_H
-#define RAVEL_OUTPUT_FILE_H
+#pragma once
 
 #include <glib.h>
 #include <sys/types.h>
@@ -59,5 +58,3 @@ void output_scratch_remove(char *path); /* frees path; NULL is allowed */
  * program that catches one of these itself, and the second time not. */
 void output_files_catch_signals(void);
 void output_files_die(int number);
-
-#endif

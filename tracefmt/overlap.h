@@ -7,8 +7,7 @@
  * sample of up to 16,384 ids is compared. It is chosen by hash, so each trace has the same sample.
  * The first message of each id, kind, side and trace counts.
  */
-#ifndef RAVEL_OVERLAP_H
-#define RAVEL_OVERLAP_H
+#pragma once
 
 #include "tracefmt/message.h"
 
@@ -44,5 +43,3 @@ typedef struct {
 
 /* Of NamesApart, in order of trace, other and node. */
 GArray *overlap_find_names(const Overlap *overlap);
-
-#endif

@@ -2,8 +2,7 @@
  *
  * What stages say of a call and its parent.
  */
-#ifndef RAVEL_PARENT_H
-#define RAVEL_PARENT_H
+#pragma once
 
 #include <glib.h>
 
@@ -16,5 +15,3 @@ typedef enum {
         WORK_GOES_ON, /* its caller goes on without it: a message, or a call after the reply */
         WORK_QUEUED,  /* and what its caller had got lay there until then */
 } WorkContinues;
-
-#endif

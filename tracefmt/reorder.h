@@ -5,8 +5,7 @@
  * order. A message in order costs its copy; a late one costs the logarithm of the number of late
  * messages.
  */
-#ifndef RAVEL_REORDER_H
-#define RAVEL_REORDER_H
+#pragma once
 
 #include "tracefmt/message.h"
 
@@ -27,5 +26,3 @@ gboolean reorder_take(Reorder *reorder, Message *message);
 
 /* How many came late, and by how much at most (ns). */
 guint64 reorder_late(const Reorder *reorder, gint64 *most);
-
-#endif

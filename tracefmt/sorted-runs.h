@@ -4,8 +4,7 @@
  * temporary file without a name, and merged while they are read again. If all messages fit into
  * memory, they are sorted there. Equal stamps keep their order.
  */
-#ifndef RAVEL_SORTED_RUNS_H
-#define RAVEL_SORTED_RUNS_H
+#pragma once
 
 #include "tracefmt/message.h"
 
@@ -27,5 +26,3 @@ int sorted_runs_next(SortedRuns *runs, Message *message, GError **error);
 
 /* How many parts are on disk; 0: all is in memory. */
 guint sorted_runs_parts(const SortedRuns *runs);
-
-#endif

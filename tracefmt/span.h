@@ -2,8 +2,7 @@
  *
  * Spans of time: a call as it is seen at one of its ends, and whose clocks its two moments are of.
  */
-#ifndef RAVEL_SPAN_H
-#define RAVEL_SPAN_H
+#pragma once
 
 #include "tracefmt/message.h"
 
@@ -34,5 +33,3 @@ static inline SpanClocks clocks_at_caller(guint8 stamps, NodeId caller, NodeId c
         return (SpanClocks){ stamps & (1 << CALL_SENT | message) ? caller : callee,
                              stamps & (1 << RET_RECV | message) ? caller : callee };
 }
-
-#endif

@@ -2,8 +2,7 @@
  *
  * Stamps as text: seconds since the Unix epoch with up to 9 decimals, or for users a date.
  */
-#ifndef RAVEL_STAMP_H
-#define RAVEL_STAMP_H
+#pragma once
 
 #include "tracefmt/message.h"
 
@@ -19,5 +18,3 @@ const char *stamp_parse(const char *text, gint64 *time);
 /* A moment on the command line: seconds since the epoch ("1047680084.5") or UTC
  * ("2026-11-21T10:00:00Z", date and time; "2026-11-21"). In ns. */
 gboolean trace_parse_time(const char *text, gint64 *ns, GError **error);
-
-#endif

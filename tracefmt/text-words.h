@@ -3,8 +3,7 @@
  * Text eight bytes at a time: the digits, the separators and the bytes of short texts. The first
  * byte of a text is the lowest of its word. Up to TEXT_PAD bytes past the end of a text are read.
  */
-#ifndef RAVEL_TEXT_WORDS_H
-#define RAVEL_TEXT_WORDS_H
+#pragma once
 
 #include <glib.h>
 #include <string.h>
@@ -114,5 +113,3 @@ static inline void text_words(const char *p, gsize n, guint64 *words, guint n_wo
                 words[i] = word & mask;
         }
 }
-
-#endif

@@ -12,8 +12,7 @@
  * With one clock, no stamp is moved. With several, a clock is corrected if it seems to be off; if
  * nothing is known, only if it is proven to be off.
  */
-#ifndef RAVEL_TRACE_CLOCKS_H
-#define RAVEL_TRACE_CLOCKS_H
+#pragma once
 
 #include <glib.h>
 
@@ -38,5 +37,3 @@ const char *trace_clocks_word(TraceClocks clocks);
 
 /* Whether it is a fact that a merge replaces by its own. */
 gboolean trace_clocks_is_fact(const char *fact);
-
-#endif

@@ -16,8 +16,7 @@
  * An incomplete last line, or compressed data that ends early, ends the trace without an error:
  * trace_reader_end() tells.
  */
-#ifndef RAVEL_TRACE_READER_H
-#define RAVEL_TRACE_READER_H
+#pragma once
 
 #include "tracefmt/byte-source.h"
 #include "tracefmt/doubt.h"
@@ -114,5 +113,3 @@ const char *trace_reader_digest(TraceReader *reader);
 
 void trace_reader_free(TraceReader *reader);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(TraceReader, trace_reader_free)
-
-#endif

@@ -3,8 +3,7 @@
  * Writes a trace (docs/trace-format.md): "# ravel trace 1", facts as comments,
  * then a line a message, fields separated by one tab.
  */
-#ifndef RAVEL_TRACE_WRITER_H
-#define RAVEL_TRACE_WRITER_H
+#pragma once
 
 #include <sys/types.h>
 
@@ -43,5 +42,3 @@ gboolean trace_writer_close(TraceWriter *w, GError **error);
 /* Gives up: what was not renamed yet is removed. NULL is allowed. */
 void trace_writer_free(TraceWriter *w);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(TraceWriter, trace_writer_free)
-
-#endif

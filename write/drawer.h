@@ -3,8 +3,7 @@
  * The program ravel-draw, run as a child: it draws with Graphviz, which we must not link
  * (README.md, "Licence"). It is started by the first drawing and ended by drawer_free().
  */
-#ifndef RAVEL_DRAWER_H
-#define RAVEL_DRAWER_H
+#pragma once
 
 #include "write/drawing.h"
 
@@ -17,5 +16,3 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(Drawer, drawer_free)
 /* What it makes of the drawing, with a NUL after the n bytes; newly allocated. NULL and error set
  * where Graphviz cannot, or there is no such program, or it ends or answers nonsense. */
 char *drawer_draw(Drawer *drawer, const Drawing *drawing, DrawKind what, gsize *n, GError **error);
-
-#endif

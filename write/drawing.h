@@ -7,8 +7,7 @@
  * bytes for the length, the bytes, and a NUL. Numbers are as this machine has them: both
  * programs run on it.
  */
-#ifndef RAVEL_DRAWING_H
-#define RAVEL_DRAWING_H
+#pragma once
 
 #include <glib.h>
 
@@ -92,5 +91,3 @@ const guint8 *draw_bytes_take(DrawBytes *bytes, gsize n, gpointer to);
 
 /* Takes a text, which ends where its length says and has a NUL nowhere else. NULL: it is none. */
 const char *draw_bytes_take_text(DrawBytes *bytes);
-
-#endif

@@ -2,8 +2,7 @@
  *
  * A table of the members of a struct, by which a row is written as TSV and as JSON.
  */
-#ifndef RAVEL_FIELDS_H
-#define RAVEL_FIELDS_H
+#pragma once
 
 #include "write/json.h"
 
@@ -35,5 +34,3 @@ void field_append_text(GString *out, const char *text);
 
 /* Members of an object in JSON. */
 void fields_put(Json *json, const Field *fields, guint n, gconstpointer row);
-
-#endif

@@ -2,8 +2,7 @@
  *
  * The parts that all drawings are made of: colours, defaults and names, as Graphviz takes them.
  */
-#ifndef RAVEL_GRAPH_PARTS_H
-#define RAVEL_GRAPH_PARTS_H
+#pragma once
 
 #include "write/drawing.h"
 
@@ -22,5 +21,3 @@ void write_graph_set_client(Drawing *drawing, DrawingItem vertex);
  * an entity in every ampersand. backslash is the text to write for a backslash: "\\" in a label and
  * "%5C" in a tooltip or a graph's name. */
 void write_graph_append_name(GString *label, const char *name, const char *backslash);
-
-#endif

@@ -3,8 +3,7 @@
  * JSON, written into a text piece by piece: commas, keys and lines. Ids and times are strings: a
  * reader whose numbers are doubles would round them.
  */
-#ifndef RAVEL_JSON_H
-#define RAVEL_JSON_H
+#pragma once
 
 #include "paths/histogram.h"
 
@@ -61,5 +60,3 @@ void json_number(Json *json, double number, const char *format);
 
 /* The start of a versioned document: "{", its format and version 1. */
 void json_open_document(Json *json, const char *format);
-
-#endif

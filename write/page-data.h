@@ -2,8 +2,7 @@
  *
  * The data of a page, JSON without a blank: its script alone reads it. Arrays stand for records.
  */
-#ifndef RAVEL_PAGE_DATA_H
-#define RAVEL_PAGE_DATA_H
+#pragma once
 
 #include "write/json.h"
 
@@ -25,5 +24,3 @@ void page_string(Json *json, const char *text);
  * NO_TIME. */
 void page_text(Json *json, const char *key, const char *text);
 void page_time(Json *json, const char *key, gint64 time);
-
-#endif

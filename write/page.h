@@ -5,13 +5,10 @@
  * policy names script and style by their hashes. What comes from packets is in the data alone,
  * which the script sets as text.
  */
-#ifndef RAVEL_PAGE_H
-#define RAVEL_PAGE_H
+#pragma once
 
 #include "tracefmt/output-file.h"
 
 /* title is plain text. data is JSON in which no '<' stands
  * (json_string() sees to that). */
 gboolean page_write(OutputFile *out, const char *title, const GString *data, GError **error);
-
-#endif

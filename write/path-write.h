@@ -4,8 +4,7 @@
  * them write the n_patterns first patterns of rank, and for the same path set
  * always the same bytes.
  */
-#ifndef RAVEL_PATH_WRITE_H
-#define RAVEL_PATH_WRITE_H
+#pragma once
 
 #include "paths/path-set.h"
 #include "tracefmt/output-file.h"
@@ -35,5 +34,3 @@ gboolean path_write_dot(const PathSet *, const PathWriteOptions *, OutputFile *,
 gboolean path_write_svg(const PathSet *, const PathWriteOptions *, OutputFile *, GError **);
 gboolean path_write_json(const PathSet *, const PathWriteOptions *, OutputFile *, GError **);
 gboolean path_write_tsv(const PathSet *, const PathWriteOptions *, OutputFile *, GError **);
-
-#endif

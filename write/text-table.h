@@ -4,8 +4,7 @@
  * width of a terminal. Widths are in character cells, so that a name in any
  * script lines up.
  */
-#ifndef RAVEL_TEXT_TABLE_H
-#define RAVEL_TEXT_TABLE_H
+#pragma once
 
 #include <glib.h>
 
@@ -54,5 +53,3 @@ char *text_shorten_edge(const char *a, const char *b, guint width);
  * without any, anywhere; a blank at the break is left out. */
 void text_append_wrapped(GString *out, const char *text, const char *breaks, guint indent,
                          guint columns);
-
-#endif

@@ -2,8 +2,7 @@
  *
  * What people are told of how far to trust what was found, in the same words wherever it is.
  */
-#ifndef RAVEL_TRUST_TEXT_H
-#define RAVEL_TRUST_TEXT_H
+#pragma once
 
 #include <glib.h>
 
@@ -20,5 +19,3 @@ char *trust_in_changes(const char *names, const char *probabilities);
  * mean parallelism, with or without operations; or that no such system is known. Newly allocated.
  */
 char *trust_in_probabilities(double parallelism, gboolean operations);
-
-#endif

@@ -2,8 +2,7 @@
  *
  * What changed between two runs, in each format.
  */
-#ifndef RAVEL_WRITE_DIFF_H
-#define RAVEL_WRITE_DIFF_H
+#pragma once
 
 #include "analysis/diff.h"
 #include "tracefmt/output-file.h"
@@ -20,5 +19,3 @@ gboolean diff_write_page(const Diff *diff, const char *const names[N_SIDES], Out
 
 /* What to say where counts are by drawings; NULL where none are. Newly allocated. */
 char *diff_trust_in_counts(const Diff *diff);
-
-#endif

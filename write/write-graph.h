@@ -8,8 +8,7 @@
  * the graph from a root. On each edge the number of its messages, and the delays, those by
  * which most go first.
  */
-#ifndef RAVEL_WRITE_GRAPH_H
-#define RAVEL_WRITE_GRAPH_H
+#pragma once
 
 #include "write/drawing.h"
 #include "write/path-write.h"
@@ -22,5 +21,3 @@ guint32 write_graph_count(const PathSet *set, const PathWriteOptions *options);
  * missing. Its name is the pattern's signature, or its id where that cannot be; or the root's. */
 Drawing *write_graph_new(const PathSet *set, const PathWriteOptions *options, guint32 rank,
                          guint32 max_nodes);
-
-#endif

@@ -2,8 +2,7 @@
  *
  * The answer to a question to a store, in each format.
  */
-#ifndef RAVEL_WRITE_QUERY_H
-#define RAVEL_WRITE_QUERY_H
+#pragma once
 
 #include "store/store-query.h"
 #include "tracefmt/output-file.h"
@@ -13,5 +12,3 @@
 gboolean query_write_text(StoreQuery *query, OutputFile *out, GError **error);
 gboolean query_write_tsv(StoreQuery *query, OutputFile *out, GError **error);
 gboolean query_write_json(StoreQuery *query, OutputFile *out, GError **error);
-
-#endif

@@ -3,8 +3,7 @@
  * The parts of a report's page that are of calls: loads, the slowest requests, variance, and what
  * a pattern's slow requests spend. Nobody but write/write-report.c includes this.
  */
-#ifndef RAVEL_WRITE_REPORT_CALLS_H
-#define RAVEL_WRITE_REPORT_CALLS_H
+#pragma once
 
 #include "analysis/report/report.h"
 #include "paths/collapsed-tree.h"
@@ -13,5 +12,3 @@
 /* Keys and values into the object that j is in. */
 void write_report_calls(Json *j, const Report *report, const StoreReader *reader);
 void write_report_spent(Json *j, const ReportDetail *detail, const CollapsedTree *tree);
-
-#endif

@@ -2,8 +2,7 @@
  *
  * How right paths are, in each format.
  */
-#ifndef RAVEL_WRITE_SCORE_H
-#define RAVEL_WRITE_SCORE_H
+#pragma once
 
 #include "analysis/score.h"
 
@@ -16,5 +15,3 @@ void score_write_text(const Score *score, const GArray *tops, const StoreReader 
                       const StoreReader *found, GString *out);
 void score_write_tsv(const Score *score, const GArray *tops, GString *out);
 void score_write_json(const Score *score, const GArray *tops, GString *out);
-
-#endif

@@ -3,8 +3,7 @@
  * Where to draw the vertices and edges of a tree (the paper's Figures 8 and 9), as
  * Graphviz's dot lays it out: for pages that draw it themselves.
  */
-#ifndef RAVEL_WRITE_TREE_H
-#define RAVEL_WRITE_TREE_H
+#pragma once
 
 #include "paths/collapsed-tree.h"
 #include "write/drawer.h"
@@ -36,5 +35,3 @@ TreeLayout *tree_layout_new_calls(Drawer *drawer, const CollapsedTree *tree, con
 void tree_layout_put(const TreeLayout *layout, Json *json);
 void tree_layout_free(TreeLayout *layout);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(TreeLayout, tree_layout_free)
-
-#endif

@@ -2,8 +2,7 @@
  *
  * What changed over many stores, in each format.
  */
-#ifndef RAVEL_WRITE_TREND_H
-#define RAVEL_WRITE_TREND_H
+#pragma once
 
 #include "analysis/trend/trend.h"
 #include "tracefmt/output-file.h"
@@ -20,5 +19,3 @@ gboolean trend_write_page(const Trend *trend, OutputFile *out, GError **error);
  * Newly allocated. */
 char *trend_change_words(const Trend *trend, const TrendSeries *series, const SeriesChange *change);
 char *trend_pattern_words(const Trend *trend, const TrendPattern *pattern);
-
-#endif

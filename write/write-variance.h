@@ -2,8 +2,7 @@
  *
  * Which nodes make latency vary, in each format.
  */
-#ifndef RAVEL_WRITE_VARIANCE_H
-#define RAVEL_WRITE_VARIANCE_H
+#pragma once
 
 #include "analysis/variance/variance.h"
 
@@ -17,5 +16,3 @@ void variance_write_json(const Variance *variance, const NodeTable *nodes, guint
 
 /* "client>lb". Newly allocated. */
 char *variance_entry_name(const VarianceEntry *entry, const NodeTable *nodes);
-
-#endif

@@ -4,8 +4,7 @@
  * through it. The vertex with the greatest sum of stays is marked, and its edge with the greatest
  * part.
  */
-#ifndef RAVEL_WRITE_VERTICES_H
-#define RAVEL_WRITE_VERTICES_H
+#pragma once
 
 #include "write/drawing.h"
 #include "write/path-write.h"
@@ -14,5 +13,3 @@
 guint32 write_vertices_count(const PathSet *set, const PathWriteOptions *options);
 Drawing *write_vertices_new(const PathSet *set, const PathWriteOptions *options, guint32 rank,
                             guint32 max_nodes);
-
-#endif

@@ -2,8 +2,7 @@
  *
  * Writes why requests were slow (analysis/why/why.h): for people, as tab separated fields, as JSON.
  */
-#ifndef RAVEL_WRITE_WHY_H
-#define RAVEL_WRITE_WHY_H
+#pragma once
 
 #include "analysis/why/why.h"
 
@@ -18,5 +17,3 @@ void why_write_request(GString *out, const WhyRequest *request, WhyFormat format
 /* Appends what slow requests have, of WhyKind. */
 void why_write_kinds(GString *out, const GPtrArray *kinds, const WhyBurst *burst, guint64 requests,
                      WhyFormat format, guint columns);
-
-#endif

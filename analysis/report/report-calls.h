@@ -3,8 +3,7 @@
  * What a report has that takes more than patterns: all calls of the store, or of its slowest
  * requests. analysis/report/report.c fills the rest, and nobody else includes this.
  */
-#ifndef RAVEL_REPORT_CALLS_H
-#define RAVEL_REPORT_CALLS_H
+#pragma once
 
 #include "analysis/report/report-data.h"
 
@@ -29,5 +28,3 @@ void report_clear_slowest(Report *report);
 /* FALSE with error set where a call has a place that is not among n. */
 gboolean report_check_places(const StoreReader *reader, const GArray *places, guint32 n,
                              GError **error);
-
-#endif

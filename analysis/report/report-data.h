@@ -3,8 +3,7 @@
  * The contents of a report: every path pattern in brief, the most important ones in full, and the
  * slowest requests. In full means with latency over time and some real instances.
  */
-#ifndef RAVEL_REPORT_DATA_H
-#define RAVEL_REPORT_DATA_H
+#pragma once
 
 #include "analysis/variance/variance.h"
 #include "analysis/why/why.h"
@@ -117,5 +116,3 @@ typedef struct {
         Variance *variance; /* NULL where there are no requests */
         PathGraph *graph;   /* of linear patterns; NULL where paths are of calls */
 } Report;
-
-#endif

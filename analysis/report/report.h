@@ -2,8 +2,7 @@
  *
  * A report of a store, read and written.
  */
-#ifndef RAVEL_REPORT_H
-#define RAVEL_REPORT_H
+#pragma once
 
 #include "analysis/report/report-data.h"
 #include "tracefmt/output-file.h"
@@ -27,5 +26,3 @@ void report_append_distribution(GString *out, const Histogram *h, guint max_bins
 
 /* "7.04e+09" as a JSON number of at most four digits: 704e7. */
 void report_append_rounded(GString *out, gint64 n);
-
-#endif

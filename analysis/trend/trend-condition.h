@@ -2,8 +2,7 @@
  *
  * What ravel trend --fail-on asks: "own>+3%/week", "latency>10%", "rate<-50%", "new".
  */
-#ifndef RAVEL_TREND_CONDITION_H
-#define RAVEL_TREND_CONDITION_H
+#pragma once
 
 #include "analysis/trend/trend.h"
 
@@ -30,5 +29,3 @@ gboolean trend_condition_meets(const TrendCondition *c, const Trend *trend,
 
 /* Whether a pattern that is new or gone meets it. */
 gboolean trend_condition_meets_pattern(const TrendCondition *c, const TrendPattern *pattern);
-
-#endif

@@ -4,8 +4,7 @@
  * node does is told by the operation and the nodes that it calls: each such kind of call is a
  * *slot*. A store where more calls are of a slow slot is no slower for that.
  */
-#ifndef RAVEL_TREND_OWN_H
-#define RAVEL_TREND_OWN_H
+#pragma once
 
 #include "tracefmt/node-table.h"
 
@@ -38,5 +37,3 @@ GArray *own_times_nodes(const OwnTimes *own);
 
 /* By point, n of them; the caller's to free. */
 OwnTime *own_times_of(const OwnTimes *own, NodeId node, guint n);
-
-#endif

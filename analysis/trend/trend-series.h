@@ -4,8 +4,7 @@
  * step between levels, or odd values in single stores. docs/analysis.md has the formulas, and where
  * they come from.
  */
-#ifndef RAVEL_TREND_SERIES_H
-#define RAVEL_TREND_SERIES_H
+#pragma once
 
 #include <glib.h>
 
@@ -57,5 +56,3 @@ double series_p(const SeriesValue *values, guint n, SeriesPrior prior);
 /* Appends what changed, in the order of time: SeriesChange. level: the p up to which it counts. */
 void series_find(const SeriesValue *values, guint n, SeriesPrior prior, double level,
                  GArray *changes);
-
-#endif

@@ -3,8 +3,7 @@
  * Many stores as they are read: what each pattern and each entry has in each of them. What
  * find-trend.c makes series of, and nobody else should include.
  */
-#ifndef RAVEL_TREND_STORES_H
-#define RAVEL_TREND_STORES_H
+#pragma once
 
 #include "analysis/trend/trend-own.h"
 #include "analysis/trend/trend.h"
@@ -98,5 +97,3 @@ gint64 trend_floor(gint64 time, gint64 unit);
 
 /* The middle of a stretch of time. */
 double trend_middle(gint64 first, gint64 last);
-
-#endif

@@ -3,8 +3,7 @@
  * Since when a system is slower: the changes beyond chance over many stores, in the order of time.
  * docs/analysis.md has the method.
  */
-#ifndef RAVEL_TREND_H
-#define RAVEL_TREND_H
+#pragma once
 
 #include "analysis/trend/trend-series.h"
 #include "store/store-reader.h"
@@ -89,5 +88,3 @@ double trend_change_in_all(const Trend *trend, const SeriesChange *change);
 
 /* What the series is of, for people: "AP1", "GET /cart client>web(db)". */
 char *trend_series_title(const TrendSeries *series);
-
-#endif

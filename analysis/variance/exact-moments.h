@@ -3,8 +3,7 @@
  * Exact covariances of whole numbers from their sums. Integer sums have no rounding errors, which a
  * difference of two large sums would show, and do not depend on the order.
  */
-#ifndef RAVEL_EXACT_MOMENTS_H
-#define RAVEL_EXACT_MOMENTS_H
+#pragma once
 
 #include "paths/histogram.h"
 
@@ -24,5 +23,3 @@ MomentQuotient moment_product(guint64 n, gint128 sum_x, gint128 sum_y);
 /* n times the covariance of n values x and y (the population's): the sum of their products less
  * what moment_product() says. 0 where n is 0. */
 double moment_covariance(guint64 n, gint128 sum_x, gint128 sum_y, gint128 products);
-
-#endif

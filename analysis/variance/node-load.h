@@ -8,8 +8,7 @@
  * a cell are compared by the number of other calls: eta squared is the share of the variance
  * between the means by that number.
  */
-#ifndef RAVEL_NODE_LOAD_H
-#define RAVEL_NODE_LOAD_H
+#pragma once
 
 #include "paths/path-call.h"
 
@@ -51,5 +50,3 @@ LoadEffect node_load_effect(const NodeLoad *load, const guint32 *cells, guint n)
  * node_load_finish().
  */
 guint32 node_load_quantile(const NodeLoad *load, guint32 cell, double q);
-
-#endif

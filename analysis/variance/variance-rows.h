@@ -2,8 +2,7 @@
  *
  * The rows of an entry's table (analysis/variance/variance.h), from the sums over its requests.
  */
-#ifndef RAVEL_VARIANCE_ROWS_H
-#define RAVEL_VARIANCE_ROWS_H
+#pragma once
 
 #include "analysis/variance/node-load.h"
 #include "analysis/variance/variance-sums.h"
@@ -105,5 +104,3 @@ typedef struct {
 /* Fills rows, of VarianceRow, and pairs, of VariancePair, which are empty; nothing where all take
  * the same time. */
 void variance_rows_find(const VarianceFactors *factors, GArray *rows, GArray *pairs);
-
-#endif

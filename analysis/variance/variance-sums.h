@@ -4,8 +4,7 @@
  * the time and with each other factor. They are over all requests, by pattern, and by batches in
  * order of time. What variance.c fills and variance-rows.c asks; nobody else should include it.
  */
-#ifndef RAVEL_VARIANCE_SUMS_H
-#define RAVEL_VARIANCE_SUMS_H
+#pragma once
 
 #include "analysis/variance/exact-moments.h"
 
@@ -61,5 +60,3 @@ double variance_sums_within_pair(const VarianceSums *sums, guint i, guint j);
 /* The error of a factor's share of the variance with 95 %, by a jackknife that leaves out each
  * batch in turn, because of bursts. */
 double variance_sums_error(const VarianceSums *sums, guint factor);
-
-#endif

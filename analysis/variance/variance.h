@@ -10,8 +10,7 @@
  * a queue, or the network. For each request they add up to its time, so their covariances with it
  * add up to its variance.
  */
-#ifndef RAVEL_VARIANCE_H
-#define RAVEL_VARIANCE_H
+#pragma once
 
 #include "analysis/variance/variance-rows.h"
 #include "store/store-reader.h"
@@ -54,5 +53,3 @@ Variance *variance_new(StoreReader *reader, const NodeTable *nodes, const Varian
                        GError **error);
 void variance_free(Variance *variance);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(Variance, variance_free)
-
-#endif

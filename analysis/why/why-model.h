@@ -2,8 +2,7 @@
  *
  * The requests of a store as analysis/why/ has them: its own files alone include this.
  */
-#ifndef RAVEL_WHY_MODEL_H
-#define RAVEL_WHY_MODEL_H
+#pragma once
 
 #include "analysis/why/why.h"
 #include "paths/place-slots.h"
@@ -109,5 +108,3 @@ int why_compare_keyed(gconstpointer a, gconstpointer b);
 
 /* Sums up what the requests of a kind did at its slots, once. */
 void why_look_at(const Why *why, Kind *kind);
-
-#endif

@@ -10,8 +10,7 @@
  * on. Of load, all calls of the store count, whatever their parents: it is exact however parents
  * were inferred.
  */
-#ifndef RAVEL_WHY_H
-#define RAVEL_WHY_H
+#pragma once
 
 #include "store/store-reader.h"
 
@@ -112,5 +111,3 @@ char *why_capture_filter(Why *why, guint64 request, GError **error);
 /* The port of the caller of a call of this store, of which the display filter is made; 0 where its
  * id does not say it. */
 guint why_call_port(const Why *why, const PathCall *call);
-
-#endif

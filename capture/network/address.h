@@ -3,8 +3,7 @@
  * An IP address as a 128-bit number: IPv6, or IPv4 as ::ffff:a.b.c.d (RFC 4291,
  * 2.5.5.2), so that one comparison and one prefix rule serve both.
  */
-#ifndef RAVEL_ADDRESS_H
-#define RAVEL_ADDRESS_H
+#pragma once
 
 #include "capture/packet/packet.h"
 
@@ -83,5 +82,3 @@ const char *address_format(Address a, char buffer[ADDRESS_TEXT_SIZE]);
 /* Exactly the n bytes at text, "addr:port" or "[addr]:port"; the colon of an IPv6 address
  * without brackets is none of a port. FALSE where they are not. */
 gboolean endpoint_parse(const char *text, gsize n, Endpoint *endpoint);
-
-#endif

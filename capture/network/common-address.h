@@ -6,8 +6,7 @@
  * A broker with all its clients looks the same at a mirror port. But next to a host its
  * own kernel answers sooner than its peers': a SYN, and the answer to one, wait for no program.
  */
-#ifndef RAVEL_COMMON_ADDRESS_H
-#define RAVEL_COMMON_ADDRESS_H
+#pragma once
 
 #include "capture/network/address.h"
 #include "capture/packet/packet.h"
@@ -25,5 +24,3 @@ gboolean common_address_add(CommonAddress *common, const Packet *packet);
 /* TRUE: *address is it. sure: openings of connections show that it answered sooner than its
  * peers, and so that packets were captured there. */
 gboolean common_address_find(const CommonAddress *common, Address *address, gboolean *sure);
-
-#endif

@@ -7,8 +7,7 @@
  * link. Segmentation offload leaves a total length of 0, which stands for all there is.
  * Checksums are never looked at, since offload leaves them unfilled.
  */
-#ifndef RAVEL_IP_H
-#define RAVEL_IP_H
+#pragma once
 
 #include "capture/network/address.h"
 #include "capture/packet/account.h"
@@ -40,5 +39,3 @@ AccountEntry ip_decode(IpFragments *fragments, const guint8 *bytes, gsize n, gsi
 
 /* Counts the fragments that still wait as lost, and forgets them. */
 void ip_fragments_flush(IpFragments *fragments, Account *account);
-
-#endif

@@ -3,8 +3,7 @@
  * From a frame to the IP packet in it. Knows Ethernet with any stack of VLAN tags, MPLS labels,
  * PPPoE and SNAP; Linux cooked captures 1 and 2, loopback, PPP, NFLOG, and bare IP.
  */
-#ifndef RAVEL_LINK_LAYER_H
-#define RAVEL_LINK_LAYER_H
+#pragma once
 
 #include "capture/packet/account.h"
 #include "capture/packet/packet.h"
@@ -31,5 +30,3 @@ gboolean link_layer_is_known(int link_type);
 
 /* Narrows frame to the IP packet in it. ACCOUNT_NONE, or why there is none. */
 AccountEntry link_layer_decode(int link_type, Cursor *frame);
-
-#endif

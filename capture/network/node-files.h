@@ -11,8 +11,7 @@
  *
  * Of the last two, lines that are not understood are left out: processes choose their names.
  */
-#ifndef RAVEL_NODE_FILES_H
-#define RAVEL_NODE_FILES_H
+#pragma once
 
 #include "capture/network/node-names.h"
 
@@ -30,5 +29,3 @@ gboolean node_files_parse(NodeFiles *files, const char *text, gsize n, const cha
 
 /* When all files are there: names what they tell. */
 void node_files_settle(NodeFiles *files);
-
-#endif

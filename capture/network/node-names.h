@@ -20,8 +20,7 @@
  * Beside lines of a file others may tell who has a connection, who listens, and where
  * connections go through address translation.
  */
-#ifndef RAVEL_NODE_NAMES_H
-#define RAVEL_NODE_NAMES_H
+#pragma once
 
 #include "capture/network/address.h"
 #include "tracefmt/node-table.h"
@@ -85,5 +84,3 @@ gboolean node_names_is_used(const NodeNames *names);
 /* How many lines give an address another name than an earlier line does for the same time. The
  * earlier one counts. *first: such an address with both names, the caller's to free. */
 guint node_names_count_twice(NodeNames *names, char **first);
-
-#endif

@@ -3,8 +3,7 @@
  * What is known of pairs of endpoints from some time on: a value for each, the latest that has
  * begun. Of bounded size: the oldest is forgotten.
  */
-#ifndef RAVEL_PAIR_TABLE_H
-#define RAVEL_PAIR_TABLE_H
+#pragma once
 
 #include "capture/network/address.h"
 
@@ -23,5 +22,3 @@ void pair_table_add(PairTable *table, const Endpoint *first, const Endpoint *sec
 /* FALSE where nothing is known of the pair at that time. */
 gboolean pair_table_find(const PairTable *table, const Endpoint *first, const Endpoint *second,
                          gint64 time, guint32 *value);
-
-#endif

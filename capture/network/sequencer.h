@@ -8,8 +8,7 @@
  * than the patience are overdue, and their owner must settle them, so what waits is bounded in
  * time. It is bounded in number too: when too many messages wait, the patience is over at once.
  */
-#ifndef RAVEL_SEQUENCER_H
-#define RAVEL_SEQUENCER_H
+#pragma once
 
 #include "capture/packet/identifiers.h"
 #include "capture/packet/packet.h"
@@ -91,5 +90,3 @@ gboolean sequencer_next(Sequencer *sequencer, gint64 now, CapturedMessage *messa
 /* The clock was set back: what waits goes out before all that comes after. No
  * item may be open. */
 void sequencer_start_anew(Sequencer *sequencer);
-
-#endif

@@ -3,8 +3,7 @@
  * What to call the services of a host: by the name of their processes. If several services share
  * a name each gets a number: the port, of one that listens.
  */
-#ifndef RAVEL_SERVICE_NAMES_H
-#define RAVEL_SERVICE_NAMES_H
+#pragma once
 
 #include "tracefmt/node-table.h"
 
@@ -21,5 +20,3 @@ void service_names_expect(ServiceNames *names, const char *process, guint64 key)
 /* The node of the service that is known by key among those of this name; port: where it listens, or
  * 0. */
 NodeId service_names_find(ServiceNames *names, const char *process, guint64 key, guint16 port);
-
-#endif

@@ -4,8 +4,7 @@
  * `conntrack -L` (or -E, or /proc/net/nf_conntrack). The line tells which program printed it.
  * Lines have names that processes gave themselves, and so are a stranger's text.
  */
-#ifndef RAVEL_SOCKET_LINE_H
-#define RAVEL_SOCKET_LINE_H
+#pragma once
 
 #include "capture/network/address.h"
 
@@ -40,5 +39,3 @@ typedef struct {
 
 /* A line of conntrack. FALSE where it is not understood, or is of a connection that ended. */
 gboolean translation_line_parse(const char *line, gsize n, TranslationLine *translation);
-
-#endif

@@ -14,8 +14,7 @@
  * skipped when a bound is reached, or when no more can come. A capture may begin in the middle:
  * the first segment seen in a direction, or acknowledged to it, says where.
  */
-#ifndef RAVEL_TCP_H
-#define RAVEL_TCP_H
+#pragma once
 
 #include "capture/packet/packet.h"
 
@@ -112,5 +111,3 @@ void tcp_settle(TcpConnection *c, gint64 time, const TcpSink *sink, TcpTotals *t
 
 /* Frees what waits. */
 void tcp_clear(TcpConnection *c, TcpTotals *totals);
-
-#endif

@@ -5,8 +5,7 @@
  * 8926). Mirrors send what they see in one of these, and overlay networks send everything in
  * one.
  */
-#ifndef RAVEL_TUNNEL_H
-#define RAVEL_TUNNEL_H
+#pragma once
 
 #include "capture/network/ip.h"
 #include "capture/packet/account.h"
@@ -23,5 +22,3 @@ typedef enum {
 /* TUNNEL_FRAME: link_type and frame are the inner packet's. Its bytes are borrowed from ip. What
  * was cut off ip's payload is missing at its end, too. reason: where it is TUNNEL_OTHER, why. */
 TunnelResult tunnel_decode(const IpPacket *ip, int *link_type, Cursor *frame, AccountEntry *reason);
-
-#endif

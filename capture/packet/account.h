@@ -4,8 +4,7 @@
  * became no message, and why. It is written into the trace as facts, and shown as a short
  * summary. If the capture is not fit for its use, plain words say so.
  */
-#ifndef RAVEL_ACCOUNT_H
-#define RAVEL_ACCOUNT_H
+#pragma once
 
 #include "tracefmt/fitness.h"
 
@@ -103,5 +102,3 @@ Fitness account_fitness(const guint64 *count, const Account *account);
 /* Where the capture will not do: one sentence each on why, and what to do about
  * it, NULL-terminated. Empty where nothing is wrong. Free with g_strfreev(). */
 char **account_judge(const Account *account);
-
-#endif

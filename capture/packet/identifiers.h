@@ -13,8 +13,7 @@
  * hashes of the minute in which it starts. It has the hashes of the minute before, too, so that
  * they are found again in a call that began then.
  */
-#ifndef RAVEL_IDENTIFIERS_H
-#define RAVEL_IDENTIFIERS_H
+#pragma once
 
 #include <glib.h>
 
@@ -50,5 +49,3 @@ void identifiers_add(Identifiers *i, RequestIdentifiers **call, gint64 start, co
 /* As a trace has them: "1a2b3c4d.5e6f7081,...", the hash of each, and after a point that of the
  * minute before. */
 void identifiers_append(GString *out, const RequestIdentifiers *call);
-
-#endif

@@ -2,8 +2,7 @@
  *
  * Keyed hashes of words, with another key in each minute: AES-CMAC, of which 32 bits are taken.
  */
-#ifndef RAVEL_MINUTE_KEYS_H
-#define RAVEL_MINUTE_KEYS_H
+#pragma once
 
 #include <glib.h>
 
@@ -16,5 +15,3 @@ void minute_keys_free(MinuteKeys *k);
 
 /* minute: since the epoch, from -1 on. */
 guint32 minute_keys_hash(MinuteKeys *k, gint64 minute, const char *word, gsize n);
-
-#endif

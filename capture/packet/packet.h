@@ -11,8 +11,7 @@
  * was on the wire. A snapshot length makes the first smaller; the second is
  * what sequence numbers and message boundaries count in.
  */
-#ifndef RAVEL_PACKET_H
-#define RAVEL_PACKET_H
+#pragma once
 
 #include <glib.h>
 #include <string.h>
@@ -129,5 +128,3 @@ static inline gboolean cursor_part(Cursor *c, gsize n, Cursor *part)
                 *part = cursor(p, n);
         return p != NULL;
 }
-
-#endif

@@ -5,8 +5,7 @@
  * Where a sample has what, the tracepoint's format file in tracefs says. Numbers are the
  * machine's own; records are checked all the same, as what a socket is called a stranger chose.
  */
-#ifndef RAVEL_PERF_RECORD_H
-#define RAVEL_PERF_RECORD_H
+#pragma once
 
 #include "capture/network/address.h"
 
@@ -63,5 +62,3 @@ typedef struct {
 /* A record of n bytes, its header included. FALSE: it is broken. */
 gboolean perf_record_parse(const SocketFormat *format, const guint8 *record, gsize n,
                            ProcessEvent *event);
-
-#endif

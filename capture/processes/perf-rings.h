@@ -5,8 +5,7 @@
  * without BPF. That needs CAP_PERFMON, and tracefs to know the tracepoint. Rings stay open when
  * rights are given up.
  */
-#ifndef RAVEL_PERF_RINGS_H
-#define RAVEL_PERF_RINGS_H
+#pragma once
 
 #include "capture/processes/perf-record.h"
 
@@ -23,5 +22,3 @@ void perf_rings_read(PerfRings *rings, void (*take)(gpointer user, const Process
 
 /* Records that were lost, or broken. */
 guint64 perf_rings_lost(const PerfRings *rings);
-
-#endif

@@ -3,8 +3,7 @@
  * What /proc says of TCP sockets. /proc/net/tcp and tcp6 list them. /proc/PID/fd tells which
  * process has which, as far as we may look there.
  */
-#ifndef RAVEL_PROC_SOCKETS_H
-#define RAVEL_PROC_SOCKETS_H
+#pragma once
 
 #include "capture/network/address.h"
 
@@ -28,5 +27,3 @@ GArray *proc_addresses_read(const char *proc, const char *who);
 GHashTable *proc_owners_new(void);
 void proc_owners_add(GHashTable *owners, const char *proc, guint32 pid);
 void proc_owners_add_all(GHashTable *owners, const char *proc);
-
-#endif

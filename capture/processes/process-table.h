@@ -13,8 +13,7 @@
  *
  * What is not known of a process is read from /proc, of one that is gone taken from its parent.
  */
-#ifndef RAVEL_PROCESS_TABLE_H
-#define RAVEL_PROCESS_TABLE_H
+#pragma once
 
 #include "capture/network/node-names.h"
 
@@ -48,5 +47,3 @@ gboolean process_table_is_near(ProcessTable *table, guint32 pid);
 /* What a cgroup is called, with a line of /proc/PID/cgroup for each: NULL: nothing of use. The
  * caller's to free. */
 char *process_group_name(const char *cgroups, ProcessNaming naming);
-
-#endif

@@ -5,8 +5,7 @@
  * at again and again. Connections that are open already, and who listens, are read from /proc at
  * the start.
  */
-#ifndef RAVEL_PROCESS_WATCH_H
-#define RAVEL_PROCESS_WATCH_H
+#pragma once
 
 #include "capture/processes/process-table.h"
 #include "tracefmt/output-file.h"
@@ -34,5 +33,3 @@ typedef struct {
 } ProcessCounts;
 
 ProcessCounts process_watch_counts(const ProcessWatch *watch);
-
-#endif

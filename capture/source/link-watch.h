@@ -3,8 +3,7 @@
  * What becomes of the network interfaces of this machine, as the kernel says it: that one
  * goes down, comes up, or is there no more.
  */
-#ifndef RAVEL_LINK_WATCH_H
-#define RAVEL_LINK_WATCH_H
+#pragma once
 
 #include <glib.h>
 
@@ -22,5 +21,3 @@ void link_watch_read(int fd, LinkSeen seen, gpointer user);
 
 /* The same for a message of the kernel's, of n bytes. */
 void link_watch_parse(const void *message, gsize n, LinkSeen seen, gpointer user);
-
-#endif

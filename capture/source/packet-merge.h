@@ -8,8 +8,7 @@
  * open from its first packet's time to its end, so that only those are open at once that
  * overlap.
  */
-#ifndef RAVEL_PACKET_MERGE_H
-#define RAVEL_PACKET_MERGE_H
+#pragma once
 
 #include "capture/source/pcap-source.h"
 
@@ -40,5 +39,3 @@ guint packet_merge_interfaces(const PacketMerge *merge);
 
 /* Of all inputs. */
 PcapCounts packet_merge_counts(const PacketMerge *merge);
-
-#endif

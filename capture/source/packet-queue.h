@@ -3,8 +3,7 @@
  * Packets that wait, copied, first in, first out. Takes memory as they come, up to a
  * bound, and gives it back.
  */
-#ifndef RAVEL_PACKET_QUEUE_H
-#define RAVEL_PACKET_QUEUE_H
+#pragma once
 
 #include "capture/packet/packet.h"
 
@@ -22,5 +21,3 @@ void packet_queue_add(PacketQueue *queue, const Packet *packet);
 
 /* The packet's bytes are valid until the next call. FALSE where none waits. */
 gboolean packet_queue_next(PacketQueue *queue, Packet *packet);
-
-#endif

@@ -5,8 +5,7 @@
  * memory of our own. If that is full too, packets stay with the kernel, which counts the packets
  * that it drops.
  */
-#ifndef RAVEL_PACKET_RELAY_H
-#define RAVEL_PACKET_RELAY_H
+#pragma once
 
 #include "capture/source/packet-queue.h"
 
@@ -46,5 +45,3 @@ void packet_relay_stop(PacketRelay *relay);
 /* While it is locked, take is not called. */
 void packet_relay_lock(PacketRelay *relay);
 void packet_relay_unlock(PacketRelay *relay);
-
-#endif

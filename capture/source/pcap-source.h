@@ -4,8 +4,7 @@
  * a pipe), or live interfaces. The only user of libpcap; pcapng files are read by
  * pcapng.h, since libpcap refuses those of mixed interfaces.
  */
-#ifndef RAVEL_PCAP_SOURCE_H
-#define RAVEL_PCAP_SOURCE_H
+#pragma once
 
 #include "capture/packet/packet.h"
 #include "tracefmt/byte-source.h"
@@ -94,5 +93,3 @@ void pcap_source_count(const PcapSource *source, PcapCounts *counts);
 /* The interfaces that there are, a line each: number, name, what it is. Newly
  * allocated; NULL and error set where they cannot be listed. */
 char *pcap_source_list_interfaces(GError **error);
-
-#endif

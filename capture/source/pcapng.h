@@ -6,8 +6,7 @@
  * own byte order. Blocks that carry no packet, interface, statistics or secrets of TLS are
  * skipped, whatever they are.
  */
-#ifndef RAVEL_PCAPNG_H
-#define RAVEL_PCAPNG_H
+#pragma once
 
 #include "capture/packet/packet.h"
 
@@ -39,5 +38,3 @@ int pcapng_link_type(const PcapngReader *reader);
 /* How many packets were dropped, by the statistics of the interfaces and by what the
  * packets themselves say, of all sections so far. */
 void pcapng_drops(const PcapngReader *reader, guint64 *kernel, guint64 *interface);
-
-#endif

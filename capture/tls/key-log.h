@@ -4,8 +4,7 @@
  * draft-ietf-tls-keylogfile): lines of a label, the client's random and a secret, in
  * hexadecimal. From a file, which may grow, and from pcapng's Decryption Secrets Blocks.
  */
-#ifndef RAVEL_KEY_LOG_H
-#define RAVEL_KEY_LOG_H
+#pragma once
 
 #include <glib.h>
 
@@ -52,5 +51,3 @@ gboolean key_log_is_used(const KeyLog *log);
 
 /* Lines without a secret that are neither blank nor comments nor of another label. */
 guint64 key_log_broken_lines(const KeyLog *log);
-
-#endif

@@ -11,8 +11,7 @@
  * sequencer is patient. Early data of a client wait until the server has said whether it takes
  * them. After a hole the next record is looked for, and tried with the numbers that it may have.
  */
-#ifndef RAVEL_TLS_OPENER_H
-#define RAVEL_TLS_OPENER_H
+#pragma once
 
 #include "capture/packet/packet.h"
 #include "capture/tls/key-log.h"
@@ -85,5 +84,3 @@ void tls_opener_settle(TlsOpener *opener, const TlsOpenerSink *sink);
 TlsResult tls_opener_result(const TlsOpener *opener);
 
 guint tls_opener_client(const TlsOpener *opener);
-
-#endif

@@ -4,8 +4,7 @@
  * 7366, 7905), to open what was captured. By nettle: its ciphers are plain structs that need no
  * allocation, no start-up and no cleaning up, so what a connection takes is known.
  */
-#ifndef RAVEL_RECORD_CIPHER_H
-#define RAVEL_RECORD_CIPHER_H
+#pragma once
 
 #include "capture/tls/key-log.h"
 
@@ -52,5 +51,3 @@ void record_cipher_update(RecordCipher *cipher);
  * plaintext; -1 where the keys are not the record's, or it was changed. */
 gssize record_cipher_open(RecordCipher *cipher, guint64 sequence, const guint8 *header,
                           const guint8 *bytes, gsize n, guint8 *plain, guint8 *type);
-
-#endif

@@ -9,8 +9,7 @@
  * the *background*, estimated from the lags around. The best range is widened while the lags beside
  * it stand out too. Then it is levelled to the background, and the search goes on.
  */
-#ifndef RAVEL_DELAY_WINDOW_H
-#define RAVEL_DELAY_WINDOW_H
+#pragma once
 
 #include "convolution/correlation.h"
 
@@ -31,5 +30,3 @@ typedef struct {
  * as c. O(n log n). */
 GArray *delay_windows_find(const float *c, const Lags *lags, gsize search,
                            const DelayWindowOptions *options, float *background);
-
-#endif

@@ -4,8 +4,7 @@
  * correlation (paper, section 5.3.1) of A>B with B>D, whatever happens in between. A path that was
  * put together from pieces of other paths has none.
  */
-#ifndef RAVEL_DERIVED_CORRELATION_H
-#define RAVEL_DERIVED_CORRELATION_H
+#pragma once
 
 #include "convolution/joint/message-causes.h"
 
@@ -14,5 +13,3 @@
  * that correlation and do not. Also TRUE if the path visits the sender for the first time, or if
  * accident may hide the messages. Linear in the messages of both edges. */
 gboolean derived_correlation_fits(const MessageCauses *causes, const guint32 *messages, guint32 n);
-
-#endif

@@ -2,8 +2,7 @@
  *
  * The state of a run of --method auto, shared by its steps.
  */
-#ifndef RAVEL_JOINT_SEARCH_H
-#define RAVEL_JOINT_SEARCH_H
+#pragma once
 
 #include "convolution/convolution.h"
 #include "convolution/joint/message-causes.h"
@@ -26,5 +25,3 @@ typedef struct {
 /* The paths that messages end, from the causes that were found: a pattern for each prefix of nodes
  * at which enough messages end. Counts how paths end in run->ends. The caller owns the set. */
 PathSet *collect_joint_paths(JointSearch *search);
-
-#endif

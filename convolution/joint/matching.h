@@ -9,8 +9,7 @@
  * the sum-product algorithm (Kschischang, Frey and Loeliger, 2001) finds the probability of each
  * pair: exactly if the pairs form no cycles, approximately else.
  */
-#ifndef RAVEL_MATCHING_H
-#define RAVEL_MATCHING_H
+#pragma once
 
 #include <glib.h>
 
@@ -45,5 +44,3 @@ void matching_sum_claims(const Matching *matching, double *sum);
  * by slot, the sum of all messages to the slot and of the weight of no effect. Returns the expected
  * number of effects without a cause. Ten rounds are about enough. */
 double matching_sweep(Matching *matching, guint32 from, guint32 to, const double *sum, MatchBy by);
-
-#endif

@@ -8,8 +8,7 @@
  * common pasts and futures are told apart. A rare past is the past of no path, and a rare future
  * ends earlier.
  */
-#ifndef RAVEL_MESSAGE_CAUSES_H
-#define RAVEL_MESSAGE_CAUSES_H
+#pragma once
 
 #include "convolution/edge-trace.h"
 #include "convolution/prefix-tree.h"
@@ -55,5 +54,3 @@ gint64 message_delay(const MessageCauses *causes, guint32 message);
 /* Finds prefixes, pasts and futures from the causes. Futures go on for `steps` steps. A past or a
  * future with fewer than `common` messages is not told apart. Linear. */
 void message_causes_trace(MessageCauses *causes, guint32 common, guint steps);
-
-#endif

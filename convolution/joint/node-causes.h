@@ -15,8 +15,7 @@
  * A better explanation of an effect leaves less for other passages (explaining away). So derived
  * correlations (section 5.3.1) fade.
  */
-#ifndef RAVEL_NODE_CAUSES_H
-#define RAVEL_NODE_CAUSES_H
+#pragma once
 
 #include "convolution/edge-trace.h"
 #include "convolution/joint/delay-window.h"
@@ -75,5 +74,3 @@ void node_causes_attribute(NodeCauses *causes, CauseFound found, gpointer data);
 
 /* The share of the messages out of the node that its passages explain. */
 double node_causes_explained(const NodeCauses *causes);
-
-#endif

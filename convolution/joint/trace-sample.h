@@ -3,8 +3,7 @@
  * A sample of a trace: stretches of time, spread evenly, with all messages sent in them. Some
  * hundred thousand messages show the behaviour of a system as well as all messages.
  */
-#ifndef RAVEL_TRACE_SAMPLE_H
-#define RAVEL_TRACE_SAMPLE_H
+#pragma once
 
 #include "convolution/edge-trace.h"
 
@@ -13,5 +12,3 @@
  * length of all stretches together. Linear in the sample, but for both stamps. Freed by
  * edge_traces_free(). */
 EdgeTraces *trace_sample_new(const EdgeTraces *traces, guint64 most, gint64 shortest);
-
-#endif

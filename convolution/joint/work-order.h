@@ -2,13 +2,10 @@
  *
  * The order of the messages of one request's work at a node.
  */
-#ifndef RAVEL_WORK_ORDER_H
-#define RAVEL_WORK_ORDER_H
+#pragma once
 
 #include "convolution/joint/message-causes.h"
 
 /* Moves causes: a message out of a node follows the last earlier message into it of the same work.
  * O(n log n) in the messages of a node, times MOST_VISITS. */
 void put_work_in_order(MessageCauses *causes);
-
-#endif

@@ -2,8 +2,7 @@
  *
  * One attribute of a message, looked up by its key.
  */
-#ifndef RAVEL_TEST_MESSAGE_ATTRIBUTE_H
-#define RAVEL_TEST_MESSAGE_ATTRIBUTE_H
+#pragma once
 
 #include <string.h>
 
@@ -30,5 +29,3 @@ static inline const char *message_attribute(const Message *m, const char *key, g
         }
         return NULL;
 }
-
-#endif

@@ -2,8 +2,7 @@
  *
  * A directory for the files of a test, gone at its end.
  */
-#ifndef RAVEL_TESTS_SCRATCH_H
-#define RAVEL_TESTS_SCRATCH_H
+#pragma once
 
 #include <glib.h>
 #include <glib/gstdio.h>
@@ -64,5 +63,3 @@ static inline void scratch_remove(void)
         g_rmdir(scratch);
         g_clear_pointer(&scratch, g_free);
 }
-
-#endif

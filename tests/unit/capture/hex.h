@@ -3,8 +3,7 @@
  * Bytes as tests write them: "0a 0b" are two bytes, blanks are for the eye, and
  * 'text' between quotes stands for itself.
  */
-#ifndef RAVEL_HEX_H
-#define RAVEL_HEX_H
+#pragma once
 
 #include <glib.h>
 
@@ -31,5 +30,3 @@ static inline GByteArray *hex_bytes(const char *text)
         }
         return out;
 }
-
-#endif

@@ -3,8 +3,7 @@
  * For tests of protocols whose parsers take whole frames: bytes, given in hex, are shown in
  * pieces of every size, and each time the same frames have to come out.
  */
-#ifndef RAVEL_PARSE_FRAMES_H
-#define RAVEL_PARSE_FRAMES_H
+#pragma once
 
 #include "capture/protocol/protocol.h"
 #include "tests/unit/capture/hex.h"
@@ -67,5 +66,3 @@ static inline void check_frames(const Protocol *protocol, const char *hex, const
                 g_assert_cmpstr(got, ==, expected);
         }
 }
-
-#endif

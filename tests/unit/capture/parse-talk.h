@@ -2,8 +2,7 @@
  *
  * What both sides of a connection say, in turns, to a parser with a memory for the connection.
  */
-#ifndef RAVEL_PARSE_TALK_H
-#define RAVEL_PARSE_TALK_H
+#pragma once
 
 #include "tests/unit/capture/hex.h"
 #include "tests/unit/capture/parse-frames.h"
@@ -41,5 +40,3 @@ static inline void talk_end(Talk *t, const char *expected)
         t->protocol->forget(t->memory);
         g_string_free(t->out, TRUE);
 }
-
-#endif

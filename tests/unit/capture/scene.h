@@ -3,8 +3,7 @@
  * A scene: a capture under test, and what makes its packets. Each test is a conversation, and the
  * lines that it must give.
  */
-#ifndef RAVEL_SCENE_H
-#define RAVEL_SCENE_H
+#pragma once
 
 #include <string.h>
 
@@ -270,5 +269,3 @@ static inline Scene *scene_with_sizes(void)
         handshake(s);
         return s;
 }
-
-#endif

@@ -2,8 +2,7 @@
  *
  * Messages for tests of convolution, a line each: added to a loader, in the order given.
  */
-#ifndef RAVEL_TEST_MESSAGES_H
-#define RAVEL_TEST_MESSAGES_H
+#pragma once
 
 #include <string.h>
 
@@ -27,5 +26,3 @@ static inline void test_add(EdgeTraceLoader *loader, NodeTable *nodes, gint64 ti
         g_assert_true(edge_trace_loader_add(loader, &m, &error));
         g_assert_no_error(error);
 }
-
-#endif

@@ -2,8 +2,7 @@
  *
  * A crowd: a node whose parents overlap, and how many of their calls get the right parent.
  */
-#ifndef RAVEL_CROWD_H
-#define RAVEL_CROWD_H
+#pragma once
 
 #include "inference/inference.h"
 
@@ -145,5 +144,3 @@ static inline void add_sizes(Crowd *p, GRand *rand)
         for (guint32 i = 0; i < p->node.n_out; i++)
                 p->out[i].size[0] = size[p->made_by[p->out[i].call - PARENTS]];
 }
-
-#endif

@@ -3,8 +3,7 @@
  * A small node with random calls, and what its parents do, by walks and by name. Parts of the joint
  * method are compared with plain recomputation on it.
  */
-#ifndef RAVEL_SMALL_NODE_H
-#define RAVEL_SMALL_NODE_H
+#pragma once
 
 #include "inference/evidence/evidence-table.h"
 #include "inference/learn/calibrate.h"
@@ -336,5 +335,3 @@ static inline double likelihood_of(Joint *j, guint choices)
         assignment_link(j->assignment);
         return exp(joint_log_of_assignment(j));
 }
-
-#endif

@@ -15,8 +15,7 @@
  * Nothing here gives up waiting: for traces in which all stamps of a call lie
  * within a second.
  */
-#ifndef RAVEL_TESTS_FIGURE_4_H
-#define RAVEL_TESTS_FIGURE_4_H
+#pragma once
 
 #include "nesting/nesting.h"
 
@@ -64,5 +63,3 @@ Figure4 *figure4_new(const TraceEntry *entries, guint n, guint n_nodes,
                      const NestingOptions *options, SiblingOrder order);
 void figure4_free(Figure4 *f);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(Figure4, figure4_free)
-
-#endif
