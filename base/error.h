@@ -2,8 +2,7 @@
  *
  * Errors of the world outside, by the exit status that they lead to.
  */
-#ifndef RAVEL_ERROR_H
-#define RAVEL_ERROR_H
+#pragma once
 
 #include <glib.h>
 
@@ -19,4 +18,5 @@ typedef enum {
         RAVEL_ERROR_PIPE = 7, /* the reader of the output has gone (EPIPE); exits as 4, silently */
 } RavelError;
 
-#endif
+/* Sets error as g_set_error() does. Always FALSE, so that a function can end with it. */
+gboolean ravel_fail(GError **error, RavelError code, const char *format, ...) G_GNUC_PRINTF(3, 4);

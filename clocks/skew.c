@@ -74,9 +74,8 @@ gboolean skew_from_fact(Skew *skew, const char *fact, NodeTable *nodes, GError *
                 skew->node = node_table_add_written(nodes, words[NODE], strlen(words[NODE]), error);
                 return skew->node != NO_NODE;
         }
-        g_set_error(error, RAVEL_ERROR, RAVEL_ERROR_INPUT,
-                    "\"%s\" is not a skew: expected such as \"%sNODE +0.030000000 s "
-                    "+50.000000000 ppm since 1047680084.482205000\"",
-                    fact, skew->remove ? removed : added);
-        return FALSE;
+        return ravel_fail(error, RAVEL_ERROR_INPUT,
+                          "\"%s\" is not a skew: expected such as \"%sNODE +0.030000000 s "
+                          "+50.000000000 ppm since 1047680084.482205000\"",
+                          fact, skew->remove ? removed : added);
 }

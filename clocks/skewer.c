@@ -175,12 +175,11 @@ void skewer_add_fact(Skewer *s, const char *fact)
 
 static gboolean fail_range(const Skewer *s, const Message *m, GError **error)
 {
-        g_set_error(error, RAVEL_ERROR, RAVEL_ERROR_USAGE,
-                    "the skew of %s moves the stamp %" G_GINT64_FORMAT
-                    ".%09d out of the years 1824 to 2115, which a trace may have",
-                    node_table_written(s->nodes, message_observer(m)), m->time / 1000000000,
-                    (int)ABS(m->time % 1000000000));
-        return FALSE;
+        return ravel_fail(error, RAVEL_ERROR_USAGE,
+                          "the skew of %s moves the stamp %" G_GINT64_FORMAT
+                          ".%09d out of the years 1824 to 2115, which a trace may have",
+                          node_table_written(s->nodes, message_observer(m)), m->time / 1000000000,
+                          (int)ABS(m->time % 1000000000));
 }
 
 gboolean skewer_add(Skewer *s, const Message *m, GError **error)

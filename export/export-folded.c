@@ -98,10 +98,9 @@ static gboolean check_depth(const Stacks *s, guint32 frame, GError **error)
 {
         if (frame_at(s, frame)->depth <= MAX_DEPTH)
                 return TRUE;
-        g_set_error(error, RAVEL_ERROR, RAVEL_ERROR_INPUT,
-                    "%s: more than %d calls one within the other, which no flame graph shows",
-                    store_reader_name(s->reader), MAX_DEPTH);
-        return FALSE;
+        return ravel_fail(error, RAVEL_ERROR_INPUT,
+                          "%s: more than %d calls one within the other, which no flame graph shows",
+                          store_reader_name(s->reader), MAX_DEPTH);
 }
 
 /* places: the frame of each place of the pattern in hand. */

@@ -276,13 +276,11 @@ static gboolean group_by_service(Otlp *o, const ExportRequest *request, GError *
         for (guint32 i = 0; i < request->n_calls; i++) {
                 const PathCall *c = &request->calls[i];
 
-                if (MIN(c->start, MIN(c->enter, c->reply)) < 0) {
-                        g_set_error(error, RAVEL_ERROR, RAVEL_ERROR_INPUT,
-                                    "request %" G_GUINT64_FORMAT
-                                    " lies before 1970, expected times that OTLP can express",
-                                    request->number);
-                        return FALSE;
-                }
+                if (MIN(c->start, MIN(c->enter, c->reply)) < 0)
+                        return ravel_fail(error, RAVEL_ERROR_INPUT,
+                                          "request %" G_GUINT64_FORMAT
+                                          " lies before 1970, expected times that OTLP can express",
+                                          request->number);
                 if (!is_alone(c))
                         otlp_add_span(o, c->caller, 2 * i);
                 otlp_add_span(o, c->callee, 2 * i + 1);

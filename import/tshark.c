@@ -422,8 +422,7 @@ static void find_numbered(Tshark *t, guint32 frame)
 
 static gboolean fail_at_line(GError **error, const char *expected)
 {
-        g_set_error(error, RAVEL_ERROR, RAVEL_ERROR_INPUT, "expected %s", expected);
-        return FALSE;
+        return ravel_fail(error, RAVEL_ERROR_INPUT, "expected %s", expected);
 }
 
 /* Takes the current packet. Without addresses or ports it is no call. */

@@ -797,11 +797,11 @@ static gboolean check_workers(const Generator *g, GError **error)
 
                 if (waiting == 0)
                         continue;
-                g_set_error(error, RAVEL_ERROR, RAVEL_ERROR_INPUT,
-                            "%s: %u calls of %s wait for ever, since its workers wait for them: "
-                            "expected more servers= in [node %s], or holds=work",
-                            g->scenario->text->file, waiting, law->name, law->name);
-                return FALSE;
+                return ravel_fail(
+                        error, RAVEL_ERROR_INPUT,
+                        "%s: %u calls of %s wait for ever, since its workers wait for them: "
+                        "expected more servers= in [node %s], or holds=work",
+                        g->scenario->text->file, waiting, law->name, law->name);
         }
         return TRUE;
 }

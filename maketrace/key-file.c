@@ -107,11 +107,10 @@ static gboolean key_file_add_line(KeyFile *k, const TextCursor *line, GError **e
         if (!g_utf8_validate_len((const char *)line->data, line->n, &end)) {
                 text = *line;
                 text.n = end - (const char *)line->data;
-                g_set_error(error, RAVEL_ERROR, RAVEL_ERROR_INPUT,
-                            "%s:%u:%ld: found byte 0x%02x, expected UTF-8 text", line->file,
-                            line->line, g_utf8_strlen((const char *)text.data, text.n) + 1,
-                            line->data[text.n]);
-                return FALSE;
+                return ravel_fail(error, RAVEL_ERROR_INPUT,
+                                  "%s:%u:%ld: found byte 0x%02x, expected UTF-8 text", line->file,
+                                  line->line, g_utf8_strlen((const char *)text.data, text.n) + 1,
+                                  line->data[text.n]);
         }
         if (text.n == 0 || text.data[0] == '#')
                 return TRUE;

@@ -383,13 +383,12 @@ static gboolean check_mix(Scenario *s, GError **error)
 
         for (guint i = 0; i < s->tracelets->len; i++)
                 mixed |= ((Tracelet *)s->tracelets->pdata[i])->weight > 0;
-        if (s->parallel && !mixed) {
-                g_set_error(error, RAVEL_ERROR, RAVEL_ERROR_INPUT,
-                            "%s: found parallel= in [maketrace] and no tracelet with a weight=, "
-                            "expected parallel= in the groups of the tracelets",
-                            s->text->file);
-                return FALSE;
-        }
+        if (s->parallel && !mixed)
+                return ravel_fail(
+                        error, RAVEL_ERROR_INPUT,
+                        "%s: found parallel= in [maketrace] and no tracelet with a weight=, "
+                        "expected parallel= in the groups of the tracelets",
+                        s->text->file);
         s->parallel = mixed ? MAX(s->parallel, 1) : 0;
         return TRUE;
 }
@@ -424,11 +423,11 @@ gboolean scenario_ends(const Scenario *s, GError **error)
 
                 if (s->duration || s->messages || t->count)
                         continue;
-                g_set_error(error, RAVEL_ERROR, RAVEL_ERROR_USAGE,
-                            "%s: nothing says when to end: expected duration= or messages= in "
-                            "[maketrace], --duration, --messages, or a count= in [tracelet %s]",
-                            s->text->file, t->name);
-                return FALSE;
+                return ravel_fail(
+                        error, RAVEL_ERROR_USAGE,
+                        "%s: nothing says when to end: expected duration= or messages= in "
+                        "[maketrace], --duration, --messages, or a count= in [tracelet %s]",
+                        s->text->file, t->name);
         }
         return TRUE;
 }

@@ -60,8 +60,7 @@ gboolean text_cursor_fail(const TextCursor *c, gsize at, gsize n, GError **error
         va_start(arguments, expected);
         g_string_append_vprintf(text, expected, arguments);
         va_end(arguments);
-        g_set_error_literal(error, RAVEL_ERROR, RAVEL_ERROR_INPUT, text->str);
-        return FALSE;
+        return ravel_fail(error, RAVEL_ERROR_INPUT, text->str);
 }
 
 gsize text_cursor_word(const TextCursor *c)

@@ -71,9 +71,7 @@ gboolean store_reader_fail(const StoreReader *r, GError **error, const char *for
         va_start(args, format);
         what = g_strdup_vprintf(format, args);
         va_end(args);
-        g_set_error(error, RAVEL_ERROR, RAVEL_ERROR_INPUT, "%s: the store is corrupt: %s", r->path,
-                    what);
-        return FALSE;
+        return ravel_fail(error, RAVEL_ERROR_INPUT, "%s: the store is corrupt: %s", r->path, what);
 }
 
 gboolean row_fail(const StoreReader *r, Table t, int column, const char *expected, GError **error)

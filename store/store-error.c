@@ -15,23 +15,22 @@ gboolean store_set_error(sqlite3 *db, const char *path, GError **error)
 
         switch (sqlite3_extended_errcode(db) & 0xff) {
         case SQLITE_NOTADB:
-                g_set_error(error, RAVEL_ERROR, RAVEL_ERROR_INPUT,
-                            "%s: not a store, expected an SQLite database made with -o", path);
-                return FALSE;
+                return ravel_fail(error, RAVEL_ERROR_INPUT,
+                                  "%s: not a store, expected an SQLite database made with -o",
+                                  path);
         case SQLITE_NOMEM:
-                g_set_error(error, RAVEL_ERROR, RAVEL_ERROR_INPUT,
-                            "%s: cannot read the store: more than %d MB of memory would be needed",
-                            path, STORE_HEAP_LIMIT >> 20);
-                return FALSE;
+                return ravel_fail(
+                        error, RAVEL_ERROR_INPUT,
+                        "%s: cannot read the store: more than %d MB of memory would be needed",
+                        path, STORE_HEAP_LIMIT >> 20);
         case SQLITE_INTERRUPT:
-                g_set_error(error, RAVEL_ERROR, RAVEL_ERROR_INPUT,
-                            "%s: the store is corrupt: to read it takes more work than what is in "
-                            "a file of its size",
-                            path);
-                return FALSE;
+                return ravel_fail(
+                        error, RAVEL_ERROR_INPUT,
+                        "%s: the store is corrupt: to read it takes more work than what is in "
+                        "a file of its size",
+                        path);
         default:
-                g_set_error(error, RAVEL_ERROR, RAVEL_ERROR_INPUT, "%s: cannot read the store: %s",
-                            path, message);
-                return FALSE;
+                return ravel_fail(error, RAVEL_ERROR_INPUT, "%s: cannot read the store: %s", path,
+                                  message);
         }
 }

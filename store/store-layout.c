@@ -234,17 +234,14 @@ static gboolean adopt_table(sqlite3 *db, Layout *has, const Layout *today, gbool
 
         if (has && !read_columns(db, has))
                 return store_set_error(db, path, error);
-        if (!has && !came_later(today->name)) {
-                g_set_error(error, RAVEL_ERROR, RAVEL_ERROR_INPUT,
-                            "%s: the store is corrupt: it has no table %s", path, today->name);
-                return FALSE;
-        }
-        if (has && !check_layout(has, today)) {
-                g_set_error(error, RAVEL_ERROR, RAVEL_ERROR_INPUT,
-                            "%s: the store is corrupt: %s is not the table that ravel makes", path,
-                            today->name);
-                return FALSE;
-        }
+        if (!has && !came_later(today->name))
+                return ravel_fail(error, RAVEL_ERROR_INPUT,
+                                  "%s: the store is corrupt: it has no table %s", path,
+                                  today->name);
+        if (has && !check_layout(has, today))
+                return ravel_fail(error, RAVEL_ERROR_INPUT,
+                                  "%s: the store is corrupt: %s is not the table that ravel makes",
+                                  path, today->name);
         sql = table_view(today->name, has, today, for_questions);
         return sqlite3_exec(db, sql, NULL, NULL, NULL) == SQLITE_OK ||
                store_set_error(db, path, error);

@@ -52,19 +52,16 @@ static gboolean check_version(sqlite3 *db, const char *path, GError **error)
         if (!read_number(db, path, "PRAGMA application_id", &application, error) ||
             !read_number(db, path, "PRAGMA user_version", &version, error))
                 return FALSE;
-        if (application != STORE_APPLICATION) {
-                g_set_error(error, RAVEL_ERROR, RAVEL_ERROR_INPUT,
-                            "%s: not a store, but an SQLite database of another program", path);
-                return FALSE;
-        }
-        if (version < 1 || version > STORE_VERSION) {
-                g_set_error(error, RAVEL_ERROR, RAVEL_ERROR_INPUT,
-                            "%s: a store of version %" G_GINT64_FORMAT
-                            ", expected version 1 to %d%s",
-                            path, version, STORE_VERSION,
-                            version > STORE_VERSION ? ": a later ravel made it" : "");
-                return FALSE;
-        }
+        if (application != STORE_APPLICATION)
+                return ravel_fail(error, RAVEL_ERROR_INPUT,
+                                  "%s: not a store, but an SQLite database of another program",
+                                  path);
+        if (version < 1 || version > STORE_VERSION)
+                return ravel_fail(error, RAVEL_ERROR_INPUT,
+                                  "%s: a store of version %" G_GINT64_FORMAT
+                                  ", expected version 1 to %d%s",
+                                  path, version, STORE_VERSION,
+                                  version > STORE_VERSION ? ": a later ravel made it" : "");
         return TRUE;
 }
 

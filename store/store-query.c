@@ -170,9 +170,8 @@ static gboolean connect_json_tables(sqlite3 *db)
 
 static gboolean query_refuse(GError **error)
 {
-        g_set_error(error, RAVEL_ERROR, RAVEL_ERROR_USAGE,
-                    "the SQL does more than read the store's own tables, expected a SELECT");
-        return FALSE;
+        return ravel_fail(error, RAVEL_ERROR_USAGE,
+                          "the SQL does more than read the store's own tables, expected a SELECT");
 }
 
 /* SQLite sees that a table is a view, here, before it asks whether it may be written to. */
@@ -205,9 +204,8 @@ static gboolean set_query_error(const StoreQuery *q, GError **error)
                         return query_refuse(error);
                 if (g_str_has_prefix(message, "no such table"))
                         tables = g_strjoinv(", ", q->tables);
-                g_set_error(error, RAVEL_ERROR, RAVEL_ERROR_USAGE, "the SQL is wrong: %s%s%s",
-                            message, tables ? "; there are " : "", tables ? tables : "");
-                return FALSE;
+                return ravel_fail(error, RAVEL_ERROR_USAGE, "the SQL is wrong: %s%s%s", message,
+                                  tables ? "; there are " : "", tables ? tables : "");
         default:
                 return store_set_error(q->db, q->path, error);
         }

@@ -267,9 +267,8 @@ static gboolean check_target(const char *path, GError **error)
 
         if (strcmp(path, "-") != 0 && (stat(path, &st) < 0 || S_ISREG(st.st_mode)))
                 return TRUE;
-        g_set_error(error, RAVEL_ERROR, RAVEL_ERROR_OUTPUT,
-                    "%s: a store is a database and has to be a regular file", path);
-        return FALSE;
+        return ravel_fail(error, RAVEL_ERROR_OUTPUT,
+                          "%s: a store is a database and has to be a regular file", path);
 }
 
 /* The target of a link is written in place; its old contents go. */

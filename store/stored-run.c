@@ -227,8 +227,8 @@ gboolean store_reader_expect_requests(StoreReader *r, GError **error)
                 return FALSE;
         if (!none)
                 return TRUE;
-        g_set_error(error, RAVEL_ERROR, RAVEL_ERROR_INPUT,
-                    "%s: has patterns only, as of convolution or --no-requests, expected requests",
-                    r->path);
-        return FALSE;
+        return ravel_fail(
+                error, RAVEL_ERROR_INPUT,
+                "%s: has patterns only, as of convolution or --no-requests, expected requests",
+                r->path);
 }

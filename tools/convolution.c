@@ -108,12 +108,11 @@ static gboolean check_convolution_options(GError **error)
                 return FALSE;
         o->correlate =
                 tool_choice_index(options.correlate, correlates); /* in the order of the enum */
-        if (o->between > o->spike) {
-                g_set_error(error, RAVEL_ERROR, RAVEL_ERROR_USAGE,
-                            "--between %g is above --spike %g, expected it to be at most that",
-                            o->between, o->spike);
-                return FALSE;
-        }
+        if (o->between > o->spike)
+                return ravel_fail(
+                        error, RAVEL_ERROR_USAGE,
+                        "--between %g is above --spike %g, expected it to be at most that",
+                        o->between, o->spike);
         if (options.min_messages < 0) {
                 g_autofree char *text = g_strdup_printf("%" G_GINT64_FORMAT, options.min_messages);
 
@@ -251,8 +250,7 @@ static gboolean input_error(GError **error, const char *format, ...)
         va_start(arguments, format);
         text = g_strdup_vprintf(format, arguments);
         va_end(arguments);
-        g_set_error_literal(error, RAVEL_ERROR, RAVEL_ERROR_USAGE, text);
-        return FALSE;
+        return ravel_fail(error, RAVEL_ERROR_USAGE, text);
 }
 
 /* NULL and error set if a root of the user is no node that sends. */

@@ -76,9 +76,9 @@ static gboolean parse_fail_on(const char *option, const char *value, gpointer da
         g_array_append_val(options.conditions, c);
         return TRUE;
 wrong:
-        g_set_error(error, RAVEL_ERROR, RAVEL_ERROR_USAGE,
-                    "found \"%s\", expected such as p99>+10%%, own-p50>+5ms or share<-50%%", value);
-        return FALSE;
+        return ravel_fail(error, RAVEL_ERROR_USAGE,
+                          "found \"%s\", expected such as p99>+10%%, own-p50>+5ms or share<-50%%",
+                          value);
 }
 
 static const char *const formats[] = { "text", "tsv", "json", "html", NULL };

@@ -81,13 +81,12 @@ gboolean explain_find(Nesting *n, const char *name, const char *trace, GError **
 
         nesting_end_calls(n);
         calls = find_calls(nesting_calls(n), name);
-        if (calls->len == 0) {
-                g_set_error(error, RAVEL_ERROR, RAVEL_ERROR_INPUT,
-                            "%s: no call \"%s\" that has a return, expected an id, CALLER>CALLEE, "
-                            "CALLER>CALLEE:ID or the moment of a call, as --calls writes them",
-                            trace, name);
-                return FALSE;
-        }
+        if (calls->len == 0)
+                return ravel_fail(
+                        error, RAVEL_ERROR_INPUT,
+                        "%s: no call \"%s\" that has a return, expected an id, CALLER>CALLEE, "
+                        "CALLER>CALLEE:ID or the moment of a call, as --calls writes them",
+                        trace, name);
         if (calls->len > EXPLAINED)
                 tool_warn("%u calls are \"%s\": the first %u are explained", calls->len, name,
                           EXPLAINED);

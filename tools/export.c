@@ -22,16 +22,13 @@ static const GOptionEntry entries[] = { { "as", 0, 0, G_OPTION_ARG_STRING, &opti
 
 static gboolean check_export_arguments(int argc, ExportWriter *writer, GError **error)
 {
-        if (argc != 2) {
-                g_set_error(error, RAVEL_ERROR, RAVEL_ERROR_USAGE, "stores named: %d, expected one",
-                            argc - 1);
-                return FALSE;
-        }
+        if (argc != 2)
+                return ravel_fail(error, RAVEL_ERROR_USAGE, "stores named: %d, expected one",
+                                  argc - 1);
         if (options.as && (*writer = export_writer_lookup(options.as)))
                 return TRUE;
-        g_set_error(error, RAVEL_ERROR, RAVEL_ERROR_USAGE,
-                    "found no --as, expected --as otlp, folded, chrome, tsv or wireshark");
-        return FALSE;
+        return ravel_fail(error, RAVEL_ERROR_USAGE,
+                          "found no --as, expected --as otlp, folded, chrome, tsv or wireshark");
 }
 
 int tool_export(int argc, char **argv)

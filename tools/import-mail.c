@@ -101,10 +101,9 @@ static gboolean read_file(MailImport *import, const char *path, gboolean is_name
                 (*others)++;
                 return TRUE;
         }
-        g_set_error(error, RAVEL_ERROR, RAVEL_ERROR_INPUT,
-                    "%s: expected an mbox or a mail: a line \"From sender date\", or a header",
-                    path);
-        return FALSE;
+        return ravel_fail(
+                error, RAVEL_ERROR_INPUT,
+                "%s: expected an mbox or a mail: a line \"From sender date\", or a header", path);
 }
 
 /* --- folders ------------------------------------------------------------------------ */

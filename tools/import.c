@@ -183,10 +183,9 @@ static gboolean take_lines(Run *run, const char *source, GByteArray *bytes, gboo
         g_byte_array_remove_range(bytes, 0, (guint)MIN(at, bytes->len));
         if (bytes->len <= MAX_LINE)
                 return TRUE;
-        g_set_error(error, RAVEL_ERROR, RAVEL_ERROR_INPUT,
-                    "%s:%" G_GUINT64_FORMAT ": the line is longer than %d bytes", source,
-                    *number + 1, MAX_LINE);
-        return FALSE;
+        return ravel_fail(error, RAVEL_ERROR_INPUT,
+                          "%s:%" G_GUINT64_FORMAT ": the line is longer than %d bytes", source,
+                          *number + 1, MAX_LINE);
 }
 
 static gboolean read_lines(Run *run, Source *s, GError **error)
@@ -242,12 +241,10 @@ static gboolean read_source(Run *run, const char *path, GError **error)
                 return FALSE;
         if (!run->format)
                 begin_trace(run, format);
-        if (run->format != format) {
-                g_set_error(error, RAVEL_ERROR, RAVEL_ERROR_INPUT,
-                            "%s: found %s, expected %s as before: make a trace of each", path,
-                            format->name, run->format->name);
-                return FALSE;
-        }
+        if (run->format != format)
+                return ravel_fail(error, RAVEL_ERROR_INPUT,
+                                  "%s: found %s, expected %s as before: make a trace of each", path,
+                                  format->name, run->format->name);
         return format->read ? read_whole(run, &source, error) : read_lines(run, &source, error);
 }
 
@@ -290,9 +287,8 @@ static gboolean check_import_files(int n, GError **error)
 {
         if (n == 1 || (n > 1 && !options.tshark))
                 return TRUE;
-        g_set_error(error, RAVEL_ERROR, RAVEL_ERROR_USAGE,
-                    "%d files named: expected one, or - for standard input", n);
-        return FALSE;
+        return ravel_fail(error, RAVEL_ERROR_USAGE,
+                          "%d files named: expected one, or - for standard input", n);
 }
 
 static gboolean read_sources(Run *run, char **sources, int n, GError **error)

@@ -58,9 +58,9 @@ static gboolean parse_option_number(const char *option, const char *text, guint6
 {
         if (g_ascii_string_to_unsigned(text, 10, least, G_MAXINT64, number, NULL))
                 return TRUE;
-        g_set_error(error, RAVEL_ERROR, RAVEL_ERROR_USAGE,
-                    "--%s %s: expected an integer from %" G_GUINT64_FORMAT, option, text, least);
-        return FALSE;
+        return ravel_fail(error, RAVEL_ERROR_USAGE,
+                          "--%s %s: expected an integer from %" G_GUINT64_FORMAT, option, text,
+                          least);
 }
 
 /* Options of the command line override the configuration. */

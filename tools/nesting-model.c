@@ -34,18 +34,16 @@ gboolean nesting_model_load(const char *path, NestingOptions *options, char **id
         data = (const guint8 *)g_mapped_file_get_contents(file);
         n = g_mapped_file_get_length(file);
         options->model = models_from_bytes(data, n, &wrong);
-        if (!options->model) {
-                g_set_error(error, RAVEL_ERROR, RAVEL_ERROR_INPUT, "%s: %s", path, wrong->message);
-                return FALSE;
-        }
+        if (!options->model)
+                return ravel_fail(error, RAVEL_ERROR_INPUT, "%s: %s", path, wrong->message);
         *id = models_id(data, n);
         if (models_fit(options->model, options))
                 return TRUE;
-        g_set_error(error, RAVEL_ERROR, RAVEL_ERROR_USAGE,
-                    "%s: learned with another --skew-window, --max-call or --no-fold: expected the "
-                    "same",
-                    path);
-        return FALSE;
+        return ravel_fail(
+                error, RAVEL_ERROR_USAGE,
+                "%s: learned with another --skew-window, --max-call or --no-fold: expected the "
+                "same",
+                path);
 }
 
 gboolean nesting_model_save(const char *path, Models *models, const char *trace, GError **error)

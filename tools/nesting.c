@@ -201,13 +201,12 @@ static gboolean report_truth(const KnownCalls *calls, const TruthCounts *truth,
         const MatchCounts *counts = call_matcher_counts(calls->matcher);
         const guint64 n_calls = counts->pairs;
 
-        if (!paths->calls && (counts->pairs || counts->lone_calls)) {
-                g_set_error(error, RAVEL_ERROR, RAVEL_ERROR_INPUT,
-                            "%s: no call has the attribute path=, expected the true position of "
-                            "each, such as path=17.1.2",
-                            trace_reader_name(reader));
-                return FALSE;
-        }
+        if (!paths->calls && (counts->pairs || counts->lone_calls))
+                return ravel_fail(
+                        error, RAVEL_ERROR_INPUT,
+                        "%s: no call has the attribute path=, expected the true position of "
+                        "each, such as path=17.1.2",
+                        trace_reader_name(reader));
         if (paths->returns_without)
                 tool_warn("%" G_GUINT64_FORMAT " of %" G_GUINT64_FORMAT
                           " returns have no path=, expected that of their call",
@@ -463,8 +462,7 @@ static gboolean G_GNUC_PRINTF(2, 3) refuse_options(GError **error, const char *f
         va_start(arguments, format);
         text = g_strdup_vprintf(format, arguments);
         va_end(arguments);
-        g_set_error_literal(error, RAVEL_ERROR, RAVEL_ERROR_USAGE, text);
-        return FALSE;
+        return ravel_fail(error, RAVEL_ERROR_USAGE, text);
 }
 
 /* Checks --window and --explain, which need parents that are found. */

@@ -72,9 +72,8 @@ static gboolean check_choices(GError **error)
                 if (!*choice->value || g_strv_contains(choice->words, *choice->value))
                         continue;
                 words = list_words(choice->words);
-                g_set_error(error, RAVEL_ERROR, RAVEL_ERROR_USAGE, "found \"%s\", expected %s %s",
-                            *choice->value, choice->option, words);
-                return FALSE;
+                return ravel_fail(error, RAVEL_ERROR_USAGE, "found \"%s\", expected %s %s",
+                                  *choice->value, choice->option, words);
         }
         return TRUE;
 }
@@ -181,22 +180,20 @@ gboolean tool_duration(const char *text, gint64 *ns, GError **error)
                 *ns = value;
                 return TRUE;
         }
-        g_set_error(error, RAVEL_ERROR, RAVEL_ERROR_USAGE,
-                    "\"%s\" is not a duration: expected a number with a unit, such as 10ms, 2s or "
-                    "5us",
-                    text);
-        return FALSE;
+        return ravel_fail(
+                error, RAVEL_ERROR_USAGE,
+                "\"%s\" is not a duration: expected a number with a unit, such as 10ms, 2s or "
+                "5us",
+                text);
 }
 
 gboolean tool_threads(gint given, guint *n, GError **error)
 {
         enum { MOST = 256 };
 
-        if (given < 0 || given > MOST) {
-                g_set_error(error, RAVEL_ERROR, RAVEL_ERROR_USAGE,
-                            "found \"%d\", expected -j of 1 to %d", given, MOST);
-                return FALSE;
-        }
+        if (given < 0 || given > MOST)
+                return ravel_fail(error, RAVEL_ERROR_USAGE, "found \"%d\", expected -j of 1 to %d",
+                                  given, MOST);
         *n = given ? (guint)given : g_get_num_processors();
         return TRUE;
 }

@@ -32,11 +32,10 @@ static gboolean check_arguments(int argc, GError **error)
 {
         if (argc == 3)
                 return TRUE;
-        g_set_error(error, RAVEL_ERROR, RAVEL_ERROR_USAGE,
-                    "arguments: %d, expected two: a store, and a question in SQL, such as "
-                    "'SELECT * FROM slowest_request LIMIT 10'",
-                    argc - 1);
-        return FALSE;
+        return ravel_fail(error, RAVEL_ERROR_USAGE,
+                          "arguments: %d, expected two: a store, and a question in SQL, such as "
+                          "'SELECT * FROM slowest_request LIMIT 10'",
+                          argc - 1);
 }
 
 int tool_query(int argc, char **argv)

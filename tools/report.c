@@ -85,9 +85,8 @@ static gboolean refuse(const GPtrArray *given, const char *expected, GError **er
 {
         if (given->len == 0)
                 return TRUE;
-        g_set_error(error, RAVEL_ERROR, RAVEL_ERROR_USAGE, "%s: expected %s with it",
-                    (const char *)given->pdata[0], expected);
-        return FALSE;
+        return ravel_fail(error, RAVEL_ERROR_USAGE, "%s: expected %s with it",
+                          (const char *)given->pdata[0], expected);
 }
 
 static gboolean check_files(char **paths, guint n, GError **error)

@@ -18,9 +18,7 @@ static struct {
 
 gboolean usage_error(GError **error, const char *value, const char *expected)
 {
-        g_set_error(error, RAVEL_ERROR, RAVEL_ERROR_USAGE, "found \"%s\", expected %s", value,
-                    expected);
-        return FALSE;
+        return ravel_fail(error, RAVEL_ERROR_USAGE, "found \"%s\", expected %s", value, expected);
 }
 
 /* In the order of RankBy. */
@@ -89,11 +87,11 @@ static gboolean check_store(GError **error)
         if (kind == FILE_STORE || g_str_has_suffix(options.store, ".sqlite") ||
             g_str_has_suffix(options.store, ".db"))
                 return TRUE;
-        g_set_error(error, RAVEL_ERROR, RAVEL_ERROR_USAGE,
-                    "-o %s: that is the database of all that is found, expected a name that ends "
-                    "in .sqlite or .db; -w FILE is for the text",
-                    options.store);
-        return FALSE;
+        return ravel_fail(
+                error, RAVEL_ERROR_USAGE,
+                "-o %s: that is the database of all that is found, expected a name that ends "
+                "in .sqlite or .db; -w FILE is for the text",
+                options.store);
 }
 
 gboolean result_check_options(GError **error)

@@ -63,11 +63,8 @@ gboolean rights_find(Rights *r, const char *user, const char *output, GError **e
 {
         const struct passwd *known = user ? getpwnam(user) : NULL;
         memset(r, 0, sizeof *r);
-        if (user && !known) {
-                g_set_error(error, RAVEL_ERROR, RAVEL_ERROR_USAGE, "-Z %s: there is no such user",
-                            user);
-                return FALSE;
-        }
+        if (user && !known)
+                return ravel_fail(error, RAVEL_ERROR_USAGE, "-Z %s: there is no such user", user);
         if (user) {
                 r->asked = TRUE;
                 r->keep = known->pw_uid == 0;
@@ -112,19 +109,16 @@ gboolean rights_drop(const Rights *r, char **why, GError **error)
                 return TRUE;
         if (r->other && !become(r)) {
                 int code = errno;
-                if (r->asked) {
-                        g_set_error(error, RAVEL_ERROR, RAVEL_ERROR_USAGE,
-                                    "-Z %s: cannot become that user: %s", r->name,
-                                    g_strerror(code));
-                        return FALSE;
-                }
+                if (r->asked)
+                        return ravel_fail(error, RAVEL_ERROR_USAGE,
+                                          "-Z %s: cannot become that user: %s", r->name,
+                                          g_strerror(code));
                 *why = g_strdup_printf("cannot become %s (%s): going on as root, but without "
                                        "root's capabilities",
                                        r->name, g_strerror(code));
         }
         if (drop_capabilities())
                 return TRUE;
-        g_set_error(error, RAVEL_ERROR, RAVEL_ERROR_USAGE, "cannot give up capabilities: %s",
-                    g_strerror(errno));
-        return FALSE;
+        return ravel_fail(error, RAVEL_ERROR_USAGE, "cannot give up capabilities: %s",
+                          g_strerror(errno));
 }

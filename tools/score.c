@@ -35,13 +35,11 @@ static gboolean parse_top(const char *option, const char *value, gpointer data, 
                 if (g_ascii_isdigit(*p) && *end == '-' && g_ascii_isdigit(end[1]))
                         last = g_ascii_strtoull(end + 1, &end, 10);
                 if (!g_ascii_isdigit(*p) || first < 1 || last < first || last >= ALL_PATTERNS ||
-                    last - first >= MAX_TOPS - tops->len || (*end && *end != ',')) {
-                        g_set_error(error, RAVEL_ERROR, RAVEL_ERROR_USAGE,
-                                    "found \"%s\", expected up to %d numbers from 1, such as "
-                                    "1,5,10-20",
-                                    value, MAX_TOPS);
-                        return FALSE;
-                }
+                    last - first >= MAX_TOPS - tops->len || (*end && *end != ','))
+                        return ravel_fail(error, RAVEL_ERROR_USAGE,
+                                          "found \"%s\", expected up to %d numbers from 1, such as "
+                                          "1,5,10-20",
+                                          value, MAX_TOPS);
                 for (guint32 n = first; n <= last; n++)
                         g_array_append_val(tops, n);
                 p = end + 1;
@@ -143,11 +141,10 @@ static gboolean check_import(int argc, GError **error)
 {
         if (argc > 1 && !options.format && !options.tops)
                 return TRUE;
-        g_set_error(error, RAVEL_ERROR, RAVEL_ERROR_USAGE,
-                    argc > 1
-                            ? "--import has a table of its own: expected neither --format nor --top"
-                            : "--import: no file named, expected files of spans");
-        return FALSE;
+        return ravel_fail(
+                error, RAVEL_ERROR_USAGE,
+                argc > 1 ? "--import has a table of its own: expected neither --format nor --top"
+                         : "--import: no file named, expected files of spans");
 }
 
 int tool_score(int argc, char **argv)

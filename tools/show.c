@@ -12,13 +12,11 @@
 
 static gboolean check_arguments(int argc, char **argv, GError **error)
 {
-        if (argc != 2) {
-                g_set_error(error, RAVEL_ERROR, RAVEL_ERROR_USAGE,
-                            "stores named: %d, expected one, made with ravel nesting -o or "
-                            "ravel convolution -o",
-                            argc - 1);
-                return FALSE;
-        }
+        if (argc != 2)
+                return ravel_fail(error, RAVEL_ERROR_USAGE,
+                                  "stores named: %d, expected one, made with ravel nesting -o or "
+                                  "ravel convolution -o",
+                                  argc - 1);
         return run_files_read_store(argv[1], error) && result_check_options(error);
 }
 

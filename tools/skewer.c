@@ -30,8 +30,7 @@ typedef struct {
 
 static gboolean usage_error(GError **error, const char *found, const char *expected)
 {
-        g_set_error(error, RAVEL_ERROR, RAVEL_ERROR_USAGE, "\"%s\": expected %s", found, expected);
-        return FALSE;
+        return ravel_fail(error, RAVEL_ERROR_USAGE, "\"%s\": expected %s", found, expected);
 }
 
 /* --- options --------------------------------------------------------------- */
@@ -129,17 +128,14 @@ static gboolean check_skewer_options(GError **error)
 {
         guint n = (options.skews != NULL) + options.undo + options.estimate + options.deskew;
 
-        if (n != 1) {
-                g_set_error(error, RAVEL_ERROR, RAVEL_ERROR_USAGE,
-                            n ? "--skew, --undo, --estimate and --deskew: expected one of them"
-                              : "nothing to do: expected --skew, --undo, --estimate or --deskew");
-                return FALSE;
-        }
-        if (options.reference && !options.estimate && !options.deskew) {
-                g_set_error(error, RAVEL_ERROR, RAVEL_ERROR_USAGE,
-                            "--reference: expected with --estimate or --deskew");
-                return FALSE;
-        }
+        if (n != 1)
+                return ravel_fail(
+                        error, RAVEL_ERROR_USAGE,
+                        n ? "--skew, --undo, --estimate and --deskew: expected one of them"
+                          : "nothing to do: expected --skew, --undo, --estimate or --deskew");
+        if (options.reference && !options.estimate && !options.deskew)
+                return ravel_fail(error, RAVEL_ERROR_USAGE,
+                                  "--reference: expected with --estimate or --deskew");
         return run_files_write("-w", options.output, error);
 }
 
@@ -215,13 +211,11 @@ static gboolean check_late(const Input *input, char *const *facts, guint first, 
                            GError **error)
 {
         for (; options.undo && first < n; first++)
-                if (skew_is_fact(facts[first])) {
-                        g_set_error(error, RAVEL_ERROR, RAVEL_ERROR_INPUT,
-                                    "%s: \"# %s\" stands after messages, expected before the "
-                                    "first: undo before traces are put together",
-                                    input->name, facts[first]);
-                        return FALSE;
-                }
+                if (skew_is_fact(facts[first]))
+                        return ravel_fail(error, RAVEL_ERROR_INPUT,
+                                          "%s: \"# %s\" stands after messages, expected before the "
+                                          "first: undo before traces are put together",
+                                          input->name, facts[first]);
         return TRUE;
 }
 
@@ -270,13 +264,12 @@ enum { MAX_FACTS = 10000 };
 /* Appends the skews that undo the facts' skews, the last first. */
 static gboolean undo_facts(char *const *facts, guint n, Input *input, GArray *skews, GError **error)
 {
-        if (n >= MAX_FACTS) {
-                g_set_error(error, RAVEL_ERROR, RAVEL_ERROR_INPUT,
-                            "%s: over %d facts before the first message, expected fewer: some "
-                            "may be of skews that are not seen",
-                            input->name, MAX_FACTS);
-                return FALSE;
-        }
+        if (n >= MAX_FACTS)
+                return ravel_fail(
+                        error, RAVEL_ERROR_INPUT,
+                        "%s: over %d facts before the first message, expected fewer: some "
+                        "may be of skews that are not seen",
+                        input->name, MAX_FACTS);
         for (guint i = n; i-- > 0;) {
                 Skew skew;
 
@@ -291,11 +284,11 @@ static gboolean undo_facts(char *const *facts, guint n, Input *input, GArray *sk
         }
         if (skews->len)
                 return TRUE;
-        g_set_error(error, RAVEL_ERROR, RAVEL_ERROR_INPUT,
-                    "%s: nothing to undo: expected a comment such as \"# skew added: ...\" before "
-                    "the first message",
-                    input->name);
-        return FALSE;
+        return ravel_fail(
+                error, RAVEL_ERROR_INPUT,
+                "%s: nothing to undo: expected a comment such as \"# skew added: ...\" before "
+                "the first message",
+                input->name);
 }
 
 /* Writes the facts at the head of the trace. A skew's facts end the head: later facts belong to the
@@ -466,14 +459,14 @@ static gboolean fail_untied(const Input *input, const ClockEstimates *e, GError 
                                               e->given_up)
                             : g_strdup("");
 
-        g_set_error(error, RAVEL_ERROR, RAVEL_ERROR_INPUT,
-                    e->matched ? "%s: no two nodes have messages both ways that both ends saw%s: "
-                                 "expected calls and returns with _SENT and _RECV"
-                               : "%s: no message was seen at both ends%s: expected _SENT and _RECV "
-                                 "of the same message, with its id, as captures on each host "
-                                 "(ravel capture --host) put together have",
-                    input->name, given_up);
-        return FALSE;
+        return ravel_fail(
+                error, RAVEL_ERROR_INPUT,
+                e->matched ? "%s: no two nodes have messages both ways that both ends saw%s: "
+                             "expected calls and returns with _SENT and _RECV"
+                           : "%s: no message was seen at both ends%s: expected _SENT and _RECV "
+                             "of the same message, with its id, as captures on each host "
+                             "(ravel capture --host) put together have",
+                input->name, given_up);
 }
 
 static ClockEstimates *estimate(Input *input, GError **error)
@@ -571,12 +564,10 @@ static gboolean run_skewer(Input *input, GError **error)
                 return (estimates = estimate(input, error)) &&
                        write_estimates(input, estimates, error);
         if (options.deskew) {
-                if (input->argc == 2 && !input->is_file) {
-                        g_set_error(error, RAVEL_ERROR, RAVEL_ERROR_USAGE,
-                                    "%s: --deskew reads a trace twice: expected a file",
-                                    input->argv[1]);
-                        return FALSE;
-                }
+                if (input->argc == 2 && !input->is_file)
+                        return ravel_fail(error, RAVEL_ERROR_USAGE,
+                                          "%s: --deskew reads a trace twice: expected a file",
+                                          input->argv[1]);
                 if (!(estimates = estimate(input, error)))
                         return FALSE;
         } else if (input->is_file &&

@@ -96,10 +96,8 @@ static gboolean add_folder(GPtrArray *paths, const char *folder, GError **error)
         g_autoptr(GDir) dir = g_dir_open(folder, 0, &reason);
         const char *name;
 
-        if (!dir) {
-                g_set_error(error, RAVEL_ERROR, RAVEL_ERROR_INPUT, "%s", reason->message);
-                return FALSE;
-        }
+        if (!dir)
+                return ravel_fail(error, RAVEL_ERROR_INPUT, "%s", reason->message);
         while ((name = g_dir_read_name(dir))) {
                 char *path = g_build_filename(folder, name, NULL);
 
@@ -109,11 +107,10 @@ static gboolean add_folder(GPtrArray *paths, const char *folder, GError **error)
                         g_free(path);
         }
         g_ptr_array_sort(found, compare_names);
-        if (found->len == 0) {
-                g_set_error(error, RAVEL_ERROR, RAVEL_ERROR_INPUT,
-                            "%s: no store in it, expected such as ravel nesting -o makes", folder);
-                return FALSE;
-        }
+        if (found->len == 0)
+                return ravel_fail(error, RAVEL_ERROR_INPUT,
+                                  "%s: no store in it, expected such as ravel nesting -o makes",
+                                  folder);
         for (guint i = 0; i < found->len; i++)
                 g_ptr_array_add(paths, found->pdata[i]);
         return TRUE;
@@ -127,12 +124,10 @@ static gboolean find_stores(int argc, char **argv, GPtrArray *paths, GError **er
                 else if (!add_folder(paths, argv[i], error))
                         return FALSE;
         }
-        if (paths->len < SERIES_FEWEST) {
-                g_set_error(error, RAVEL_ERROR, RAVEL_ERROR_USAGE,
-                            "stores named: %u, expected %d or more, or a folder of them",
-                            paths->len, SERIES_FEWEST);
-                return FALSE;
-        }
+        if (paths->len < SERIES_FEWEST)
+                return ravel_fail(error, RAVEL_ERROR_USAGE,
+                                  "stores named: %u, expected %d or more, or a folder of them",
+                                  paths->len, SERIES_FEWEST);
         for (guint i = 0; i < paths->len; i++)
                 if (!run_files_read_store(paths->pdata[i], error))
                         return FALSE;

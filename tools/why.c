@@ -37,8 +37,7 @@ static const GOptionEntry entries[] = { { "slowest", 0, 0, G_OPTION_ARG_INT, &op
 
 static gboolean usage(GError **error, const char *found, const char *expected)
 {
-        g_set_error(error, RAVEL_ERROR, RAVEL_ERROR_USAGE, "%s, expected %s", found, expected);
-        return FALSE;
+        return ravel_fail(error, RAVEL_ERROR_USAGE, "%s, expected %s", found, expected);
 }
 
 static gboolean check_request(const char *text, GError **error)

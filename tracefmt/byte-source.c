@@ -37,8 +37,7 @@ struct ByteSource {
 
 static gboolean source_fail(ByteSource *s, GError **error, const char *what)
 {
-        g_set_error(error, RAVEL_ERROR, RAVEL_ERROR_INPUT, "%s: %s", s->name, what);
-        return FALSE;
+        return ravel_fail(error, RAVEL_ERROR_INPUT, "%s: %s", s->name, what);
 }
 
 /* One read of stored bytes straight into data: how many, 0 at the end, -1. */

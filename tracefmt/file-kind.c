@@ -97,7 +97,6 @@ gboolean file_kind_expect(FileKind found, FileKind wanted, const char *name, GEr
         }
         text = g_string_new(advice);
         g_string_replace(text, "%s", strcmp(name, "standard input") ? name : "-", 1);
-        g_set_error(error, RAVEL_ERROR, RAVEL_ERROR_INPUT, "%s: this is %s, expected %s: %s", name,
+        return ravel_fail(error, RAVEL_ERROR_INPUT, "%s: this is %s, expected %s: %s", name,
                     names[found], names[wanted], text->str);
-        return FALSE;
 }

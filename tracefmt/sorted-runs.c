@@ -93,10 +93,9 @@ static int compare_times(gconstpointer a, gconstpointer b)
 
 static gboolean disk_error(const char *what, GError **error)
 {
-        g_set_error(error, RAVEL_ERROR, RAVEL_ERROR_OUTPUT,
-                    "cannot %s the temporary file for sorting in %s (TMPDIR): %s", what,
-                    g_get_tmp_dir(), g_strerror(errno));
-        return FALSE;
+        return ravel_fail(error, RAVEL_ERROR_OUTPUT,
+                          "cannot %s the temporary file for sorting in %s (TMPDIR): %s", what,
+                          g_get_tmp_dir(), g_strerror(errno));
 }
 
 static gboolean write_out(SortedRuns *s, GByteArray *bytes, GError **error)

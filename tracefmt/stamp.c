@@ -67,9 +67,8 @@ gboolean trace_parse_time(const char *text, gint64 *ns, GError **error)
                         return TRUE;
                 }
         }
-        g_set_error(error, RAVEL_ERROR, RAVEL_ERROR_USAGE,
-                    "\"%s\" is not a time: expected seconds since the epoch, or UTC as in "
-                    "2026-11-21T10:00:00Z",
-                    text);
-        return FALSE;
+        return ravel_fail(error, RAVEL_ERROR_USAGE,
+                          "\"%s\" is not a time: expected seconds since the epoch, or UTC as in "
+                          "2026-11-21T10:00:00Z",
+                          text);
 }

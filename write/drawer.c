@@ -74,9 +74,7 @@ static gboolean start(Drawer *d, GError **error)
                 fcntl(d->to, F_SETFL, O_NONBLOCK);
                 return TRUE;
         }
-        g_set_error(error, RAVEL_ERROR, RAVEL_ERROR_OUTPUT, "cannot start %s: %s", path,
-                    why->message);
-        return FALSE;
+        return ravel_fail(error, RAVEL_ERROR_OUTPUT, "cannot start %s: %s", path, why->message);
 }
 
 /* Ends the child, which is no good any more, and says in error what was wrong with it. */

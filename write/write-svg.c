@@ -57,9 +57,8 @@ static gboolean svg_draw(Drawer *drawer, const Drawing *drawing, Picture *pictur
 
         if (!svg || cut_out(svg, picture))
                 return svg != NULL;
-        g_set_error_literal(error, RAVEL_ERROR, RAVEL_ERROR_OUTPUT,
-                            "Graphviz draws no graph that can be shown beside others");
-        return FALSE;
+        return ravel_fail(error, RAVEL_ERROR_OUTPUT,
+                          "Graphviz draws no graph that can be shown beside others");
 }
 
 /* What a number of points or pixels is written as, whatever the locale. */

@@ -71,22 +71,21 @@ gboolean trend_condition_parse(const char *text, gsize n, TrendCondition *c, GEr
         if (parse(text, text + n, c))
                 return TRUE;
         printable_append(shown, text, (gssize)n, PRINTABLE_TEXT);
-        g_set_error(error, RAVEL_ERROR, RAVEL_ERROR_USAGE,
-                    "found \"%s\", expected such as own>+3%%/week, latency>10%%, rate<-50%%, "
-                    "share>20%%/store, new or gone",
-                    shown->str);
-        return FALSE;
+        return ravel_fail(error, RAVEL_ERROR_USAGE,
+                          "found \"%s\", expected such as own>+3%%/week, latency>10%%, rate<-50%%, "
+                          "share>20%%/store, new or gone",
+                          shown->str);
 }
 
 gboolean trend_condition_check(const TrendCondition *c, const Trend *t, GError **error)
 {
         if (c->pattern || t->timed || c->unit <= TREND_A_STORE)
                 return TRUE;
-        g_set_error(error, RAVEL_ERROR, RAVEL_ERROR_USAGE,
-                    "the stores overlap in time: a condition for each %s cannot be asked, expected "
-                    "one for each store",
-                    unit_names[c->unit]);
-        return FALSE;
+        return ravel_fail(
+                error, RAVEL_ERROR_USAGE,
+                "the stores overlap in time: a condition for each %s cannot be asked, expected "
+                "one for each store",
+                unit_names[c->unit]);
 }
 
 gboolean trend_condition_meets(const TrendCondition *c, const Trend *t, const TrendSeries *s,

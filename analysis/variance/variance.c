@@ -723,14 +723,12 @@ static gboolean check_asked_for(const Reading *r, GError **error)
                         return TRUE;
         if (!r->options->entry && !r->options->label)
                 return TRUE;
-        g_set_error(error, RAVEL_ERROR, RAVEL_ERROR_USAGE,
-                    "%s: no request%s%s%s%s, expected such as %s", store_reader_name(r->reader),
-                    r->options->entry ? " of entry " : "",
-                    r->options->entry ? r->options->entry : "",
-                    r->options->label ? " with operation " : "",
-                    r->options->label ? r->options->label : "",
-                    "ravel variance without --entry and --label shows");
-        return FALSE;
+        return ravel_fail(error, RAVEL_ERROR_USAGE, "%s: no request%s%s%s%s, expected such as %s",
+                          store_reader_name(r->reader), r->options->entry ? " of entry " : "",
+                          r->options->entry ? r->options->entry : "",
+                          r->options->label ? " with operation " : "",
+                          r->options->label ? r->options->label : "",
+                          "ravel variance without --entry and --label shows");
 }
 
 Variance *variance_new(StoreReader *reader, const NodeTable *nodes, const VarianceOptions *options,

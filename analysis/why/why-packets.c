@@ -29,11 +29,11 @@ static gboolean parse_port(const PathCall *c, guint *port)
 
 static gboolean fail_ids(const Why *w, GError **error)
 {
-        g_set_error(error, RAVEL_ERROR, RAVEL_ERROR_INPUT,
-                    "%s: no packets can be named, expected calls with the ids that ravel capture "
-                    "gives",
-                    store_reader_name(w->reader));
-        return FALSE;
+        return ravel_fail(
+                error, RAVEL_ERROR_INPUT,
+                "%s: no packets can be named, expected calls with the ids that ravel capture "
+                "gives",
+                store_reader_name(w->reader));
 }
 
 static gboolean find_packets(Why *w, guint64 request, GArray *packets, GError **error)

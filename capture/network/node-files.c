@@ -288,11 +288,9 @@ gboolean node_files_load(NodeFiles *f, const char *path, GError **error)
                 return FALSE;
         while ((n = byte_source_read(source, block, sizeof block, error)) > 0) {
                 g_byte_array_append(bytes, block, (guint)n);
-                if (bytes->len > MAX_FILE) {
-                        g_set_error(error, RAVEL_ERROR, RAVEL_ERROR_INPUT,
-                                    "%s: too large for a file of node names", path);
-                        return FALSE;
-                }
+                if (bytes->len > MAX_FILE)
+                        return ravel_fail(error, RAVEL_ERROR_INPUT,
+                                          "%s: too large for a file of node names", path);
         }
         return n == 0 && node_files_parse(f, (const char *)bytes->data, bytes->len,
                                           byte_source_name(source), error);

@@ -260,11 +260,10 @@ gboolean node_names_parse(NodeNames *names, const char *text, gsize n, const cha
                         gsize blank = blank_length(text, length);
                         gsize field = MIN(field_length(text + blank, length - blank), 100);
                         g_autofree char *shown = g_utf8_make_valid(text + blank, (gssize)field);
-                        g_set_error(error, RAVEL_ERROR, RAVEL_ERROR_INPUT,
-                                    "%s:%u: \"%s\" %s (expected lines such as "
-                                    "\"10.0.0.5 db\" or \"10.0.0.5:80 web\")",
-                                    source, number, shown, wrong);
-                        return FALSE;
+                        return ravel_fail(error, RAVEL_ERROR_INPUT,
+                                          "%s:%u: \"%s\" %s (expected lines such as "
+                                          "\"10.0.0.5 db\" or \"10.0.0.5:80 web\")",
+                                          source, number, shown, wrong);
                 }
                 text += length + (end != NULL);
                 n -= length + (end != NULL);

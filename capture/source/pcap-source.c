@@ -199,10 +199,9 @@ static gboolean link_type_error(const char *name, int link_type, GError **error)
 {
         const char *type = pcap_datalink_val_to_name(link_type);
         const char *text = pcap_datalink_val_to_description(link_type);
-        g_set_error(error, RAVEL_ERROR, RAVEL_ERROR_INPUT,
-                    "%s: link type %s (%d, %s) carries no IP that can be read here", name,
-                    type ? type : "unknown", link_type, text ? text : "unknown");
-        return FALSE;
+        return ravel_fail(error, RAVEL_ERROR_INPUT,
+                          "%s: link type %s (%d, %s) carries no IP that can be read here", name,
+                          type ? type : "unknown", link_type, text ? text : "unknown");
 }
 
 static gboolean filter_compile(PcapSource *s, pcap_t *pcap, struct bpf_program *program,
@@ -210,9 +209,8 @@ static gboolean filter_compile(PcapSource *s, pcap_t *pcap, struct bpf_program *
 {
         if (pcap_compile(pcap, program, s->options.filter, 1, PCAP_NETMASK_UNKNOWN) == 0)
                 return TRUE;
-        g_set_error(error, RAVEL_ERROR, RAVEL_ERROR_USAGE, "the filter \"%s\" is wrong: %s",
-                    s->options.filter, pcap_geterr(pcap));
-        return FALSE;
+        return ravel_fail(error, RAVEL_ERROR_USAGE, "the filter \"%s\" is wrong: %s",
+                          s->options.filter, pcap_geterr(pcap));
 }
 
 static gboolean handle_setup(PcapSource *s, Handle *handle, const char *name, GError **error)
@@ -515,22 +513,18 @@ static gboolean open_interface(PcapSource *s, const char *interface, GError **er
 {
         char text[PCAP_ERRBUF_SIZE] = "";
         Handle *handle = &s->handles[s->n];
-        if (!(handle->pcap = pcap_create(interface, text))) {
-                g_set_error(error, RAVEL_ERROR, RAVEL_ERROR_INPUT, "%s: cannot capture: %s",
-                            interface, text);
-                return FALSE;
-        }
+        if (!(handle->pcap = pcap_create(interface, text)))
+                return ravel_fail(error, RAVEL_ERROR_INPUT, "%s: cannot capture: %s", interface,
+                                  text);
         s->n++;
         int result = activate(handle->pcap, &s->options);
         if (result < 0) {
                 live_error(interface, result, handle->pcap, error);
                 return FALSE;
         }
-        if (pcap_setnonblock(handle->pcap, 1, text) < 0) {
-                g_set_error(error, RAVEL_ERROR, RAVEL_ERROR_INPUT, "%s: cannot capture: %s",
-                            interface, text);
-                return FALSE;
-        }
+        if (pcap_setnonblock(handle->pcap, 1, text) < 0)
+                return ravel_fail(error, RAVEL_ERROR_INPUT, "%s: cannot capture: %s", interface,
+                                  text);
         if (!handle_choose(s, handle->pcap, interface, error))
                 return FALSE;
         handle->name = g_strdup(interface);

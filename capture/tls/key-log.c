@@ -195,9 +195,8 @@ static gboolean read_on(KeyLog *log, GError **error, const char *name)
                 } else if (n < 0 && errno == EINTR) {
                         continue;
                 } else if (n < 0 && errno != EAGAIN) {
-                        g_set_error(error, RAVEL_ERROR, RAVEL_ERROR_INPUT, "%s: %s", name,
-                                    g_strerror(errno));
-                        return FALSE;
+                        return ravel_fail(error, RAVEL_ERROR_INPUT, "%s: %s", name,
+                                          g_strerror(errno));
                 } else {
                         return TRUE;
                 }
@@ -213,13 +212,12 @@ gboolean key_log_read(KeyLog *log, int fd, const char *name, gboolean follow, GE
                 return FALSE;
         if (!follow)
                 key_log_take(log, "\n", log->n_line > 0);
-        if (log->n_broken > 0 && log->n_secrets + log->n_other == 0) {
-                g_set_error(error, RAVEL_ERROR, RAVEL_ERROR_INPUT,
-                            "%s: not a key log: no line is a label, a random and a secret, such as "
-                            "\"CLIENT_RANDOM 5a1c... 9f04...\"",
-                            name);
-                return FALSE;
-        }
+        if (log->n_broken > 0 && log->n_secrets + log->n_other == 0)
+                return ravel_fail(
+                        error, RAVEL_ERROR_INPUT,
+                        "%s: not a key log: no line is a label, a random and a secret, such as "
+                        "\"CLIENT_RANDOM 5a1c... 9f04...\"",
+                        name);
         return TRUE;
 }
 
