@@ -212,21 +212,14 @@ static void paths_clear(Paths *paths)
 /* By what makes calls the same alone. */
 static int compare_same(const Key *a, const Key *b)
 {
-        if (a->start != b->start)
-                return a->start < b->start ? -1 : 1;
-        return COMPARE(a->what, b->what);
+        return COMPARE(a->start, b->start) ?: COMPARE(a->what, b->what);
 }
 
 static int compare_keys(const void *va, const void *vb)
 {
         const Key *a = va, *b = vb;
-        int same = compare_same(a, b);
 
-        if (same)
-                return same;
-        if (a->end != b->end)
-                return a->end < b->end ? -1 : 1;
-        return COMPARE(a->call, b->call);
+        return compare_same(a, b) ?: COMPARE(a->end, b->end) ?: COMPARE(a->call, b->call);
 }
 
 static void sort_keys(Paths *paths)
@@ -360,9 +353,7 @@ static int compare_ranks(const void *a, const void *b, void *data)
         const Pattern *x = score_pattern_at(r->score, *(const guint32 *)a);
         const Pattern *y = score_pattern_at(r->score, *(const guint32 *)b);
 
-        if (x->instances[r->side] != y->instances[r->side])
-                return x->instances[r->side] > y->instances[r->side] ? -1 : 1;
-        return strcmp(x->key, y->key);
+        return COMPARE(y->instances[r->side], x->instances[r->side]) ?: strcmp(x->key, y->key);
 }
 
 static void score_rank_patterns(Score *s, Side side)
@@ -436,9 +427,7 @@ static int compare_drawn(const void *a, const void *b, void *data)
         const Pattern *x = score_pattern_at(data, *(const guint32 *)a);
         const Pattern *y = score_pattern_at(data, *(const guint32 *)b);
 
-        if (x->drawn != y->drawn)
-                return x->drawn > y->drawn ? -1 : 1;
-        return strcmp(x->key, y->key);
+        return COMPARE(y->drawn, x->drawn) ?: strcmp(x->key, y->key);
 }
 
 ScoreDrawn score_drawn(const Score *s)

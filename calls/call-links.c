@@ -433,7 +433,7 @@ static int compare_starts(const void *a, const void *b, void *data)
         const Linked *x = a, *y = b;
         gint64 from = c->at_caller[x->call].from, to = c->at_caller[y->call].from;
 
-        return from != to ? COMPARE(from, to) : COMPARE(x->call, y->call);
+        return COMPARE(from, to) ?: COMPARE(x->call, y->call);
 }
 
 /* Notes what a call means for the work of a node: see open-stays.h. */

@@ -11,9 +11,7 @@ static int compare_from(const void *a, const void *b, void *data)
         const Span *spans = data;
         guint32 i = *(const guint32 *)a, k = *(const guint32 *)b;
 
-        if (spans[i].from != spans[k].from)
-                return spans[i].from < spans[k].from ? -1 : 1;
-        return COMPARE(i, k);
+        return COMPARE(spans[i].from, spans[k].from) ?: COMPARE(i, k);
 }
 
 static void sort(guint32 *order, guint32 n, const Span *spans)

@@ -13,22 +13,18 @@ static int compare_lone(const void *a, const void *b)
 {
         const Edge *const *x = a, *const *y = b;
 
-        if ((*x)->caller != (*y)->caller)
-                return (*x)->caller < (*y)->caller ? -1 : 1;
-        if ((*x)->lone_calls != (*y)->lone_calls)
-                return (*x)->lone_calls > (*y)->lone_calls ? -1 : 1;
-        return (*x > *y) - (*x < *y);
+        return COMPARE((*x)->caller, (*y)->caller) ?:
+               COMPARE((*y)->lone_calls, (*x)->lone_calls) ?:
+               COMPARE(*x, *y);
 }
 
 static int compare_answers(const void *a, const void *b)
 {
         const Forwarded *x = a, *y = b;
 
-        if (x->answers != y->answers)
-                return x->answers > y->answers ? -1 : 1;
-        if (x->caller != y->caller)
-                return x->caller < y->caller ? -1 : 1;
-        return COMPARE(x->answering, y->answering);
+        return COMPARE(y->answers, x->answers) ?:
+               COMPARE(x->caller, y->caller) ?:
+               COMPARE(x->answering, y->answering);
 }
 
 /* The first of the edges of a caller. */

@@ -286,7 +286,7 @@ static int compare_starts(const void *a, const void *b, void *data)
         guint32 i = *(const guint32 *)a, j = *(const guint32 *)b;
         gint64 x = c->at_caller[i].from, y = c->at_caller[j].from;
 
-        return x != y ? COMPARE(x, y) : COMPARE(i, j);
+        return COMPARE(x, y) ?: COMPARE(i, j);
 }
 
 void known_calls_sort(const KnownCalls *k, guint32 *calls, guint32 n)

@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "base/compare.h"
+
 /* Chosen on HTTP/2 and HTTP/1.1 over TLS of nginx, Node and h2load. Requests came one and
  * several at a time, in one write and in two, with Nagle's algorithm and without. Also on a
  * queue with one and several requests at a time, and on brokers of 1 to 8 publishers. */
@@ -469,11 +471,10 @@ static int compare_tallies(gconstpointer a, gconstpointer b)
         const Tally *x = *(Tally *const *)a, *y = *(Tally *const *)b;
         const char *of_x = x->protocol ? x->protocol->name : "";
         const char *of_y = y->protocol ? y->protocol->name : "";
-        if (x->caller != y->caller)
-                return x->caller < y->caller ? -1 : 1;
-        if (x->callee != y->callee)
-                return x->callee < y->callee ? -1 : 1;
-        return x->inside != y->inside ? x->inside - y->inside : strcmp(of_x, of_y);
+        return COMPARE(x->caller, y->caller) ?:
+               COMPARE(x->callee, y->callee) ?:
+               COMPARE(x->inside, y->inside) ?:
+               strcmp(of_x, of_y);
 }
 
 void sign_table_weigh(SignTable *table, GArray *doubts, GArray *edges)

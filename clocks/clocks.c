@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "clocks/clocks.h"
+#include "base/compare.h"
 #include "base/hash.h"
 
 #include <math.h>
@@ -467,9 +468,7 @@ static int by_offset(const void *a, const void *b)
 {
         const Candidate *x = a, *y = b;
 
-        if (x->offset != y->offset)
-                return x->offset < y->offset ? -1 : 1;
-        return strcmp(x->name, y->name);
+        return COMPARE(x->offset, y->offset) ?: strcmp(x->name, y->name);
 }
 
 /* Of the nodes of the walk. */

@@ -38,11 +38,9 @@ static int compare_sent(const void *va, const void *vb)
 {
         const Sent *a = va, *b = vb;
 
-        if (a->sent != b->sent)
-                return a->sent < b->sent ? -1 : 1;
-        if (a->edge != b->edge)
-                return a->edge < b->edge ? -1 : 1;
-        return COMPARE(a->index, b->index);
+        return COMPARE(a->sent, b->sent) ?:
+               COMPARE(a->edge, b->edge) ?:
+               COMPARE(a->index, b->index);
 }
 
 /* T_j of Figure 6: all that a node sends, in order. */

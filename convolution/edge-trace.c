@@ -213,9 +213,7 @@ static int compare_observations(const void *va, const void *vb)
 {
         const Observation *a = va, *b = vb;
 
-        if (a->key != b->key)
-                return a->key < b->key ? -1 : 1;
-        return COMPARE(a->time, b->time);
+        return COMPARE(a->key, b->key) ?: COMPARE(a->time, b->time);
 }
 
 /* The number of observations from i on with the key of i. */
@@ -279,9 +277,7 @@ static int compare_stamps(const void *va, const void *vb)
 {
         const Stamps *a = va, *b = vb;
 
-        if (a->sent != b->sent)
-                return a->sent < b->sent ? -1 : 1;
-        return COMPARE(a->received, b->received);
+        return COMPARE(a->sent, b->sent) ?: COMPARE(a->received, b->received);
 }
 
 static int compare_arrivals(const void *va, const void *vb, void *data)
@@ -289,9 +285,7 @@ static int compare_arrivals(const void *va, const void *vb, void *data)
         const Stamps *stamps = data;
         guint32 i = *(const guint32 *)va, k = *(const guint32 *)vb;
 
-        if (stamps[i].received != stamps[k].received)
-                return stamps[i].received < stamps[k].received ? -1 : 1;
-        return COMPARE(i, k);
+        return COMPARE(stamps[i].received, stamps[k].received) ?: COMPARE(i, k);
 }
 
 /* Fills the one column of an edge whose raw edges have stamps of one end each. */
@@ -395,11 +389,7 @@ static int compare_folded(const void *va, const void *vb)
 {
         const FoldedEdge *a = va, *b = vb;
 
-        if (a->from != b->from)
-                return a->from < b->from ? -1 : 1;
-        if (a->to != b->to)
-                return a->to < b->to ? -1 : 1;
-        return COMPARE(a->raw, b->raw);
+        return COMPARE(a->from, b->from) ?: COMPARE(a->to, b->to) ?: COMPARE(a->raw, b->raw);
 }
 
 static void make_edges(EdgeTraceLoader *l, EdgeTraces *t, const NodeId *fold)

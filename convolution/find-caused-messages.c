@@ -95,11 +95,9 @@ static int compare_caused(const void *va, const void *vb)
 {
         const CausedMessages *a = va, *b = vb;
 
-        if (a->messages.n != b->messages.n)
-                return a->messages.n > b->messages.n ? -1 : 1;
-        if (a->edge != b->edge)
-                return a->edge < b->edge ? -1 : 1;
-        return COMPARE(a->delay, b->delay);
+        return COMPARE(b->messages.n, a->messages.n) ?:
+               COMPARE(a->edge, b->edge) ?:
+               COMPARE(a->delay, b->delay);
 }
 
 GArray *find_caused_messages(PathSearch *search, NodeId node, const Messages *messages)

@@ -44,9 +44,9 @@ static int compare_transits(const void *a, const void *b)
 {
         const MailTransit *x = a, *y = b;
 
-        if (x->from != y->from)
-                return COMPARE(x->from, y->from);
-        return x->to != y->to ? COMPARE(x->to, y->to) : COMPARE(x->transit, y->transit);
+        return COMPARE(x->from, y->from) ?:
+               COMPARE(x->to, y->to) ?:
+               COMPARE(x->transit, y->transit);
 }
 
 static GArray *find_host_pairs(MailTransit *transits, gsize n)

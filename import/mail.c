@@ -436,7 +436,7 @@ static int compare_hops(gconstpointer a, gconstpointer b, gpointer hops)
         guint32 i = *(const guint32 *)a, k = *(const guint32 *)b;
         const Hop *x = &((const Hop *)hops)[i], *y = &((const Hop *)hops)[k];
 
-        return x->time != y->time ? COMPARE(x->time, y->time) : COMPARE(i, k);
+        return COMPARE(x->time, y->time) ?: COMPARE(i, k);
 }
 
 /* Hops in order of time; of equal stamps in order of index, which is along the way. */

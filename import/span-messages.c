@@ -79,9 +79,7 @@ static int compare_call_siblings(const void *x, const void *y, void *data)
         const SpanCall *c = added_call(a, i), *d = added_call(a, k);
         gint64 from = span_call_start(c), to = span_call_start(d);
 
-        if (c->parent != d->parent)
-                return COMPARE(c->parent, d->parent);
-        return from != to ? COMPARE(from, to) : COMPARE(i, k);
+        return COMPARE(c->parent, d->parent) ?: COMPARE(from, to) ?: COMPARE(i, k);
 }
 
 /* By call: its number among its siblings in the order of time, from 1. */

@@ -19,9 +19,7 @@ static SpanPlace *span_place_at(const SpanTrace *t, guint32 i)
 
 static int compare_texts(const Span *x, const Span *y)
 {
-        if (x->name_length != y->name_length)
-                return COMPARE(x->name_length, y->name_length);
-        return memcmp(x->name, y->name, x->name_length);
+        return COMPARE(x->name_length, y->name_length) ?: memcmp(x->name, y->name, x->name_length);
 }
 
 /* By id, senders first, then spans with times. The result does not depend on the order of input. */
@@ -29,21 +27,15 @@ static int compare_spans(gconstpointer a, gconstpointer b)
 {
         const Span *x = a, *y = b;
 
-        if (x->id != y->id)
-                return COMPARE(x->id, y->id);
-        if (span_is_sender(x) != span_is_sender(y))
-                return span_is_sender(x) ? -1 : 1;
-        if (span_has_times(x) != span_has_times(y))
-                return span_has_times(x) ? -1 : 1;
-        if (x->start != y->start)
-                return COMPARE(x->start, y->start);
-        if (x->end != y->end)
-                return COMPARE(y->end, x->end);
-        if (x->node != y->node)
-                return COMPARE(x->node, y->node);
-        if (x->kind != y->kind)
-                return COMPARE(x->kind, y->kind);
-        return x->parent != y->parent ? COMPARE(x->parent, y->parent) : compare_texts(x, y);
+        return COMPARE(x->id, y->id) ?:
+               COMPARE(span_is_sender(y), span_is_sender(x)) ?:
+               COMPARE(span_has_times(y), span_has_times(x)) ?:
+               COMPARE(x->start, y->start) ?:
+               COMPARE(y->end, x->end) ?:
+               COMPARE(x->node, y->node) ?:
+               COMPARE(x->kind, y->kind) ?:
+               COMPARE(x->parent, y->parent) ?:
+               compare_texts(x, y);
 }
 
 /* Whether s is the server of this client: Zipkin gives both the same id. */

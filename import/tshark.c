@@ -500,9 +500,9 @@ static int compare_pair_events(const void *a, const void *b)
 {
         const Event *x = a, *y = b;
 
-        if (x->time != y->time)
-                return COMPARE(x->time, y->time);
-        return x->frame != y->frame ? COMPARE(x->frame, y->frame) : COMPARE(x->pair, y->pair);
+        return COMPARE(x->time, y->time) ?:
+               COMPARE(x->frame, y->frame) ?:
+               COMPARE(x->pair, y->pair);
 }
 
 static gboolean write_event(const Tshark *t, const Event *e, TraceWriter *writer, GError **error)

@@ -14,9 +14,7 @@ static int compare_edge_lengths(const void *a, const void *b)
 {
         const EdgeLength *x = a, *y = b;
 
-        if (x->caller != y->caller)
-                return x->caller < y->caller ? -1 : 1;
-        return COMPARE(x->callee, y->callee);
+        return COMPARE(x->caller, y->caller) ?: COMPARE(x->callee, y->callee);
 }
 
 Cut *cuts_find(CallMatcher *matcher, guint n_nodes)

@@ -69,18 +69,14 @@ static int compare_in(const void *a, const void *b)
 {
         const CallIn *x = a, *y = b;
 
-        if (x->enter != y->enter)
-                return x->enter < y->enter ? -1 : 1;
-        return COMPARE(x->call, y->call);
+        return COMPARE(x->enter, y->enter) ?: COMPARE(x->call, y->call);
 }
 
 static int compare_out(const void *a, const void *b)
 {
         const CallOut *x = a, *y = b;
 
-        if (x->start != y->start)
-                return x->start < y->start ? -1 : 1;
-        return COMPARE(x->call, y->call);
+        return COMPARE(x->start, y->start) ?: COMPARE(x->call, y->call);
 }
 
 static void put_calls_away(const NodesSearch *n, const CallsByNode *by)

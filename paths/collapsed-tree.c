@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/compare.h"
+
 /* Equal operations have equal numbers, from 1; 0: none. */
 static guint32 number_label(GHashTable *labels, const char *label)
 {
@@ -77,20 +79,14 @@ static int compare_shapes(const void *va, const void *vb)
 {
         const Child *a = va, *b = vb;
 
-        if (a->shape != b->shape)
-                return a->shape < b->shape ? -1 : 1;
-        if (a->delay != b->delay)
-                return a->delay < b->delay ? -1 : 1;
-        return a->k < b->k ? -1 : a->k > b->k;
+        return COMPARE(a->shape, b->shape) ?: COMPARE(a->delay, b->delay) ?: COMPARE(a->k, b->k);
 }
 
 static int collapsed_compare_delays(const void *va, const void *vb)
 {
         const Child *a = va, *b = vb;
 
-        if (a->earliest != b->earliest)
-                return a->earliest < b->earliest ? -1 : 1;
-        return compare_shapes(a, b);
+        return COMPARE(a->earliest, b->earliest) ?: compare_shapes(a, b);
 }
 
 typedef struct {

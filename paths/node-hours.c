@@ -92,7 +92,7 @@ static int compare_hours(const void *va, const void *vb)
 {
         const NodeHour *a = *(NodeHour *const *)va, *b = *(NodeHour *const *)vb;
 
-        return a->node != b->node ? COMPARE(a->node, b->node) : COMPARE(a->hour, b->hour);
+        return COMPARE(a->node, b->node) ?: COMPARE(a->hour, b->hour);
 }
 
 GPtrArray *node_hours_list(const NodeHours *hours)

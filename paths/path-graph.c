@@ -114,9 +114,7 @@ static int path_graph_compare_delays(const void *va, const void *vb)
 {
         const PathDelay *a = va, *b = vb;
 
-        if (a->count != b->count)
-                return a->count > b->count ? -1 : 1;
-        return COMPARE(a->delay, b->delay);
+        return COMPARE(b->count, a->count) ?: COMPARE(a->delay, b->delay);
 }
 
 const PathVertex *path_graph_vertex(const PathGraph *g, guint32 vertex)
@@ -139,11 +137,9 @@ static int compare_vertices(const void *va, const void *vb, void *data)
         const PathVertex *a = path_graph_vertex_at(o->graph, *(const guint32 *)va);
         const PathVertex *b = path_graph_vertex_at(o->graph, *(const guint32 *)vb);
 
-        if (a->parent != b->parent)
-                return a->parent < b->parent ? -1 : 1;
-        if (a->count != b->count)
-                return a->count < b->count ? -1 : 1;
-        return strcmp(node_table_written(o->nodes, b->node), node_table_written(o->nodes, a->node));
+        return COMPARE(a->parent, b->parent) ?:
+               COMPARE(a->count, b->count) ?:
+               strcmp(node_table_written(o->nodes, b->node), node_table_written(o->nodes, a->node));
 }
 
 guint32 *path_graph_order(const PathGraph *g, const NodeTable *nodes)

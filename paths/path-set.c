@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/compare.h"
 #include "base/hash.h"
 #include "paths/path-own-time.h"
 #include "paths/path-shape.h"
@@ -627,9 +628,7 @@ static int compare_ranked(const void *va, const void *vb)
 {
         const Ranked *a = va, *b = vb;
 
-        if (a->key != b->key)
-                return a->key > b->key ? -1 : 1;
-        return strcmp(a->signature, b->signature);
+        return COMPARE(b->key, a->key) ?: strcmp(a->signature, b->signature);
 }
 
 /* The sum of the latencies of all instances, or of their completion times. */

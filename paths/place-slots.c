@@ -211,10 +211,9 @@ static int compare_kids(const void *va, const void *vb)
 {
         const Kid *a = va, *b = vb;
 
-        if (a->count != b->count)
-                return a->count > b->count ? -1 : 1;
-        int order = strcmp(a->name, b->name);
-        return order ? order : COMPARE(a->goes_on, b->goes_on);
+        return COMPARE(b->count, a->count) ?:
+               strcmp(a->name, b->name) ?:
+               COMPARE(a->goes_on, b->goes_on);
 }
 
 /* Most frequent first. */

@@ -224,9 +224,8 @@ typedef struct {
 static int compare_edges(const void *a, const void *b)
 {
         const EdgeRow *x = a, *y = b;
-        int order = strcmp(x->caller, y->caller);
 
-        return order ? order : strcmp(x->callee, y->callee);
+        return strcmp(x->caller, y->caller) ?: strcmp(x->callee, y->callee);
 }
 
 /* A delay of an edge; nothing where it has no calls. */

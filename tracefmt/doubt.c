@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "base/compare.h"
+
 #define N "%" G_GUINT64_FORMAT
 
 static const struct {
@@ -162,19 +164,13 @@ static int compare_doubts(gconstpointer a, gconstpointer b, gpointer nodes)
 {
         const Doubt *x = a, *y = b;
         DoubtClass of_x = doubt_class(x->reason), of_y = doubt_class(y->reason);
-        int order;
 
-        if (of_x != of_y)
-                return of_x < of_y ? -1 : 1;
-        if (x->count != y->count)
-                return x->count > y->count ? -1 : 1;
-        order = strcmp(caller_written(x, nodes), caller_written(y, nodes));
-        if (!order)
-                order = strcmp(node_table_written(nodes, x->callee),
-                               node_table_written(nodes, y->callee));
-        if (!order)
-                order = (int)x->reason - (int)y->reason;
-        return order ? order : strcmp(x->kind, y->kind);
+        return COMPARE(of_x, of_y) ?:
+               COMPARE(y->count, x->count) ?:
+               strcmp(caller_written(x, nodes), caller_written(y, nodes)) ?:
+               strcmp(node_table_written(nodes, x->callee), node_table_written(nodes, y->callee)) ?:
+               COMPARE(x->reason, y->reason) ?:
+               strcmp(x->kind, y->kind);
 }
 
 void doubts_sort(GArray *doubts, const NodeTable *nodes)
@@ -186,11 +182,9 @@ static int compare_callees(gconstpointer a, gconstpointer b)
 {
         const Doubt *x = a, *y = b;
 
-        if (x->callee != y->callee)
-                return x->callee < y->callee ? -1 : 1;
-        if (x->reason != y->reason)
-                return x->reason < y->reason ? -1 : 1;
-        return strcmp(x->kind, y->kind);
+        return COMPARE(x->callee, y->callee) ?:
+               COMPARE(x->reason, y->reason) ?:
+               strcmp(x->kind, y->kind);
 }
 
 void doubts_fold(GArray *doubts)

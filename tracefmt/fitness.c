@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "base/compare.h"
+
 #define N "%" G_GUINT64_FORMAT
 
 /* One-way messages are no fault. A write to three servers that agree by raft is one call and six
@@ -113,9 +115,7 @@ static int compare_edges(gconstpointer a, gconstpointer b)
 {
         const EdgeCalls *x = a, *y = b;
 
-        if (x->caller != y->caller)
-                return x->caller < y->caller ? -1 : 1;
-        return x->callee < y->callee ? -1 : x->callee > y->callee;
+        return COMPARE(x->caller, y->caller) ?: COMPARE(x->callee, y->callee);
 }
 
 void edge_calls_merge(GArray *edges)

@@ -115,9 +115,7 @@ static int by_traces(gconstpointer a, gconstpointer b)
 {
         const Both *x = a, *y = b;
 
-        if (x->seen->trace != y->seen->trace)
-                return x->seen->trace < y->seen->trace ? -1 : 1;
-        return COMPARE(x->other->trace, y->other->trace);
+        return COMPARE(x->seen->trace, y->seen->trace) ?: COMPARE(x->other->trace, y->other->trace);
 }
 
 /* All of the sample, of Both, those of the same traces together. */
@@ -205,9 +203,7 @@ static int by_names(gconstpointer a, gconstpointer b)
 {
         const NamesApart *x = a, *y = b;
 
-        if (x->node != y->node)
-                return x->node < y->node ? -1 : 1;
-        return COMPARE(x->other_node, y->other_node);
+        return COMPARE(x->node, y->node) ?: COMPARE(x->other_node, y->other_node);
 }
 
 static void add_names(const Overlap *o, GArray *names, const Both *b, NodeId node, NodeId other)

@@ -719,9 +719,7 @@ static int compare_doubtful(const void *va, const void *vb)
 {
         const Doubtful *a = va, *b = vb;
 
-        if (a->right != b->right)
-                return a->right < b->right ? -1 : 1;
-        return COMPARE(a->node, b->node);
+        return COMPARE(a->right, b->right) ?: COMPARE(a->node, b->node);
 }
 
 /* The nodes that make calls whose parents had to be guessed, least certain first; of Doubtful. */

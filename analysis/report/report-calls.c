@@ -107,7 +107,7 @@ static int report_calls_compare_times(gconstpointer va, gconstpointer vb, gpoint
         guint32 a = *(const guint32 *)va, b = *(const guint32 *)vb;
         gint64 x = path_at(paths, a)->path.completion, y = path_at(paths, b)->path.completion;
 
-        return x != y ? COMPARE(y, x) : COMPARE(a, b);
+        return COMPARE(y, x) ?: COMPARE(a, b);
 }
 
 /* Numbers of paths, of guint32, the slowest first. */

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "analysis/report/report-calls.h"
+#include "base/compare.h"
 #include "base/hash.h"
 #include "store/stored-patterns.h"
 #include "store/stored-set.h"
@@ -139,9 +140,7 @@ static int report_compare_patterns(gconstpointer va, gconstpointer vb, gpointer 
                             *b = &patterns[*(const guint32 *)vb];
         gint64 total_a = report_total_of(a), total_b = report_total_of(b);
 
-        if (total_a != total_b)
-                return total_a > total_b ? -1 : 1;
-        return strcmp(a->signature, b->signature);
+        return COMPARE(total_b, total_a) ?: strcmp(a->signature, b->signature);
 }
 
 static gboolean report_sum_patterns(Loading *l, GError **error)
@@ -379,9 +378,7 @@ static int compare_latencies(const void *va, const void *vb)
 {
         const PathOfPattern *a = va, *b = vb;
 
-        if (a->path.latency != b->path.latency)
-                return a->path.latency < b->path.latency ? -1 : 1;
-        return a->number < b->number ? -1 : a->number > b->number;
+        return COMPARE(a->path.latency, b->path.latency) ?: COMPARE(a->number, b->number);
 }
 
 static guint32 bucket_of(const Report *r, gint64 start)
@@ -395,9 +392,7 @@ static int compare_in_buckets(const void *va, const void *vb)
 {
         const PathOfPattern *a = va, *b = vb;
 
-        if (a->bucket != b->bucket)
-                return a->bucket < b->bucket ? -1 : 1;
-        return compare_latencies(a, b);
+        return COMPARE(a->bucket, b->bucket) ?: compare_latencies(a, b);
 }
 
 static void fill_buckets(const Report *r, GArray *paths, GArray *buckets)
@@ -481,9 +476,7 @@ static int compare_completions(const void *va, const void *vb)
 {
         const PathOfPattern *a = va, *b = vb;
 
-        if (a->path.completion != b->path.completion)
-                return a->path.completion < b->path.completion ? -1 : 1;
-        return a->number < b->number ? -1 : a->number > b->number;
+        return COMPARE(a->path.completion, b->path.completion) ?: COMPARE(a->number, b->number);
 }
 
 /* Says of each path in which part of its pattern it is. */

@@ -4,6 +4,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/compare.h"
+
 enum { MOST_ROUNDS = 200 };
 
 /* A slot connects the stores in which it has this share of the calls of its node. */
@@ -51,19 +53,12 @@ void own_times_free(OwnTimes *own)
         g_free(own);
 }
 
-static int own_times_compare_nodes(const void *va, const void *vb)
-{
-        NodeId a = *(const NodeId *)va, b = *(const NodeId *)vb;
-
-        return a < b ? -1 : a > b;
-}
-
 OwnSlot *own_times_slot(OwnTimes *own, NodeId node, const char *label, GArray *callees)
 {
         g_autoptr(GString) key = g_string_new(NULL);
         OwnSlot *slot;
 
-        g_array_sort(callees, own_times_compare_nodes);
+        g_array_sort(callees, compare_uint32s);
         g_string_append_printf(key, "%u", node);
         for (guint i = 0; i < callees->len; i++)
                 g_string_append_printf(key, ",%u", g_array_index(callees, NodeId, i));
@@ -103,7 +98,7 @@ static int own_times_compare_cells(const void *va, const void *vb)
 {
         const Cell *a = va, *b = vb;
 
-        return a->point < b->point ? -1 : a->point > b->point;
+        return COMPARE(a->point, b->point);
 }
 
 void own_times_move(OwnTimes *own, const guint *point_of)
@@ -133,9 +128,7 @@ static int own_times_compare_own(const void *va, const void *vb)
 {
         const NodeOwn *a = va, *b = vb;
 
-        if (a->own != b->own)
-                return a->own > b->own ? -1 : 1;
-        return a->node < b->node ? -1 : a->node > b->node;
+        return COMPARE(b->own, a->own) ?: COMPARE(a->node, b->node);
 }
 
 GArray *own_times_nodes(const OwnTimes *own)

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/binomial.h"
+#include "base/compare.h"
 
 enum {
         N_KINDS = 3,        /* that a p is the least of */
@@ -76,13 +77,6 @@ static double least_variance(double variance)
         return MAX(variance, LEAST_DEVIATION * LEAST_DEVIATION);
 }
 
-static int series_compare_doubles(const void *va, const void *vb)
-{
-        double a = *(const double *)va, b = *(const double *)vb;
-
-        return a < b ? -1 : a > b;
-}
-
 /* The difference between stores beyond their calls: the median difference between a value and the
  * one before in its group. Steps, creeps and odd values hardly change it. */
 static double variance_between(const Sample *s)
@@ -104,7 +98,7 @@ static double variance_between(const Sample *s)
         }
         if (n == 0)
                 return 0;
-        qsort(squares, n, sizeof *squares, series_compare_doubles);
+        qsort(squares, n, sizeof *squares, compare_doubles);
         return MAX(0, (squares[n / 2] / CHI_SQUARE_MEDIAN - explained / n) / 2);
 }
 
@@ -577,7 +571,7 @@ static int compare_changes(const void *va, const void *vb)
         const SeriesChange *a = va, *b = vb;
         guint at_a = a->at, at_b = b->at;
 
-        return at_a != at_b ? (at_a < at_b ? -1 : 1) : (a->kind > b->kind) - (a->kind < b->kind);
+        return COMPARE(at_a, at_b) ?: COMPARE(a->kind, b->kind);
 }
 
 /* A step is from the level right before to the one right after it, where there are several. */

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/compare.h"
 #include "base/error.h"
 #include "base/printable.h"
 #include "store/stored-patterns.h"
@@ -396,9 +397,7 @@ static int compare_stores(const void *va, const void *vb, gpointer data)
         const TrendStore *a = &g_array_index(stores, TrendStore, *(const guint *)va);
         const TrendStore *b = &g_array_index(stores, TrendStore, *(const guint *)vb);
 
-        if (a->first != b->first)
-                return a->first < b->first ? -1 : 1;
-        return *(const guint *)va < *(const guint *)vb ? -1 : 1;
+        return COMPARE(a->first, b->first) ?: compare_uint32s(va, vb);
 }
 
 double trend_middle(gint64 first, gint64 last)
@@ -462,7 +461,7 @@ static int trend_stores_compare_cells(const void *va, const void *vb)
 {
         const MergedCell *a = va, *b = vb;
 
-        return a->point < b->point ? -1 : a->point > b->point;
+        return COMPARE(a->point, b->point);
 }
 
 /* From stores to points. */

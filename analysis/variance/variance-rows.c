@@ -232,9 +232,7 @@ static int compare_rows(const void *va, const void *vb)
 {
         const Found *a = va, *b = vb;
 
-        if (a->row.all != b->row.all)
-                return a->row.all > b->row.all ? -1 : 1;
-        return COMPARE(a->factor, b->factor);
+        return COMPARE(b->row.all, a->row.all) ?: COMPARE(a->factor, b->factor);
 }
 
 /* Whether the factor has a row: own times and the network always have one. */
@@ -250,9 +248,7 @@ static int compare_pairs(const void *va, const void *vb)
 {
         const VariancePair *a = va, *b = vb;
 
-        if (a->share != b->share)
-                return a->share > b->share ? -1 : 1;
-        return a->a != b->a ? COMPARE(a->a, b->a) : COMPARE(a->b, b->b);
+        return COMPARE(b->share, a->share) ?: COMPARE(a->a, b->a) ?: COMPARE(a->b, b->b);
 }
 
 static void variance_rows_find_pair(const VarianceSums *s, const GArray *found, guint i, guint k,

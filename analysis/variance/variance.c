@@ -665,12 +665,10 @@ static int variance_compare_entries(const void *va, const void *vb)
 {
         const Entry *a = *(Entry *const *)va, *b = *(Entry *const *)vb;
 
-        if (a->total != b->total)
-                return a->total > b->total ? -1 : 1;
-        if (a->result->client != b->result->client)
-                return COMPARE(a->result->client, b->result->client);
-        return a->result->root != b->result->root ? COMPARE(a->result->root, b->result->root)
-                                                  : g_strcmp0(a->result->label, b->result->label);
+        return COMPARE(b->total, a->total) ?:
+               COMPARE(a->result->client, b->result->client) ?:
+               COMPARE(a->result->root, b->result->root) ?:
+               g_strcmp0(a->result->label, b->result->label);
 }
 
 static void measure_entry(const Reading *r, Entry *e)

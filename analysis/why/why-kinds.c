@@ -135,7 +135,7 @@ static int compare_differences(gconstpointer va, gconstpointer vb)
 {
         const WhyDifference *a = va, *b = vb;
 
-        return a->share != b->share ? COMPARE(b->share, a->share) : strcmp(a->where, b->where);
+        return COMPARE(b->share, a->share) ?: strcmp(a->where, b->where);
 }
 
 static void add_starts(const Why *w, const Kind *k, const guint8 *part, WhyKind *kind, GArray *slow,

@@ -504,7 +504,7 @@ static int compare_places(gconstpointer va, gconstpointer vb)
 {
         const WhyPlace *a = va, *b = vb;
 
-        return a->excess != b->excess ? COMPARE(b->excess, a->excess) : strcmp(a->where, b->where);
+        return COMPARE(b->excess, a->excess) ?: strcmp(a->where, b->where);
 }
 
 /* Of the places of its calls. */
@@ -569,7 +569,7 @@ int why_compare_keyed(gconstpointer va, gconstpointer vb)
 {
         const Keyed *a = va, *b = vb;
 
-        return a->key != b->key ? COMPARE(b->key, a->key) : COMPARE(a->request, b->request);
+        return COMPARE(b->key, a->key) ?: COMPARE(a->request, b->request);
 }
 
 /* The first n, as ids; keyed is freed. */

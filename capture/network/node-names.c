@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/compare.h"
 #include "base/error.h"
 #include "capture/network/pair-table.h"
 #include "tracefmt/trace-reader.h"
@@ -317,16 +318,12 @@ void node_names_add_translation(NodeNames *names, const Endpoint seen[2], const 
 static gint rule_compare(gconstpointer a, gconstpointer b)
 {
         const Rule *x = a, *y = b;
-        if (x->bits != y->bits)
-                return x->bits > y->bits ? -1 : 1;
-        gint addresses = address_compare(x->address, y->address);
-        if (addresses)
-                return addresses;
-        if (x->port != y->port)
-                return x->port > y->port ? -1 : 1; /* a port before any port */
-        if (x->from != y->from)
-                return x->from < y->from ? -1 : 1;
-        return x->order < y->order ? -1 : x->order > y->order;
+
+        return COMPARE(y->bits, x->bits) ?:
+               address_compare(x->address, y->address) ?:
+               COMPARE(y->port, x->port) ?: /* a port before any port */
+               COMPARE(x->from, y->from) ?:
+               COMPARE(x->order, y->order);
 }
 
 /* Of the rules for single addresses, the first for address and port, or the one before

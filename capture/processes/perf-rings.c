@@ -11,6 +11,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/compare.h"
+
 enum {
         RING_SIZE = 1 << 20,  /* bytes a processor: some 9,000 records, */
         LEAST_RING = 1 << 15, /* or this, where the kernel has a bound */
@@ -218,7 +220,7 @@ static gint64 clock_time(clockid_t clock)
 static gint perf_rings_by_time(gconstpointer a, gconstpointer b)
 {
         const ProcessEvent *x = a, *y = b;
-        return x->time < y->time ? -1 : x->time > y->time;
+        return COMPARE(x->time, y->time);
 }
 
 /* What causes an event on another processor is in its ring before. So of events until now all

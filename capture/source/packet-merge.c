@@ -4,6 +4,7 @@
 #include <signal.h>
 #include <stdlib.h>
 
+#include "base/compare.h"
 #include "base/error.h"
 
 typedef struct {
@@ -118,9 +119,7 @@ static PacketMerge *packet_merge_alloc(guint n, const PcapOptions *options)
 static int packet_merge_compare_inputs(const void *a, const void *b)
 {
         const Input *x = *(Input *const *)a, *y = *(Input *const *)b;
-        if (x->time != y->time)
-                return x->time < y->time ? -1 : 1;
-        return x < y ? -1 : x > y;
+        return COMPARE(x->time, y->time) ?: COMPARE(x, y);
 }
 
 PacketMerge *packet_merge_new(const char *const *paths, guint n, const PcapOptions *options,

@@ -23,11 +23,9 @@ static int compare_returns(gconstpointer va, gconstpointer vb)
 {
         const Return *a = va, *b = vb;
 
-        if (a->message != b->message)
-                return a->message < b->message ? -1 : 1;
-        if (a->time != b->time)
-                return a->time < b->time ? -1 : 1;
-        return COMPARE(a->later, b->later);
+        return COMPARE(a->message, b->message) ?:
+               COMPARE(a->time, b->time) ?:
+               COMPARE(a->later, b->later);
 }
 
 /* The message into the node that led to this one into it, over messages that the node sent; or
