@@ -57,11 +57,10 @@ static gboolean take_done_calls(KnownCalls *k, GError **error)
                 guint64 place = done->number - k->dropped;
 
                 if (G_UNLIKELY(place >= NO_PARENT))
-                        return ravel_fail(
-                                error, RAVEL_ERROR_INPUT,
-                                "more than %u calls, expected fewer: narrow the trace with "
-                                "--from and --to, or take it in parts with --window",
-                                NO_PARENT - 1);
+                        return ravel_fail(error, RAVEL_ERROR_INPUT,
+                                          "more than %u calls, expected fewer: narrow the trace "
+                                          "with --from and --to, or take it in parts with --window",
+                                          NO_PARENT - 1);
                 call_pairs_put(&k->pairs, place, &done->pair, done->edge);
                 known_calls_pass(k, (guint32)place);
                 if (k->ids) {

@@ -137,12 +137,11 @@ gboolean edge_trace_loader_add(EdgeTraceLoader *l, const Message *m, GError **er
 
         if (G_UNLIKELY(o->n == o->room)) {
                 if (o->n >= NO_EDGE / 2)
-                        return ravel_fail(
-                                error, RAVEL_ERROR_INPUT,
-                                "more than %u messages from %s to %s, expected fewer: narrow "
-                                "the trace with --from and --to",
-                                o->n, node_table_written(l->nodes, m->sender),
-                                node_table_written(l->nodes, m->receiver));
+                        return ravel_fail(error, RAVEL_ERROR_INPUT,
+                                          "more than %u messages from %s to %s, expected fewer: "
+                                          "narrow the trace with --from and --to",
+                                          o->n, node_table_written(l->nodes, m->sender),
+                                          node_table_written(l->nodes, m->receiver));
                 o->room = MAX(16, 2 * o->room);
                 o->at = g_renew(Observation, o->at, o->room);
         }

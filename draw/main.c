@@ -72,8 +72,7 @@ static gboolean serve(Draw *draw)
         if (frame.magic != DRAW_MAGIC || frame.what >= N_DRAW_KINDS || frame.n > G_MAXINT32) {
                 fprintf(stderr,
                         "ravel-draw: found an invalid request (%08x, %u), expected one from ravel "
-                        "of "
-                        "this version\n",
+                        "of this version\n",
                         frame.magic, frame.what);
                 return FALSE;
         }

@@ -459,9 +459,8 @@ static gboolean read_header(Tshark *t, char **cells, GError **error)
         for (guint i = 0; i < t->columns->len; i++)
                 if (strcmp(t->columns->pdata[i], "frame.number") == 0)
                         return TRUE;
-        return fail_at_line(
-                error, "what tshark -T ek writes, or -T fields -E header=y with -e frame.number, "
-                       "in columns with tabs between them");
+        return fail_at_line(error, "what tshark -T ek writes, or -T fields -E header=y with -e "
+                                   "frame.number, in columns with tabs between them");
 }
 
 static gboolean tshark_add(gpointer import, const guint8 *line, gsize n, GError **error)

@@ -797,11 +797,10 @@ static gboolean check_workers(const Generator *g, GError **error)
 
                 if (waiting == 0)
                         continue;
-                return ravel_fail(
-                        error, RAVEL_ERROR_INPUT,
-                        "%s: %u calls of %s wait for ever, since its workers wait for them: "
-                        "expected more servers= in [node %s], or holds=work",
-                        g->scenario->text->file, waiting, law->name, law->name);
+                return ravel_fail(error, RAVEL_ERROR_INPUT,
+                                  "%s: %u calls of %s wait for ever, since its workers wait for "
+                                  "them: expected more servers= in [node %s], or holds=work",
+                                  g->scenario->text->file, waiting, law->name, law->name);
         }
         return TRUE;
 }
@@ -815,8 +814,8 @@ int generator_next(Generator *g, Message *message, GError **error)
                 g->now = e.time;
                 if (e.time >= TIME_LIMIT) {
                         g_set_error(error, RAVEL_ERROR, RAVEL_ERROR_INPUT,
-                                    "%s: times run past the year 2116: expected shorter delays, "
-                                    "or a smaller duration=, messages= or count=",
+                                    "%s: times run past the year 2116: expected shorter delays, or "
+                                    "a smaller duration=, messages= or count=",
                                     g->scenario->text->file);
                         return -1;
                 }

@@ -91,8 +91,8 @@ static gboolean read_start(TextCursor value, gint64 *start, GError **error)
 
         return (trace_parse_time(text, start, NULL) && *start >= 0 && *start <= LATEST_START) ||
                text_cursor_fail(&value, 0, value.n, error,
-                                "seconds since the epoch, or UTC as 2026-11-21T10:00:00Z, "
-                                "from 1970 to 2096");
+                                "seconds since the epoch, or UTC as 2026-11-21T10:00:00Z, from "
+                                "1970 to 2096");
 }
 
 static gboolean read_stamps(TextCursor value, Stamps *stamps, GError **error)
@@ -357,9 +357,9 @@ static gboolean read_group(Scenario *s, const KeyFileGroup *group, Reading readi
         if (node)
                 return reading != READ_NODES || read_node_group(s, group, node, nodes, error);
         return reading != READ_TRACELETS ||
-               text_cursor_fail(&group->text, 0, group->text.n, error,
-                                "one of the groups [maketrace], [tracelet NAME], [node NAME] and "
-                                "[sniffer]");
+               text_cursor_fail(
+                       &group->text, 0, group->text.n, error,
+                       "one of the groups [maketrace], [tracelet NAME], [node NAME] and [sniffer]");
 }
 
 static gboolean read_groups(Scenario *s, NodeTable *nodes, GError **error)
@@ -384,11 +384,10 @@ static gboolean check_mix(Scenario *s, GError **error)
         for (guint i = 0; i < s->tracelets->len; i++)
                 mixed |= ((Tracelet *)s->tracelets->pdata[i])->weight > 0;
         if (s->parallel && !mixed)
-                return ravel_fail(
-                        error, RAVEL_ERROR_INPUT,
-                        "%s: found parallel= in [maketrace] and no tracelet with a weight=, "
-                        "expected parallel= in the groups of the tracelets",
-                        s->text->file);
+                return ravel_fail(error, RAVEL_ERROR_INPUT,
+                                  "%s: found parallel= in [maketrace] and no tracelet with a "
+                                  "weight=, expected parallel= in the groups of the tracelets",
+                                  s->text->file);
         s->parallel = mixed ? MAX(s->parallel, 1) : 0;
         return TRUE;
 }
@@ -407,10 +406,10 @@ Scenario *scenario_parse(const guint8 *data, gsize n, const char *file, NodeTabl
         if (!read_groups(s, nodes, error) || !check_mix(s, error))
                 return NULL;
         if (s->tracelets->len == 0) {
-                g_set_error(error, RAVEL_ERROR, RAVEL_ERROR_INPUT,
-                            "%s: found no tracelet, expected a group such as [tracelet a] with a "
-                            "path=",
-                            file);
+                g_set_error(
+                        error, RAVEL_ERROR, RAVEL_ERROR_INPUT,
+                        "%s: found no tracelet, expected a group such as [tracelet a] with a path=",
+                        file);
                 return NULL;
         }
         return g_steal_pointer(&s);

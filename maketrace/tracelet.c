@@ -101,10 +101,9 @@ static gboolean parse_callee(Parser *p, Step *step, GError **error)
                         return text_cursor_fail_here(p->c, error, "\",\" or \"]\"");
                 if (!commas && text_cursor_accept(p->c, ",")) {
                         p->c->at--;
-                        return text_cursor_fail_here(
-                                p->c, error,
-                                "a name or \"]\": commas between all nodes (in turn) or "
-                                "between none (at random)");
+                        return text_cursor_fail_here(p->c, error,
+                                                     "a name or \"]\": commas between all nodes "
+                                                     "(in turn) or between none (at random)");
                 }
         }
         if (commas)

@@ -24,11 +24,10 @@ gboolean store_set_error(sqlite3 *db, const char *path, GError **error)
                         "%s: cannot read the store: more than %d MB of memory would be needed",
                         path, STORE_HEAP_LIMIT >> 20);
         case SQLITE_INTERRUPT:
-                return ravel_fail(
-                        error, RAVEL_ERROR_INPUT,
-                        "%s: the store is corrupt: to read it takes more work than what is in "
-                        "a file of its size",
-                        path);
+                return ravel_fail(error, RAVEL_ERROR_INPUT,
+                                  "%s: the store is corrupt: to read it takes more work than what "
+                                  "is in a file of its size",
+                                  path);
         default:
                 return ravel_fail(error, RAVEL_ERROR_INPUT, "%s: cannot read the store: %s", path,
                                   message);

@@ -230,9 +230,9 @@ static gboolean capture_check_options(CaptureCommand *command, GError **error)
                 return capture_usage(error,
                                      "files (-r) and interfaces (-i) cannot be captured at once");
         if (!files && !command->interfaces)
-                return capture_usage(error,
-                                     "nothing to capture: name a file with -r FILE or an interface "
-                                     "with -i IF");
+                return capture_usage(
+                        error,
+                        "nothing to capture: name a file with -r FILE or an interface with -i IF");
         if (command->labels && command->no_labels)
                 return capture_usage(error, "--labels and --no-labels: expected one of them");
         if ((command->ids_key || command->ids_ignore) && !command->ids)
@@ -271,9 +271,8 @@ static gboolean capture_check_options(CaptureCommand *command, GError **error)
         if (command->user && !command->interfaces)
                 return capture_usage(error, "-Z is for live captures (-i)");
         if (command->processes && !command->interfaces)
-                return capture_usage(error,
-                                     "--processes is for live captures (-i); lines that one wrote "
-                                     "with --processes-to are for --nodes");
+                return capture_usage(error, "--processes is for live captures (-i); lines that one "
+                                            "wrote with --processes-to are for --nodes");
         if (command->processes_to && !command->processes)
                 return capture_usage(error, "--processes-to needs --processes");
         if (command->duration && !command->interfaces)

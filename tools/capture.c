@@ -168,11 +168,10 @@ static gboolean check_folder(const CaptureCommand *command, const Rights *rights
         g_autofree char *folder = g_path_get_dirname(command->write);
         if (strchr(folder, '%') || faccessat(AT_FDCWD, folder, W_OK | X_OK, AT_EACCESS) == 0)
                 return TRUE;
-        return capture_usage(
-                error,
-                "%s may not write in the folder of the traces: change its owner, or keep "
-                "root's rights with -Z root",
-                rights->other ? rights->name : "you");
+        return capture_usage(error,
+                             "%s may not write in the folder of the traces: change its owner, or "
+                             "keep root's rights with -Z root",
+                             rights->other ? rights->name : "you");
 }
 
 /* With interfaces open: opens the output, and gives up root's rights before a packet is looked

@@ -289,7 +289,7 @@ static void report_traces(const EdgeTraces *traces, const TraceReader *reader)
                 tool_report_empty(reader);
         if (traces->unmatched)
                 tool_warn("%" G_GUINT64_FORMAT " stamps are left out: the messages have no ids, "
-                          "and the two ends saw different numbers of them",
+                                               "and the two ends saw different numbers of them",
                           traces->unmatched);
         if (traces->folded)
                 tool_warn("%u clients are shown as one node, \"client\" (--no-fold keeps them)",
@@ -391,7 +391,7 @@ static void report_ends(const Convolution *run)
                           run->ends[PATH_END_DEPTH], o->max_depth);
         if (run->left_out)
                 tool_warn("%" G_GUINT64_FORMAT " messages are not followed: an edge of a root has "
-                          "%u vertices already (raise --min-messages)",
+                                               "%u vertices already (raise --min-messages)",
                           run->left_out, o->max_vertices);
 }
 
@@ -468,19 +468,18 @@ static gboolean find_edges(const EdgeTraces *traces, const EdgeTrace **cause,
         g_auto(GStrv) names = g_strsplit(options.correlation, ",", -1);
 
         if (g_strv_length(names) != 2)
-                return input_error(error,
-                                   "--correlation: found \"%s\", expected two edges such as "
-                                   "a>b,b>c",
-                                   options.correlation);
+                return input_error(
+                        error, "--correlation: found \"%s\", expected two edges such as a>b,b>c",
+                        options.correlation);
         if (!(*cause = find_named_edge(traces, names[0], error)) ||
             !(*effect = find_named_edge(traces, names[1], error)))
                 return FALSE;
         if ((*cause)->to == (*effect)->from)
                 return TRUE;
-        return input_error(error,
-                           "--correlation %s: the second edge has to leave the node that the "
-                           "first one enters",
-                           options.correlation);
+        return input_error(
+                error,
+                "--correlation %s: the second edge has to leave the node that the first one enters",
+                options.correlation);
 }
 
 static gboolean write_correlation(const Convolution *run, const PathSet *set,

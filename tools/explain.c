@@ -294,19 +294,17 @@ static void append_legend(GString *out, guint columns, gboolean joint, gboolean 
                 ids ? "ids: how many of the call's identifiers the candidate has. " : "",
                 joint ? "score: its share of the call when all calls of the node are decided "
                         "together; the largest has it."
-                      : "score: how usual this delay is, as a share of all candidates'. penalty: "
-                        "a factor, for the calls that the candidate was given before.",
+                      : "score: how usual this delay is, as a share of all candidates'. penalty: a "
+                        "factor, for the calls that the candidate was given before.",
                 !probable ? NULL
                 : joint   ? " prob: how probable it is as the parent."
                           : " prob: the share of score times penalty.",
                 NULL);
 
-        text_append_wrapped(
-                out,
-                "*: the parent. after: from when the candidate reached its node to this call. "
-                "left: from this "
-                "call's return to the candidate's reply.",
-                " ", 0, columns);
+        text_append_wrapped(out,
+                            "*: the parent. after: from when the candidate reached its node to "
+                            "this call. left: from this call's return to the candidate's reply.",
+                            " ", 0, columns);
         text_append_wrapped(out, scores, " ", 0, columns);
 }
 
@@ -321,14 +319,13 @@ static void append_evidence_legend(GString *out, guint columns, const Told *told
         if (text->len == 0)
                 return;
         if (told->out)
-                g_string_append(text,
-                                " out: the candidate was left out at once, as it was not open "
-                                "for all calls that the connection was leased for.");
+                g_string_append(text, " out: the candidate was left out at once, as it was not "
+                                      "open for all calls that the connection was leased for.");
         g_string_prepend(
-                text, "The columns before candidate weigh evidence, in nats: at x the candidate is "
-                      "e^x times as likely as the parent, at -2.3 a tenth as likely. For "
-                      "that the two exchange more of their calls where this is likelier; "
-                      "all others keep theirs.");
+                text,
+                "The columns before candidate weigh evidence, in nats: at x the candidate is e^x "
+                "times as likely as the parent, at -2.3 a tenth as likely. For that the two "
+                "exchange more of their calls where this is likelier; all others keep theirs.");
         text_append_wrapped(out, text->str, " ", 0, columns);
 }
 

@@ -39,11 +39,10 @@ gboolean nesting_model_load(const char *path, NestingOptions *options, char **id
         *id = models_id(data, n);
         if (models_fit(options->model, options))
                 return TRUE;
-        return ravel_fail(
-                error, RAVEL_ERROR_USAGE,
-                "%s: learned with another --skew-window, --max-call or --no-fold: expected the "
-                "same",
-                path);
+        return ravel_fail(error, RAVEL_ERROR_USAGE,
+                          "%s: learned with another --skew-window, --max-call or --no-fold: "
+                          "expected the same",
+                          path);
 }
 
 gboolean nesting_model_save(const char *path, Models *models, const char *trace, GError **error)

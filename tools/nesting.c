@@ -202,11 +202,10 @@ static gboolean report_truth(const KnownCalls *calls, const TruthCounts *truth,
         const guint64 n_calls = counts->pairs;
 
         if (!paths->calls && (counts->pairs || counts->lone_calls))
-                return ravel_fail(
-                        error, RAVEL_ERROR_INPUT,
-                        "%s: no call has the attribute path=, expected the true position of "
-                        "each, such as path=17.1.2",
-                        trace_reader_name(reader));
+                return ravel_fail(error, RAVEL_ERROR_INPUT,
+                                  "%s: no call has the attribute path=, expected the true position "
+                                  "of each, such as path=17.1.2",
+                                  trace_reader_name(reader));
         if (paths->returns_without)
                 tool_warn("%" G_GUINT64_FORMAT " of %" G_GUINT64_FORMAT
                           " returns have no path=, expected that of their call",

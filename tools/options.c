@@ -182,8 +182,7 @@ gboolean tool_duration(const char *text, gint64 *ns, GError **error)
         }
         return ravel_fail(
                 error, RAVEL_ERROR_USAGE,
-                "\"%s\" is not a duration: expected a number with a unit, such as 10ms, 2s or "
-                "5us",
+                "\"%s\" is not a duration: expected a number with a unit, such as 10ms, 2s or 5us",
                 text);
 }
 

@@ -87,11 +87,10 @@ static gboolean check_store(GError **error)
         if (kind == FILE_STORE || g_str_has_suffix(options.store, ".sqlite") ||
             g_str_has_suffix(options.store, ".db"))
                 return TRUE;
-        return ravel_fail(
-                error, RAVEL_ERROR_USAGE,
-                "-o %s: that is the database of all that is found, expected a name that ends "
-                "in .sqlite or .db; -w FILE is for the text",
-                options.store);
+        return ravel_fail(error, RAVEL_ERROR_USAGE,
+                          "-o %s: that is the database of all that is found, expected a name that "
+                          "ends in .sqlite or .db; -w FILE is for the text",
+                          options.store);
 }
 
 gboolean result_check_options(GError **error)

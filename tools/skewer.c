@@ -265,11 +265,10 @@ enum { MAX_FACTS = 10000 };
 static gboolean undo_facts(char *const *facts, guint n, Input *input, GArray *skews, GError **error)
 {
         if (n >= MAX_FACTS)
-                return ravel_fail(
-                        error, RAVEL_ERROR_INPUT,
-                        "%s: over %d facts before the first message, expected fewer: some "
-                        "may be of skews that are not seen",
-                        input->name, MAX_FACTS);
+                return ravel_fail(error, RAVEL_ERROR_INPUT,
+                                  "%s: over %d facts before the first message, expected fewer: "
+                                  "some may be of skews that are not seen",
+                                  input->name, MAX_FACTS);
         for (guint i = n; i-- > 0;) {
                 Skew skew;
 
@@ -284,11 +283,10 @@ static gboolean undo_facts(char *const *facts, guint n, Input *input, GArray *sk
         }
         if (skews->len)
                 return TRUE;
-        return ravel_fail(
-                error, RAVEL_ERROR_INPUT,
-                "%s: nothing to undo: expected a comment such as \"# skew added: ...\" before "
-                "the first message",
-                input->name);
+        return ravel_fail(error, RAVEL_ERROR_INPUT,
+                          "%s: nothing to undo: expected a comment such as \"# skew added: ...\" "
+                          "before the first message",
+                          input->name);
 }
 
 /* Writes the facts at the head of the trace. A skew's facts end the head: later facts belong to the
@@ -442,8 +440,8 @@ static void report_ties(const ClockEstimates *e, const NodeTable *nodes)
                                   names->str);
         }
         if (e->n_uneven)
-                tool_warn("pairs of clocks that do not run evenly against each other: %u, worst "
-                          "%s and %s, by %.3f ms: a clock was set, or messages share an id; the "
+                tool_warn("pairs of clocks that do not run evenly against each other: %u, worst %s "
+                          "and %s, by %.3f ms: a clock was set, or messages share an id; the "
                           "bounds are wider by that",
                           e->n_uneven, node_table_written(nodes, e->worst.a),
                           node_table_written(nodes, e->worst.b), e->worst.by / 1e6);
@@ -459,14 +457,13 @@ static gboolean fail_untied(const Input *input, const ClockEstimates *e, GError 
                                               e->given_up)
                             : g_strdup("");
 
-        return ravel_fail(
-                error, RAVEL_ERROR_INPUT,
-                e->matched ? "%s: no two nodes have messages both ways that both ends saw%s: "
-                             "expected calls and returns with _SENT and _RECV"
-                           : "%s: no message was seen at both ends%s: expected _SENT and _RECV "
-                             "of the same message, with its id, as captures on each host "
-                             "(ravel capture --host) put together have",
-                input->name, given_up);
+        return ravel_fail(error, RAVEL_ERROR_INPUT,
+                          e->matched ? "%s: no two nodes have messages both ways that both ends "
+                                       "saw%s: expected calls and returns with _SENT and _RECV"
+                                     : "%s: no message was seen at both ends%s: expected _SENT and "
+                                       "_RECV of the same message, with its id, as captures on "
+                                       "each host (ravel capture --host) put together have",
+                          input->name, given_up);
 }
 
 static ClockEstimates *estimate(Input *input, GError **error)

@@ -171,10 +171,9 @@ static void put_summary(GString *out, const Stats *s)
                         g_string_append_printf(out, "%s%s %s", n++ ? ", " : ": ", count,
                                                message_op_name(op));
                 }
-        g_string_append_printf(out,
-                               "\ncalls     %s with a return, %s without; %s returns without a "
-                               "call\n",
-                               pairs, lone_calls, lone_returns);
+        g_string_append_printf(
+                out, "\ncalls     %s with a return, %s without; %s returns without a call\n", pairs,
+                lone_calls, lone_returns);
 }
 
 /* Returns whether the trace is fit for nesting. */

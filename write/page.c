@@ -28,8 +28,8 @@ gboolean page_write(OutputFile *out, const char *title, const GString *data, GEr
         g_autofree char *head = g_markup_printf_escaped(
                 "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
                 "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; "
-                "script-src 'sha256-%s'; style-src 'sha256-%s'; base-uri 'none'; "
-                "form-action 'none'\">\n"
+                "script-src 'sha256-%s'; style-src 'sha256-%s'; base-uri 'none'; form-action "
+                "'none'\">\n"
                 "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
                 "<meta name=\"color-scheme\" content=\"light dark\">\n<title>%s</title>\n",
                 script_hash, style_hash, title);
@@ -37,10 +37,9 @@ gboolean page_write(OutputFile *out, const char *title, const GString *data, GEr
 
         g_assert(!memchr(data->str, '<', data->len));
         g_string_append_printf(page, "<style>%s</style>\n</head>\n<body>\n", style);
-        g_string_append(page,
-                        "<noscript><p>This page draws what is in it with a script of its own, "
-                        "which this browser does not run.</p></noscript>\n"
-                        "<script type=\"application/json\" id=\"data\">");
+        g_string_append(page, "<noscript><p>This page draws what is in it with a script of its "
+                              "own, which this browser does not run.</p></noscript>\n"
+                              "<script type=\"application/json\" id=\"data\">");
         g_string_append_len(page, data->str, (gssize)data->len);
         g_string_append_printf(page, "</script>\n<script>%s</script>\n</body>\n</html>\n", script);
         return output_file_write(out, page->str, page->len, error);

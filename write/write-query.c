@@ -156,11 +156,10 @@ static gboolean query_check_names(const StoreQuery *query, GError **error)
 
                 if (g_hash_table_add(names, (gpointer)name))
                         continue;
-                return ravel_fail(
-                        error, RAVEL_ERROR_USAGE,
-                        "two columns are called \"%s\", expected different names in JSON: "
-                        "give one another with AS",
-                        name);
+                return ravel_fail(error, RAVEL_ERROR_USAGE,
+                                  "two columns are called \"%s\", expected different names in "
+                                  "JSON: give one another with AS",
+                                  name);
         }
         return TRUE;
 }

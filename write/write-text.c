@@ -671,12 +671,12 @@ static void write_legend(const PathSet *set, const PathWriteOptions *options, GS
         text_append_wrapped(
                 out,
                 linear ? "Means of all messages that end the path. at: when the node gets the "
-                         "message, from the start of the path. stay: from then until it sends "
-                         "the next one; stays add up to the time of the path."
+                         "message, from the start of the path. stay: from then until it sends the "
+                         "next one; stays add up to the time of the path."
                        : "Means of all paths of the pattern. after: from when its caller was "
                          "called to this call. latency: what the caller waits, calls below "
-                         "included. own time: what only this node accounts for; own times "
-                         "add up to the latency of the path.",
+                         "included. own time: what only this node accounts for; own times add up "
+                         "to the latency of the path.",
                 " ", 0, columns);
         if (path_set_waits(set))
                 write_workers(set, columns, out);
@@ -699,10 +699,9 @@ static void write_legend(const PathSet *set, const PathWriteOptions *options, GS
         if (any_doubt(set, options))
                 text_append_wrapped(
                         out,
-                        linear ? "prob: how probable it is that no edge of the path "
-                                 "is an accident."
-                               : "prob: how probable it is that a path is right, in the "
-                                 "mean: each call made these calls and no others.",
+                        linear ? "prob: how probable it is that no edge of the path is an accident."
+                               : "prob: how probable it is that a path is right, in the mean: each "
+                                 "call made these calls and no others.",
                         " ", 0, columns);
         if (any_mark(set, options))
                 text_append_wrapped(out, DOUBT_MARK ": " DOUBT_MEANING ".", " ", 0, columns);
@@ -762,11 +761,11 @@ static void write_trust(const PathSet *set, const PathWriteOptions *options, GSt
                 g_autofree char *name =
                         text_shorten(node_table_written(path_set_nodes(set), d->node), NAME_WIDTH);
 
-                g_string_append_printf(text,
-                                       i == 0 ? "Of the parents of the calls that %s makes %s "
-                                                "should be right"
-                                              : ", of %s's %s",
-                                       name, right);
+                g_string_append_printf(
+                        text,
+                        i == 0 ? "Of the parents of the calls that %s makes %s should be right"
+                               : ", of %s's %s",
+                        name, right);
         }
         if (doubtful->len > named)
                 g_string_append_printf(text, ", of %u other %s more", doubtful->len - named,

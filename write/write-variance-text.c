@@ -87,8 +87,8 @@ static void variance_text_append_head(const Variance *v, const VarianceEntry *e,
         } else {
                 g_string_append_printf(
                         line,
-                        ", mean %s%s, deviation %s, p99 %s. Half of the variance "
-                        "is in %s of them (%s)%s",
+                        ", mean %s%s, deviation %s, p99 %s. Half of the variance is in %s of them "
+                        "(%s)%s",
                         v->completion ? "completion time " : "", mean, deviation, p99, half, part,
                         e->half < HANDFUL ? ": a handful, which ravel why tells more about." : ".");
         }
@@ -262,10 +262,9 @@ static void append_advice(const Variance *v, const VarianceEntry *e, guint width
                                     "--completion has it.",
                                     " ", 2, width);
         if (first->doubtful >= MUCH_DOUBT * first->all) {
-                g_autofree char *doubtful = g_strdup_printf(
-                        "Of the %s of %s %s is from calls that are less than 90 %% sure to be "
-                        "there.",
-                        all, title, doubt);
+                g_autofree char *doubtful = g_strdup_printf("Of the %s of %s %s is from calls that "
+                                                            "are less than 90 %% sure to be there.",
+                                                            all, title, doubt);
                 text_append_wrapped(out, doubtful, " ", 2, width);
         }
 }
@@ -297,8 +296,8 @@ static const char meaning[] =
         "the rows add up to 100 %. same path: among requests of one pattern; which path: by which "
         "pattern they are. mean: share of the mean. tail: share of what the slow requests take "
         "longer than those in the middle. busy: how much of a call's variance goes with how many "
-        "others the node serves. web1|web2: one of them each time. Below 0: shorter "
-        "where the whole is longer.";
+        "others the node serves. web1|web2: one of them each time. Below 0: shorter where the "
+        "whole is longer.";
 
 /* Those of which too few requests are known. */
 static void append_few(const Variance *v, guint n, const NodeTable *nodes, guint width,

@@ -438,11 +438,10 @@ static void write_kinds_text(GString *out, const GPtrArray *kinds, const WhyBurs
                             count);
                 return;
         }
-        append_line(
-                out, 0, columns,
-                "%s requests. What the slowest hundredth of each kind has that its middle fifth "
-                "has not; the means of own time:",
-                count);
+        append_line(out, 0, columns,
+                    "%s requests. What the slowest hundredth of each kind has that its middle "
+                    "fifth has not; the means of own time:",
+                    count);
         if (kinds->len > 1 || burst->n == 0) {
                 g_string_append_c(out, '\n');
                 append_burst(out, 0, burst, columns);

@@ -81,11 +81,10 @@ gboolean trend_condition_check(const TrendCondition *c, const Trend *t, GError *
 {
         if (c->pattern || t->timed || c->unit <= TREND_A_STORE)
                 return TRUE;
-        return ravel_fail(
-                error, RAVEL_ERROR_USAGE,
-                "the stores overlap in time: a condition for each %s cannot be asked, expected "
-                "one for each store",
-                unit_names[c->unit]);
+        return ravel_fail(error, RAVEL_ERROR_USAGE,
+                          "the stores overlap in time: a condition for each %s cannot be asked, "
+                          "expected one for each store",
+                          unit_names[c->unit]);
 }
 
 gboolean trend_condition_meets(const TrendCondition *c, const Trend *t, const TrendSeries *s,

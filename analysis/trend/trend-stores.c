@@ -595,11 +595,10 @@ void trend_stores_note(const TrendStores *r, Trend *t)
                 for (guint i = 0; i < r->stores->len; i++)
                         if (is_other(r, &g_array_index(r->stores, TrendStore, i)))
                                 found = g_array_index(r->stores, TrendStore, i).likeness;
-                trend_add_note(
-                        t,
-                        "Left out, as their patterns do not compare: %s (found by %s; the others "
-                        "by %s).",
-                        other, found, r->likeness);
+                trend_add_note(t,
+                               "Left out, as their patterns do not compare: %s (found by %s; the "
+                               "others by %s).",
+                               other, found, r->likeness);
         }
         g_autofree char *empty = name_stores(r, is_empty, &n);
         if (n > 0)
@@ -619,17 +618,15 @@ void trend_stores_note(const TrendStores *r, Trend *t)
         }
         g_autofree char *unfit = name_stores(r, is_unfit, &n);
         if (n > 0)
-                trend_add_note(
-                        t,
-                        "Not fit for the method that found them: %s. Own times and patterns say "
-                        "little there.",
-                        unfit);
+                trend_add_note(t,
+                               "Not fit for the method that found them: %s. Own times and patterns "
+                               "say little there.",
+                               unfit);
         g_autofree char *drawn = name_stores(r, is_drawn, &n);
         if (n > 0)
-                trend_add_note(
-                        t,
-                        "Most paths are probably wrong in: %s. There patterns are counted by "
-                        "drawings, and what does not exceed the error of these is no "
-                        "change; their latencies are of the paths found.",
-                        drawn);
+                trend_add_note(t,
+                               "Most paths are probably wrong in: %s. There patterns are counted "
+                               "by drawings, and what does not exceed the error of these is no "
+                               "change; their latencies are of the paths found.",
+                               drawn);
 }

@@ -31,8 +31,7 @@ static gboolean fail_ids(const Why *w, GError **error)
 {
         return ravel_fail(
                 error, RAVEL_ERROR_INPUT,
-                "%s: no packets can be named, expected calls with the ids that ravel capture "
-                "gives",
+                "%s: no packets can be named, expected calls with the ids that ravel capture gives",
                 store_reader_name(w->reader));
 }
 

@@ -213,11 +213,10 @@ gboolean key_log_read(KeyLog *log, int fd, const char *name, gboolean follow, GE
         if (!follow)
                 key_log_take(log, "\n", log->n_line > 0);
         if (log->n_broken > 0 && log->n_secrets + log->n_other == 0)
-                return ravel_fail(
-                        error, RAVEL_ERROR_INPUT,
-                        "%s: not a key log: no line is a label, a random and a secret, such as "
-                        "\"CLIENT_RANDOM 5a1c... 9f04...\"",
-                        name);
+                return ravel_fail(error, RAVEL_ERROR_INPUT,
+                                  "%s: not a key log: no line is a label, a random and a secret, "
+                                  "such as \"CLIENT_RANDOM 5a1c... 9f04...\"",
+                                  name);
         return TRUE;
 }
 
