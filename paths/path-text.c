@@ -104,3 +104,11 @@ char *path_format_drawn(double count, double error)
 
         return g_strdup_printf("%s +-%s", n, e);
 }
+
+void path_append_time(GString *text, gint64 time)
+{
+        guint64 t = time < 0 ? -(guint64)time : (guint64)time;
+
+        g_string_append_printf(text, "%s%" G_GUINT64_FORMAT ".%09" G_GUINT64_FORMAT,
+                               time < 0 ? "-" : "", t / 1000000000, t % 1000000000);
+}

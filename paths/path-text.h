@@ -21,6 +21,9 @@ char *path_format_drawn(double count, double error);
 void path_append_integer(GString *out, gint128 n);
 void path_append_hex(GString *out, guint64 n); /* 16 digits */
 
+/* "1047680084.500000000": a stamp in seconds since the epoch. */
+void path_append_time(GString *out, gint64 time);
+
 /* By a format of printf() for a double, whatever the locale. */
 void path_append_number(GString *out, double number, const char *format);
 

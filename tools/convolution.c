@@ -289,7 +289,7 @@ static void report_traces(const EdgeTraces *traces, const TraceReader *reader)
                 tool_report_empty(reader);
         if (traces->unmatched)
                 tool_warn("%" G_GUINT64_FORMAT " stamps are left out: the messages have no ids, "
-                                               "and the two ends saw different numbers of them",
+                          "and the two ends saw different numbers of them",
                           traces->unmatched);
         if (traces->folded)
                 tool_warn("%u clients are shown as one node, \"client\" (--no-fold keeps them)",
@@ -391,7 +391,7 @@ static void report_ends(const Convolution *run)
                           run->ends[PATH_END_DEPTH], o->max_depth);
         if (run->left_out)
                 tool_warn("%" G_GUINT64_FORMAT " messages are not followed: an edge of a root has "
-                                               "%u vertices already (raise --min-messages)",
+                          "%u vertices already (raise --min-messages)",
                           run->left_out, o->max_vertices);
 }
 

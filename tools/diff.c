@@ -151,22 +151,18 @@ static void check_conditions(const Diff *d, const DiffRow *row, gpointer data)
 static gboolean write_diff(const Diff *d, const char *const names[N_SIDES], GError **error)
 {
         g_autoptr(GString) text = g_string_new(NULL);
-        g_autoptr(OutputFile) out =
-                output_file_new(options.output ? options.output : "-", FALSE, error);
 
-        if (!out)
-                return FALSE;
-        if (options.format && !strcmp(options.format, "html"))
-                return diff_write_page(d, names, out, error) &&
-                       output_file_close(g_steal_pointer(&out), error);
-        if (!options.format || !strcmp(options.format, "text"))
+        if (options.format && !strcmp(options.format, "html")) {
+                if (!diff_write_page(d, names, text, error))
+                        return FALSE;
+        } else if (!options.format || !strcmp(options.format, "text")) {
                 diff_write_text(d, names, options.output ? 0 : tool_columns(), text);
-        else if (!strcmp(options.format, "tsv"))
+        } else if (!strcmp(options.format, "tsv")) {
                 diff_write_tsv(d, text);
-        else
+        } else {
                 diff_write_json(d, text);
-        return output_file_write(out, text->str, text->len, error) &&
-               output_file_close(g_steal_pointer(&out), error);
+        }
+        return output_file_put(options.output ? options.output : "-", text, error);
 }
 
 static void say_what_is_compared(const Diff *d, char **names)

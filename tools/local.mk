@@ -14,7 +14,6 @@ libravel_a_SOURCES += \
 	%D%/maketrace.c \
 	%D%/merge.c \
 	%D%/messages.c \
-	%D%/nesting-calls.c \
 	%D%/nesting-model.c \
 	%D%/nesting-report.c \
 	%D%/nesting.c \

@@ -15,13 +15,14 @@
 #include "nesting/windows.h"
 #include "ranks/find-together.h"
 #include "tools/explain.h"
-#include "tools/nesting-calls.h"
 #include "tools/nesting-model.h"
 #include "tools/nesting-report.h"
 #include "tools/result.h"
 #include "tools/run-files.h"
 #include "tools/tool.h"
 #include "tracefmt/output-file.h"
+#include "write/write-calls.h"
+#include "write/write-explanations.h"
 
 static struct {
         NestingOptions nesting;
@@ -266,10 +267,12 @@ static Store *open_store(const NodeTable *nodes, const Nesting *n, PathSet *set,
 static gboolean write_explanation(const Nesting *nesting, gboolean probable, GError **error)
 {
         g_autoptr(OutputFile) out = result_open(FALSE, error);
+        g_autoptr(GString) text = g_string_new(NULL);
 
-        return out &&
-               explain_write(nesting, nesting_parents_from(&options.nesting) == PARENTS_JOINT,
-                             probable, result_columns(), out, error) &&
+        explanations_write(nesting_explanations(nesting), nesting_calls(nesting),
+                           nesting_parents_from(&options.nesting) == PARENTS_JOINT, probable,
+                           result_columns(), text);
+        return out && output_file_take(out, text, error) &&
                output_file_close(g_steal_pointer(&out), error);
 }
 
@@ -297,8 +300,8 @@ static gboolean find_and_write_paths(Nesting *nesting, TraceReader *reader, cons
         tool_progress_stage(NULL);
         *status = result_status(verdict, path_set_instances(set));
         if (options.calls &&
-            (!(calls = nesting_calls_open(options.calls, options.nesting.span > 0, error)) ||
-             !nesting_calls_write(known, set, 0, calls, error) ||
+            (!(calls = calls_open(options.calls, options.nesting.span > 0, error)) ||
+             !calls_write(known, set, 0, calls, error) ||
              !output_file_close(g_steal_pointer(&calls), error)))
                 return FALSE;
         return options.explain ? write_explanation(nesting, verdict->fit, error)
@@ -362,9 +365,9 @@ static PathSet *write_window(gpointer data, PathSet *set, guint64 first_instance
 
         tool_progress_read(
                 0); /* clears the progress line: the result may go to the same terminal */
-        if ((r->calls && (!nesting_calls_write(windows_calls(r->windows), set, first_instance,
-                                               r->calls, error) ||
-                          !output_file_flush(r->calls, error))) ||
+        if ((r->calls &&
+             (!calls_write(windows_calls(r->windows), set, first_instance, r->calls, error) ||
+              !output_file_flush(r->calls, error))) ||
             !result_write_window(set, r->n_windows > 0, r->out, error))
                 return NULL;
         if (r->all)
@@ -422,7 +425,7 @@ static gboolean report_windows(TraceReader *reader, NodeTable *nodes, const char
         }
         if (!(r.out = result_open(TRUE, error)) ||
             (options.calls &&
-             !(r.calls = nesting_calls_open(options.calls, options.nesting.span > 0, error))))
+             !(r.calls = calls_open(options.calls, options.nesting.span > 0, error))))
                 return FALSE;
         r.set = new_window_set(&r);
         r.windows = windows_new(nodes, &options.nesting, r.set, write_window, &r);

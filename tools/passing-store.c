@@ -73,7 +73,7 @@ static gboolean step(Steps *s, int (*verb)(int, char **), GPtrArray *arguments)
         int status;
 
         g_ptr_array_add(arguments, NULL);
-        status = run_verb(verb, arguments, NULL);
+        status = run_verb(verb, (const char *const *)arguments->pdata, NULL);
         s->status = MAX(s->status, status);
         return status == EXIT_DONE || status == EXIT_DIFFERS || status == EXIT_PARTIAL;
 }

@@ -8,6 +8,7 @@
 #include "tools/passing-store.h"
 #include "tools/run-files.h"
 #include "tools/tool.h"
+#include "tracefmt/output-file.h"
 
 static struct {
         char *output;
@@ -123,23 +124,16 @@ static FileKind check_arguments(char **paths, guint n, const GPtrArray *capture,
 
 /* --- the page ----------------------------------------------------------------------- */
 
-static gboolean write_report(const Report *report, const StoreReader *reader, const char *made_of,
-                             GError **error)
-{
-        g_autoptr(OutputFile) out = output_file_new(options.output, FALSE, error);
-
-        return out && report_write(report, reader, made_of, out, error) &&
-               output_file_close(g_steal_pointer(&out), error);
-}
-
 /* made_of: see report_write(). */
 static gboolean write_page(const char *store, const char *made_of, GError **error)
 {
         g_autoptr(NodeTable) nodes = node_table_new();
         g_autoptr(StoreReader) reader = store_reader_new(store, nodes, error);
         g_autoptr(Report) report = reader ? report_new(reader, nodes, error) : NULL;
+        g_autoptr(GString) page = g_string_new(NULL);
 
-        return report && write_report(report, reader, made_of, error);
+        return report && report_write(report, reader, made_of, page, error) &&
+               output_file_put(options.output, page, error);
 }
 
 /* What was taken for a store may have been meant to be something else. */

@@ -24,10 +24,10 @@ static void redirect(const char *path, int to)
                 _exit(EXIT_PARTIAL);
 }
 
-static void G_GNUC_NORETURN run_child(int (*verb)(int, char **), const GPtrArray *arguments,
+static void G_GNUC_NORETURN run_child(int (*verb)(int, char **), const char *const *arguments,
                                       const char *log, pid_t parent)
 {
-        g_auto(GStrv) argv = g_strdupv((char **)arguments->pdata);
+        g_auto(GStrv) argv = g_strdupv((char **)arguments);
         int result;
 
         prctl(PR_SET_PDEATHSIG, SIGTERM);
@@ -49,7 +49,7 @@ static void pass_signal_on(int number)
                 kill(child, number);
 }
 
-int run_verb(int (*verb)(int, char **), const GPtrArray *arguments, const char *log)
+int run_verb(int (*verb)(int, char **), const char *const *arguments, const char *log)
 {
         struct sigaction action = { .sa_handler = pass_signal_on }, before[G_N_ELEMENTS(numbers)];
         sigset_t mine, usual;
@@ -81,7 +81,6 @@ int run_verb(int (*verb)(int, char **), const GPtrArray *arguments, const char *
         if (caught)
                 raise(caught);
         if (ended > 0 && WIFSIGNALED(status))
-                tool_warn("ravel %s ended: %s", (const char *)arguments->pdata[0],
-                          g_strsignal(WTERMSIG(status)));
+                tool_warn("ravel %s ended: %s", arguments[0], g_strsignal(WTERMSIG(status)));
         return ended > 0 && WIFEXITED(status) ? WEXITSTATUS(status) : EXIT_PARTIAL;
 }

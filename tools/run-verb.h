@@ -11,4 +11,4 @@
  * is thrown away; its standard error goes to log, or NULL: stays. A signal that would end this
  * process ends the verb first. If this process is killed, the verb ends, too. Returns the exit
  * status. */
-int run_verb(int (*verb)(int, char **), const GPtrArray *arguments, const char *log);
+int run_verb(int (*verb)(int, char **), const char *const *arguments, const char *log);

@@ -105,7 +105,6 @@ static gboolean write_score(const Score *score, const StoreReader *truth, const 
                             GError **error)
 {
         g_autoptr(GString) text = g_string_new(NULL);
-        g_autoptr(OutputFile) out = output_file_new("-", FALSE, error);
 
         if (!options.format || !strcmp(options.format, "text"))
                 score_write_text(score, options.tops, truth, found, text);
@@ -113,8 +112,7 @@ static gboolean write_score(const Score *score, const StoreReader *truth, const 
                 score_write_tsv(score, options.tops, text);
         else
                 score_write_json(score, options.tops, text);
-        return out && output_file_write(out, text->str, text->len, error) &&
-               output_file_close(g_steal_pointer(&out), error);
+        return output_file_put("-", text, error);
 }
 
 static gboolean check_arguments(int argc, GError **error)

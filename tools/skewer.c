@@ -518,8 +518,6 @@ static void put_estimate(GString *line, const char *name, const ClockEstimate *e
 
 static gboolean write_estimates(const Input *input, const ClockEstimates *e, GError **error)
 {
-        g_autoptr(OutputFile) out =
-                output_file_new(options.output ? options.output : "-", FALSE, error);
         g_autofree const char **names = g_new(const char *, e->n_nodes);
         g_autoptr(GString) text = g_string_new("node\toffset\tbound\tppm\tbound\n");
 
@@ -531,8 +529,7 @@ static gboolean write_estimates(const Input *input, const ClockEstimates *e, GEr
 
                 put_estimate(text, node_table_written(input->nodes, node), &e->estimates[node]);
         }
-        return out && output_file_write(out, text->str, text->len, error) &&
-               output_file_close(g_steal_pointer(&out), error);
+        return output_file_put(options.output ? options.output : "-", text, error);
 }
 
 /* The skews that remove the estimated ones. */

@@ -233,14 +233,6 @@ void tool_report_reader(const TraceReader *reader)
                 report_excluded(reader, trace_reader_nodes(reader));
 }
 
-void tool_append_time(GString *text, gint64 time)
-{
-        guint64 t = time < 0 ? -(guint64)time : (guint64)time;
-
-        g_string_append_printf(text, "%s%" G_GUINT64_FORMAT ".%09" G_GUINT64_FORMAT,
-                               time < 0 ? "-" : "", t / 1000000000, t % 1000000000);
-}
-
 /* The value of a line "key=value"; NULL where there is none. */
 static char *parameter(const StoreReader *reader, const char *key)
 {

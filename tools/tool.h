@@ -75,6 +75,3 @@ void tool_report_empty(const TraceReader *reader);
 /* Warns where two stores were made with another value of a parameter that shapes
  * patterns or their numbers. */
 void tool_compare_parameter(const StoreReader *a, const StoreReader *b, const char *key);
-
-/* Appends "1047680084.500000000": a stamp in seconds since the epoch. */
-void tool_append_time(GString *text, gint64 time);

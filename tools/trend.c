@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "tools/run-files.h"
 #include "tools/tool.h"
+#include "tracefmt/output-file.h"
 #include "tracefmt/file-kind.h"
 #include "write/write-trend.h"
 
@@ -145,22 +146,16 @@ static gboolean wants_page(void)
 static gboolean write_trend(const Trend *t, GError **error)
 {
         g_autoptr(GString) text = g_string_new(NULL);
-        g_autoptr(OutputFile) out =
-                output_file_new(options.output ? options.output : "-", FALSE, error);
 
-        if (!out)
-                return FALSE;
         if (wants_page())
-                return trend_write_page(t, out, error) &&
-                       output_file_close(g_steal_pointer(&out), error);
-        if (!options.format || !strcmp(options.format, "text"))
+                trend_write_page(t, text);
+        else if (!options.format || !strcmp(options.format, "text"))
                 trend_write_text(t, options.output ? 0 : tool_columns(), text);
         else if (!strcmp(options.format, "tsv"))
                 trend_write_tsv(t, text);
         else
                 trend_write_json(t, text);
-        return output_file_write(out, text->str, text->len, error) &&
-               output_file_close(g_steal_pointer(&out), error);
+        return output_file_put(options.output ? options.output : "-", text, error);
 }
 
 static gboolean check_conditions(const Trend *t, GError **error)

@@ -45,19 +45,14 @@ static gboolean write_variance(const Variance *v, const NodeTable *nodes, GError
         guint n = options.entries > 0 ? MIN((guint)options.entries, v->entries->len)
                                       : v->entries->len;
         g_autoptr(GString) text = g_string_new(NULL);
-        g_autoptr(OutputFile) out =
-                output_file_new(options.output ? options.output : "-", FALSE, error);
 
-        if (!out)
-                return FALSE;
         if (!options.format || !strcmp(options.format, "text"))
                 variance_write_text(v, nodes, n, options.output ? 0 : tool_columns(), text);
         else if (!strcmp(options.format, "tsv"))
                 variance_write_tsv(v, nodes, n, text);
         else
                 variance_write_json(v, nodes, n, options.tail, text);
-        return output_file_write(out, text->str, text->len, error) &&
-               output_file_close(g_steal_pointer(&out), error);
+        return output_file_put(options.output ? options.output : "-", text, error);
 }
 
 static gboolean check_arguments(int argc, GError **error)

@@ -147,14 +147,6 @@ static gboolean append_answer(Why *why, const char *path, GString *out, GError *
         return TRUE;
 }
 
-static gboolean write_out(const GString *text, GError **error)
-{
-        g_autoptr(OutputFile) out = output_file_new("-", FALSE, error);
-
-        return out && output_file_write(out, text->str, text->len, error) &&
-               output_file_close(g_steal_pointer(&out), error);
-}
-
 int tool_why(int argc, char **argv)
 {
         g_autoptr(GOptionContext) context =
@@ -173,7 +165,7 @@ int tool_why(int argc, char **argv)
         if (!check_arguments(argc, argv, &error) ||
             !(reader = store_reader_new(argv[1], nodes, &error)) ||
             !(why = why_new(reader, nodes, &error)) || !append_answer(why, argv[1], text, &error) ||
-            !write_out(text, &error))
+            !output_file_put("-", text, &error))
                 return tool_fail(error);
         return EXIT_DONE;
 }

@@ -291,6 +291,14 @@ gboolean output_file_close(OutputFile *out, GError **error)
         return ok;
 }
 
+gboolean output_file_put(const char *path, const GString *text, GError **error)
+{
+        g_autoptr(OutputFile) out = output_file_new(path, FALSE, error);
+
+        return out && output_file_write(out, text->str, text->len, error) &&
+               output_file_close(g_steal_pointer(&out), error);
+}
+
 void output_file_free(OutputFile *out)
 {
         if (!out)

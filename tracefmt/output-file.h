@@ -25,6 +25,9 @@ gboolean output_file_flush(OutputFile *out, GError **error);
 /* The same for a text, which it empties. */
 gboolean output_file_take(OutputFile *out, GString *text, GError **error);
 
+/* A file of this text alone. */
+gboolean output_file_put(const char *path, const GString *text, GError **error);
+
 /* Bytes that were written, flushed or not. */
 guint64 output_file_size(const OutputFile *out);
 

@@ -10,16 +10,19 @@ libravel_a_SOURCES += \
 	%D%/path-write.c \
 	%D%/text-table.c \
 	%D%/trust-text.c \
+	%D%/write-calls.c \
 	%D%/write-diff-rows.c \
 	%D%/write-diff-text.c \
 	%D%/write-diff.c \
 	%D%/write-dot.c \
+	%D%/write-explanations.c \
 	%D%/write-graph.c \
 	%D%/write-json.c \
 	%D%/write-query.c \
 	%D%/write-report-calls.c \
 	%D%/write-report.c \
 	%D%/write-score.c \
+	%D%/write-stats.c \
 	%D%/write-svg.c \
 	%D%/write-text.c \
 	%D%/write-tree.c \

@@ -22,7 +22,7 @@ static char *sha256(const char *text)
         return g_base64_encode(digest, n);
 }
 
-gboolean page_write(OutputFile *out, const char *title, const GString *data, GError **error)
+void page_append(GString *page, const char *title, const GString *data)
 {
         g_autofree char *script_hash = sha256(script), *style_hash = sha256(style);
         g_autofree char *head = g_markup_printf_escaped(
@@ -33,14 +33,13 @@ gboolean page_write(OutputFile *out, const char *title, const GString *data, GEr
                 "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
                 "<meta name=\"color-scheme\" content=\"light dark\">\n<title>%s</title>\n",
                 script_hash, style_hash, title);
-        g_autoptr(GString) page = g_string_new(head);
 
         g_assert(!memchr(data->str, '<', data->len));
+        g_string_append(page, head);
         g_string_append_printf(page, "<style>%s</style>\n</head>\n<body>\n", style);
         g_string_append(page, "<noscript><p>This page draws what is in it with a script of its "
                               "own, which this browser does not run.</p></noscript>\n"
                               "<script type=\"application/json\" id=\"data\">");
         g_string_append_len(page, data->str, (gssize)data->len);
         g_string_append_printf(page, "</script>\n<script>%s</script>\n</body>\n</html>\n", script);
-        return output_file_write(out, page->str, page->len, error);
 }

@@ -7,8 +7,7 @@
  */
 #pragma once
 
-#include "tracefmt/output-file.h"
+#include <glib.h>
 
-/* title is plain text. data is JSON in which no '<' stands
- * (json_string() sees to that). */
-gboolean page_write(OutputFile *out, const char *title, const GString *data, GError **error);
+/* Appends the page. title is plain text. data is JSON without '<' (json_string() sees to that). */
+void page_append(GString *page, const char *title, const GString *data);

@@ -27,6 +27,15 @@ TextTable *text_table_new(void)
         return table;
 }
 
+TextTable *text_table_new_headed(TextAlign first, const char *const *headings)
+{
+        TextTable *table = text_table_new();
+
+        for (guint i = 0; headings[i]; i++)
+                text_table_add_column(table, headings[i], i == 0 ? first : TEXT_RIGHT, 0);
+        return table;
+}
+
 void text_table_free(TextTable *table)
 {
         if (!table)

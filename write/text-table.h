@@ -13,6 +13,9 @@ typedef enum { TEXT_LEFT, TEXT_RIGHT } TextAlign;
 typedef struct TextTable TextTable;
 
 TextTable *text_table_new(void);
+/* With these columns, none of which is left out. All but the first are aligned to the right. NULL
+ * ends headings. */
+TextTable *text_table_new_headed(TextAlign first, const char *const *headings);
 void text_table_free(TextTable *table);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(TextTable, text_table_free)
 

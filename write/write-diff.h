@@ -5,7 +5,6 @@
 #pragma once
 
 #include "analysis/diff.h"
-#include "tracefmt/output-file.h"
 
 /* Appends it. names are the stores'; columns: the width of lines; 0: no limit. */
 void diff_write_text(const Diff *diff, const char *const names[N_SIDES], guint columns,
@@ -13,8 +12,8 @@ void diff_write_text(const Diff *diff, const char *const names[N_SIDES], guint c
 void diff_write_tsv(const Diff *diff, GString *out);
 void diff_write_json(const Diff *diff, GString *out);
 
-/* The page. */
-gboolean diff_write_page(const Diff *diff, const char *const names[N_SIDES], OutputFile *out,
+/* The page. FALSE with error set where graphs cannot be drawn. */
+gboolean diff_write_page(const Diff *diff, const char *const names[N_SIDES], GString *out,
                          GError **error);
 
 /* What to say where counts are by drawings; NULL where none are. Newly allocated. */

@@ -4,6 +4,7 @@
  */
 #include "write/write-score.h"
 
+#include "base/printable.h"
 #include "paths/path-text.h"
 #include "write/fields.h"
 #include "write/text-table.h"
@@ -280,25 +281,11 @@ static char *format_top(const TopRow *r)
         return r->top == ALL_PATTERNS ? g_strdup("all") : path_format_count(r->top);
 }
 
-static void score_text_append_table(GString *out, TextTable *table)
-{
-        text_table_write(table, "", out);
-}
-
-static TextTable *score_text_new_table(const char *const *headings)
-{
-        TextTable *table = text_table_new();
-
-        for (; *headings; headings++)
-                text_table_add_column(table, *headings, TEXT_RIGHT, 0);
-        return table;
-}
-
 static void score_text_append_patterns(GString *out, const GArray *rows)
 {
         static const char *const headings[] = { "top",    "true",  "FN", "FN 2 %",
                                                 "FN 6 %", "found", "FP", NULL };
-        g_autoptr(TextTable) table = score_text_new_table(headings);
+        g_autoptr(TextTable) table = text_table_new_headed(TEXT_RIGHT, headings);
 
         for (guint k = 0; k < rows->len; k++) {
                 const TopRow *r = &g_array_index(rows, TopRow, k);
@@ -311,7 +298,7 @@ static void score_text_append_patterns(GString *out, const GArray *rows)
                 text_table_add(table, path_format_count(r->row.fp_patterns));
         }
         g_string_append(out, "\nPath patterns, the N most frequent ones\n");
-        score_text_append_table(out, table);
+        text_table_write(table, "", out);
 }
 
 /* Where the found store has counts by drawings. */
@@ -336,7 +323,7 @@ static void append_instances(GString *out, const GArray *rows)
         static const char *const headings[] = { "top",           "instances", "FN", "FP",
                                                 "right",         "calls",     "FN", "FP",
                                                 "parents right", NULL };
-        g_autoptr(TextTable) table = score_text_new_table(headings);
+        g_autoptr(TextTable) table = text_table_new_headed(TEXT_RIGHT, headings);
 
         for (guint k = 0; k < rows->len; k++) {
                 const TopRow *r = &g_array_index(rows, TopRow, k);
@@ -354,7 +341,7 @@ static void append_instances(GString *out, const GArray *rows)
                 text_table_add(table, score_text_format_share(row->right_parents, row->children));
         }
         g_string_append(out, "\nTheir path instances and calls\n");
-        score_text_append_table(out, table);
+        text_table_write(table, "", out);
 }
 
 static void append_delays(GString *out, const GArray *rows)
@@ -362,7 +349,7 @@ static void append_delays(GString *out, const GArray *rows)
         static const char *const headings[] = {
                 "top", "latency mean", "", "p99", "", "own time mean", "", "p99", "", NULL
         };
-        g_autoptr(TextTable) table = score_text_new_table(headings);
+        g_autoptr(TextTable) table = text_table_new_headed(TEXT_RIGHT, headings);
 
         for (guint k = 0; k < rows->len; k++) {
                 const TopRow *r = &g_array_index(rows, TopRow, k);
@@ -386,7 +373,7 @@ static void append_delays(GString *out, const GArray *rows)
         }
         g_string_append(out,
                         "\nError of the delays of nodes, on those true patterns that were found\n");
-        score_text_append_table(out, table);
+        text_table_write(table, "", out);
 }
 
 void score_write_text(const Score *score, const GArray *tops, const StoreReader *truth,
@@ -403,4 +390,107 @@ void score_write_text(const Score *score, const GArray *tops, const StoreReader 
         score_text_append_drawn(out, score);
         append_instances(out, rows);
         append_delays(out, rows);
+}
+
+/* --- methods compared ------------------------------------------------------- */
+
+static void append_methods(GString *out, const ScoredMethod *methods, guint n)
+{
+        static const char *const headings[] = { "method",         "parents right",  "roots right",
+                                                "requests right", "patterns found", "made up",
+                                                "sure",           "of these right", NULL };
+        g_autoptr(TextTable) table = text_table_new_headed(TEXT_LEFT, headings);
+
+        for (guint i = 0; i < n; i++) {
+                const ScoreParents *p = score_parents(methods[i].score);
+                guint64 sure = p->said[0].calls + p->said[1].calls;
+                ScoreRow all;
+
+                score_row(methods[i].score, ALL_PATTERNS, &all);
+                text_table_add(table, g_strdup(methods[i].name));
+                text_table_add(table, score_text_format_share(p->right, p->children));
+                text_table_add(table, score_text_format_share(p->right_roots, p->roots));
+                text_table_add(table,
+                               score_text_format_share(all.right_instances, all.true_instances));
+                text_table_add(table, g_strdup_printf("%" G_GUINT64_FORMAT " of %" G_GUINT64_FORMAT,
+                                                      all.true_patterns - all.fn_patterns[0],
+                                                      all.true_patterns));
+                text_table_add(table, path_format_count(all.fp_patterns));
+                text_table_add(table, score_text_format_share(sure, p->children));
+                text_table_add(table,
+                               score_text_format_share(p->said[0].right + p->said[1].right, sure));
+        }
+        text_table_write(table, "", out);
+}
+
+/* What each method says of its parents, and how right that is: of calls of about one probability.
+ */
+static void append_classes(GString *out, const ScoredMethod *methods, guint n)
+{
+        static const char *const classes[] = { "0.99 to 1", "0.9 to 0.99", "0.5 to 0.9",
+                                               "below 0.5" };
+        g_autoptr(TextTable) table = text_table_new();
+
+        text_table_add_column(table, "probability", TEXT_LEFT, 0);
+        for (guint i = 0; i < n; i++) {
+                text_table_add_column(table, methods[i].name, TEXT_RIGHT, 0);
+                text_table_add_column(table, "right", TEXT_RIGHT, 0);
+        }
+        for (guint k = 0; k < SCORE_CLASSES; k++) {
+                text_table_add(table, g_strdup(classes[k]));
+                for (guint i = 0; i < n; i++) {
+                        const ScoreClass *said = &score_parents(methods[i].score)->said[k];
+
+                        text_table_add(table, path_format_count(said->calls));
+                        text_table_add(table, score_text_format_share(said->right, said->calls));
+                }
+        }
+        g_string_append(out, "\nCalls by the probability of their parents\n");
+        text_table_write(table, "", out);
+}
+
+static int compare_node_names(gconstpointer a, gconstpointer b, gpointer nodes)
+{
+        return node_table_compare(a, b, nodes);
+}
+
+/* Whose calls' parents can be trusted. */
+static void append_nodes(GString *out, const ScoredMethod *method, NodeTable *names)
+{
+        static const char *const headings[] = { "node", "calls", "right", "said", NULL };
+        g_autoptr(TextTable) table = text_table_new_headed(TEXT_LEFT, headings);
+        g_autoptr(GArray) nodes = g_array_new(FALSE, FALSE, sizeof(NodeId));
+
+        for (NodeId i = 0; i < node_table_size(names); i++)
+                if (score_node(method->score, i).calls > 0)
+                        g_array_append_val(nodes, i);
+        g_array_sort_with_data(nodes, compare_node_names, names);
+        for (guint i = 0; i < nodes->len; i++) {
+                NodeId node = g_array_index(nodes, NodeId, i);
+                ScoreNode n = score_node(method->score, node);
+
+                text_table_add(table, printable_new(node_table_name(names, node), PRINTABLE_TEXT));
+                text_table_add(table, path_format_count(n.calls));
+                text_table_add(table, score_text_format_share(n.right, n.calls));
+                text_table_add(table, score_text_format_share((guint64)(n.said + 0.5), n.calls));
+        }
+        g_string_append_printf(
+                out,
+                "\nCalls that have a parent, by the node that makes them: right, and "
+                "right by what %s says\n",
+                method->name);
+        text_table_write(table, "", out);
+}
+
+void score_write_methods(const ScoredMethod *methods, guint n, NodeTable *nodes, GString *out)
+{
+        ScoreRow all;
+
+        score_row(methods->score, ALL_PATTERNS, &all);
+        score_text_append_count(out, all.true_calls, "calls of ");
+        score_text_append_count(out, all.true_instances, "requests of ");
+        score_text_append_count(out, all.true_patterns, "patterns are known\n\n");
+        append_methods(out, methods, n);
+        append_classes(out, methods, n);
+        append_nodes(out, methods, nodes);
 }

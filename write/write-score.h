@@ -15,3 +15,12 @@ void score_write_text(const Score *score, const GArray *tops, const StoreReader 
                       const StoreReader *found, GString *out);
 void score_write_tsv(const Score *score, const GArray *tops, GString *out);
 void score_write_json(const Score *score, const GArray *tops, GString *out);
+
+/* The score of one of several stores that were found of a trace. */
+typedef struct {
+        const char *name; /* of the method that found it */
+        Score *score;
+} ScoredMethod;
+
+/* Appends tables that compare n methods, and one of the nodes of the first method. */
+void score_write_methods(const ScoredMethod *methods, guint n, NodeTable *nodes, GString *out);

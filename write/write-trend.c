@@ -91,7 +91,7 @@ static void trend_page_append_patterns(Json *j, const Trend *t)
         json_close(j, ']');
 }
 
-gboolean trend_write_page(const Trend *t, OutputFile *file, GError **error)
+void trend_write_page(const Trend *t, GString *out)
 {
         g_autoptr(GString) text = g_string_new(NULL);
         Json json = JSON_TIGHT_IN(text), *j = &json;
@@ -117,5 +117,5 @@ gboolean trend_write_page(const Trend *t, OutputFile *file, GError **error)
         json_close(j, ']');
         trend_page_append_patterns(j, t);
         json_close(j, '}');
-        return page_write(file, "ravel trend", text, error);
+        page_append(out, "ravel trend", text);
 }

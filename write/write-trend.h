@@ -5,15 +5,12 @@
 #pragma once
 
 #include "analysis/trend/trend.h"
-#include "tracefmt/output-file.h"
 
 /* Appends it. columns: the width of lines; 0: no limit. */
 void trend_write_text(const Trend *trend, guint columns, GString *out);
 void trend_write_tsv(const Trend *trend, GString *out);
 void trend_write_json(const Trend *trend, GString *out);
-
-/* The page. */
-gboolean trend_write_page(const Trend *trend, OutputFile *out, GError **error);
+void trend_write_page(const Trend *trend, GString *out);
 
 /* A change, or a pattern that is new or gone, in a few words: "own time of auth: +3.02 % a week".
  * Newly allocated. */

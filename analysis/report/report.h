@@ -5,7 +5,6 @@
 #pragma once
 
 #include "analysis/report/report-data.h"
-#include "tracefmt/output-file.h"
 
 /* NULL and error set where the store cannot be read. reader's rows are used up.
  * Memory: a few hundred bytes a row, 100 bytes a path and 100 bytes a call. */
@@ -13,9 +12,10 @@ Report *report_new(StoreReader *reader, NodeTable *nodes, GError **error);
 void report_free(Report *report);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(Report, report_free)
 
-/* The page. made_of: what to call what it was made of, where the store is not kept; else NULL. */
+/* Appends the page. made_of: what to call what it was made of, where the store is not kept; else
+ * NULL. FALSE with error set where graphs cannot be drawn. */
 gboolean report_write(const Report *report, const StoreReader *reader, const char *made_of,
-                      OutputFile *out, GError **error);
+                      GString *out, GError **error);
 
 /* A distribution as pages have it: "r:first:n,n,-g,n". Bins are those of Histogram with 2^r to an
  * octave, r from 3 to 6: bin b is (histogram_bin() - 1) >> (6 - r). first is the first bin that

@@ -58,17 +58,14 @@ static void compare_many(const char *path)
         char *paths[SERIES_FEWEST];
         GError *error = NULL;
         g_autoptr(Trend) trend = NULL;
-        g_autoptr(OutputFile) out = NULL;
+        g_autoptr(GString) page = g_string_new(NULL);
 
         for (guint i = 0; i < SERIES_FEWEST; i++)
                 paths[i] = (char *)path;
         trend = trend_new(paths, SERIES_FEWEST, TREND_BY_STORE, &error);
         check_error(trend != NULL, error);
-        error = NULL;
-        if (!trend || !(out = output_file_new("/dev/null", FALSE, &error)))
-                return;
-        gboolean ok = trend_write_page(trend, out, &error);
-        check_error(ok, error);
+        if (trend)
+                trend_write_page(trend, page);
 }
 
 static void export_as(const char *path, const char *format)

@@ -26,7 +26,7 @@ none() {
 
 # From here a file is its name without the ending: a header and what it declares are one.
 
-folders='base tracefmt capture import maketrace clocks paths store analysis write export calls queues inference nesting
+folders='base tracefmt capture import maketrace clocks paths store analysis calls queues inference nesting write export
         ranks convolution draw tools'
 
 # The includes of the project's own headers: FILE OTHER
@@ -104,7 +104,7 @@ may clocks 'base|tracefmt'
 may paths 'base|tracefmt'
 may store 'base|tracefmt|paths'
 may analysis 'base|tracefmt|paths|store'
-may write 'base|tracefmt|paths|store|analysis'
+may write 'base|tracefmt|paths|store|analysis|calls' 'nesting/explanation|inference/(model/weights|solve/weigh)'
 may export 'base|tracefmt|paths|store|write'
 may calls 'base|tracefmt'
 may queues 'base|tracefmt|calls'

@@ -9,8 +9,8 @@
 #include "tracefmt/output-file.h"
 
 /* Opens the file and writes its header. */
-OutputFile *nesting_calls_open(const char *path, gboolean in_place, GError **error);
+OutputFile *calls_open(const char *path, gboolean in_place, GError **error);
 
 /* Writes the calls whose instance is first_instance or later. Their patterns are in set. */
-gboolean nesting_calls_write(const KnownCalls *known, const PathSet *set, guint64 first_instance,
+gboolean calls_write(const KnownCalls *known, const PathSet *set, guint64 first_instance,
                              OutputFile *out, GError **error);

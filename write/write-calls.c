@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "tools/nesting-calls.h"
+#include "write/write-calls.h"
 
 #include "base/printable.h"
+#include "paths/path-text.h"
 #include "paths/verdict.h"
-#include "tools/tool.h"
 
-OutputFile *nesting_calls_open(const char *path, gboolean in_place, GError **error)
+OutputFile *calls_open(const char *path, gboolean in_place, GError **error)
 {
         static const char header[] =
                 "call_time\treturn_time\tcaller\tcallee\tid\tparent_call_time\tparent_caller\t"
@@ -15,14 +15,6 @@ OutputFile *nesting_calls_open(const char *path, gboolean in_place, GError **err
         if (!out || !output_file_write(out, header, sizeof header - 1, error))
                 return NULL;
         return g_steal_pointer(&out);
-}
-
-/* Appends a probability in the fewest digits that say it. */
-static void append_probability(GString *line, float probability)
-{
-        char text[G_ASCII_DTOSTR_BUF_SIZE];
-
-        g_string_append(line, g_ascii_formatd(text, sizeof text, "%.6g", probability));
 }
 
 static void append_call_edge(GString *line, const KnownCalls *k, guint32 call)
@@ -43,16 +35,16 @@ static void format_call_line(GString *line, const KnownCalls *k, const PathSet *
         const CallPlace *place = &k->pairs.place[call];
 
         g_string_truncate(line, 0);
-        tool_append_time(line, k->pairs.at_caller[call].from);
+        path_append_time(line, k->pairs.at_caller[call].from);
         g_string_append_c(line, '\t');
-        tool_append_time(line, k->pairs.at_caller[call].to);
+        path_append_time(line, k->pairs.at_caller[call].to);
         g_string_append_c(line, '\t');
         append_call_edge(line, k, call);
         g_string_append_c(line, '\t');
         if (parent == NO_PARENT) {
                 g_string_append(line, "-\t-\t-\t-");
         } else {
-                tool_append_time(line, k->pairs.at_caller[parent].from);
+                path_append_time(line, k->pairs.at_caller[parent].from);
                 g_string_append_c(line, '\t');
                 append_call_edge(line, k, parent);
         }
@@ -63,15 +55,15 @@ static void format_call_line(GString *line, const KnownCalls *k, const PathSet *
                                        "\t%" G_GUINT64_FORMAT "\t%016" G_GINT64_MODIFIER "x\t",
                                        place->instance, path_set_outline(set, place->pattern)->id);
         if (path_set_shows_probability(set))
-                append_probability(line,
-                                   parent == NO_PARENT ? 1 : k->pairs.cause[call].probability);
+                path_append_number(line, parent == NO_PARENT ? 1 : k->pairs.cause[call].probability,
+                                   "%.6g");
         else
                 g_string_append_c(line, '-');
         g_string_append_c(line, '\n');
 }
 
-gboolean nesting_calls_write(const KnownCalls *k, const PathSet *set, guint64 first_instance,
-                             OutputFile *out, GError **error)
+gboolean calls_write(const KnownCalls *k, const PathSet *set, guint64 first_instance,
+                     OutputFile *out, GError **error)
 {
         g_autofree guint32 *order = g_new(guint32, k->pairs.n);
         g_autoptr(GString) line = g_string_new(NULL);
