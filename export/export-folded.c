@@ -96,9 +96,8 @@ static gboolean add_time(Stacks *s, guint32 frame, const StoredHistogram *stored
 
 static gboolean check_depth(const Stacks *s, guint32 frame, GError **error)
 {
-        if (frame_at(s, frame)->depth <= MAX_DEPTH)
-                return TRUE;
-        return ravel_fail(error, RAVEL_ERROR_INPUT,
+        return frame_at(s, frame)->depth <= MAX_DEPTH ||
+               ravel_fail(error, RAVEL_ERROR_INPUT,
                           "%s: more than %d calls one within the other, which no flame graph shows",
                           store_reader_name(s->reader), MAX_DEPTH);
 }

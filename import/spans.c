@@ -136,12 +136,10 @@ static gboolean spans_read(gpointer import, const ImportInput *input, GError **e
                                            "%s:", input->name);
                 return FALSE;
         }
-        if (known)
-                return TRUE;
-        return ravel_fail(error, RAVEL_ERROR_INPUT,
-                          "%s: found JSON without spans, expected \"data\" of Jaeger, "
-                          "\"resourceSpans\" of OTLP, or an array of Zipkin's spans",
-                          input->name);
+        return known || ravel_fail(error, RAVEL_ERROR_INPUT,
+                                   "%s: found JSON without spans, expected \"data\" of Jaeger, "
+                                   "\"resourceSpans\" of OTLP, or an array of Zipkin's spans",
+                                   input->name);
 }
 
 /* --- traces ---------------------------------------------------------------------- */

@@ -225,10 +225,8 @@ gboolean store_reader_expect_requests(StoreReader *r, GError **error)
                     r, "SELECT EXISTS (SELECT 1 FROM pattern) AND NOT EXISTS (SELECT 1 FROM path)",
                     &none, error))
                 return FALSE;
-        if (!none)
-                return TRUE;
-        return ravel_fail(
-                error, RAVEL_ERROR_INPUT,
-                "%s: has patterns only, as of convolution or --no-requests, expected requests",
-                r->path);
+        return !none || ravel_fail(error, RAVEL_ERROR_INPUT,
+                                   "%s: has patterns only, as of convolution or --no-requests, "
+                                   "expected requests",
+                                   r->path);
 }

@@ -181,9 +181,8 @@ static gboolean take_lines(Run *run, const char *source, GByteArray *bytes, gboo
                 at += n + (newline != NULL);
         }
         g_byte_array_remove_range(bytes, 0, (guint)MIN(at, bytes->len));
-        if (bytes->len <= MAX_LINE)
-                return TRUE;
-        return ravel_fail(error, RAVEL_ERROR_INPUT,
+        return bytes->len <= MAX_LINE ||
+               ravel_fail(error, RAVEL_ERROR_INPUT,
                           "%s:%" G_GUINT64_FORMAT ": the line is longer than %d bytes", source,
                           *number + 1, MAX_LINE);
 }

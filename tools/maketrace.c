@@ -56,9 +56,8 @@ static void catch_signals(void)
 static gboolean parse_option_number(const char *option, const char *text, guint64 least,
                                     guint64 *number, GError **error)
 {
-        if (g_ascii_string_to_unsigned(text, 10, least, G_MAXINT64, number, NULL))
-                return TRUE;
-        return ravel_fail(error, RAVEL_ERROR_USAGE,
+        return g_ascii_string_to_unsigned(text, 10, least, G_MAXINT64, number, NULL) ||
+               ravel_fail(error, RAVEL_ERROR_USAGE,
                           "--%s %s: expected an integer from %" G_GUINT64_FORMAT, option, text,
                           least);
 }

@@ -37,9 +37,8 @@ gboolean nesting_model_load(const char *path, NestingOptions *options, char **id
         if (!options->model)
                 return ravel_fail(error, RAVEL_ERROR_INPUT, "%s: %s", path, wrong->message);
         *id = models_id(data, n);
-        if (models_fit(options->model, options))
-                return TRUE;
-        return ravel_fail(error, RAVEL_ERROR_USAGE,
+        return models_fit(options->model, options) ||
+               ravel_fail(error, RAVEL_ERROR_USAGE,
                           "%s: learned with another --skew-window, --max-call or --no-fold: "
                           "expected the same",
                           path);

@@ -30,9 +30,8 @@ static gboolean write_answer(StoreQuery *query, GError **error)
 
 static gboolean check_arguments(int argc, GError **error)
 {
-        if (argc == 3)
-                return TRUE;
-        return ravel_fail(error, RAVEL_ERROR_USAGE,
+        return argc == 3 ||
+               ravel_fail(error, RAVEL_ERROR_USAGE,
                           "arguments: %d, expected two: a store, and a question in SQL, such as "
                           "'SELECT * FROM slowest_request LIMIT 10'",
                           argc - 1);

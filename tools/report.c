@@ -84,10 +84,8 @@ static GPtrArray *nesting_options(void)
 
 static gboolean refuse(const GPtrArray *given, const char *expected, GError **error)
 {
-        if (given->len == 0)
-                return TRUE;
-        return ravel_fail(error, RAVEL_ERROR_USAGE, "%s: expected %s with it",
-                          (const char *)given->pdata[0], expected);
+        return given->len == 0 || ravel_fail(error, RAVEL_ERROR_USAGE, "%s: expected %s with it",
+                                             (const char *)given->pdata[0], expected);
 }
 
 static gboolean check_files(char **paths, guint n, GError **error)

@@ -117,8 +117,7 @@ gboolean rights_drop(const Rights *r, char **why, GError **error)
                                        "root's capabilities",
                                        r->name, g_strerror(code));
         }
-        if (drop_capabilities())
-                return TRUE;
-        return ravel_fail(error, RAVEL_ERROR_USAGE, "cannot give up capabilities: %s",
+        return drop_capabilities() ||
+               ravel_fail(error, RAVEL_ERROR_USAGE, "cannot give up capabilities: %s",
                           g_strerror(errno));
 }

@@ -281,9 +281,8 @@ static gboolean undo_facts(char *const *facts, guint n, Input *input, GArray *sk
                 skew.remove = !skew.remove;
                 g_array_append_val(skews, skew);
         }
-        if (skews->len)
-                return TRUE;
-        return ravel_fail(error, RAVEL_ERROR_INPUT,
+        return skews->len ||
+               ravel_fail(error, RAVEL_ERROR_INPUT,
                           "%s: nothing to undo: expected a comment such as \"# skew added: ...\" "
                           "before the first message",
                           input->name);

@@ -43,9 +43,8 @@ static void append_node(Json *j, const DiffNode *n)
                      n->mean[DIFF_A], n->mean[DIFF_B]);
         append_delay(j, &n->own[DIFF_P50]);
         append_delay(j, &n->own[DIFF_P99]);
-        if (n->label) {
+        if (n->label)
                 json_string(j, n->label);
-        }
         json_close(j, ']');
 }
 
@@ -62,9 +61,8 @@ static gboolean append_tree(Json *j, Drawer *drawer, const Diff *d, const DiffPa
         append_delay(j, &p->latency[DIFF_P99]);
         json_close(j, ']');
         json_put_open(j, "vertices", '[');
-        for (guint i = 0; i < p->nodes->len; i++) {
+        for (guint i = 0; i < p->nodes->len; i++)
                 append_node(j, &g_array_index(p->nodes, DiffNode, i));
-        }
         json_close(j, ']');
         json_put_integer(j, "hidden", p->tree->hidden);
         tree_layout_put(layout, j);
@@ -77,9 +75,8 @@ static gboolean diff_page_append_pattern(Json *j, Drawer *drawer, const Diff *d,
         json_open(j, '{');
         json_put_id(j, "id", p->id);
         json_put_string(j, "signature", p->signature);
-        if (p->label) {
+        if (p->label)
                 json_put_string(j, "label", p->label);
-        }
         json_put_integer(j, "client", p->client);
         put_two(j, "count", (gint64)p->count[DIFF_A], (gint64)p->count[DIFF_B]);
         if (d->is_drawn[DIFF_A] || d->is_drawn[DIFF_B]) {
@@ -163,9 +160,8 @@ gboolean diff_write_page(const Diff *d, const char *const names[N_SIDES], GStrin
                 page_string(j, names[side]);
         json_close(j, ']');
         json_put_open(j, "nodes", '[');
-        for (NodeId i = 0; i < node_table_size(d->nodes); i++) {
+        for (NodeId i = 0; i < node_table_size(d->nodes); i++)
                 json_string(j, node_table_written(d->nodes, i));
-        }
         json_close(j, ']');
         put_two(j, "paths", (gint64)d->paths[DIFF_A], (gint64)d->paths[DIFF_B]);
         put_two(j, "patternCounts", (gint64)d->patterns[DIFF_A], (gint64)d->patterns[DIFF_B]);

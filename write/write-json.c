@@ -124,9 +124,8 @@ static gboolean paths_json_put_pattern(Json *j, const PathSet *set, const PathPa
                 paths_json_put_drawn(j, p);
         paths_json_put_probability(j, set, p->probability);
         put_index(j, "doubt", (guint32)doubt, (guint32)-1);
-        if (misassigned) {
+        if (misassigned)
                 json_put_boolean(j, "misassigned", TRUE);
-        }
         json_put_count(j, "slowest", path_pattern_slowest(p));
         json_line(j, 5);
         put_statistics(j, &p->nodes[0].latency);

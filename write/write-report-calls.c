@@ -41,9 +41,8 @@ static guint report_page_number_of(Texts *t, const char *text)
 static void append_texts(Json *j, const char *key, const Texts *t)
 {
         json_put_open(j, key, '[');
-        for (guint i = 0; i < t->texts->len; i++) {
+        for (guint i = 0; i < t->texts->len; i++)
                 json_string(j, t->texts->pdata[i]);
-        }
         json_close(j, ']');
 }
 
@@ -117,9 +116,8 @@ static void append_unusual(Json *j, const WhyRequest *why, Texts *wheres)
                 json_open(j, '[');
                 page_number_array(j, numbers, G_N_ELEMENTS(numbers));
                 page_probability(j, p->probability);
-                if (p->node) {
+                if (p->node)
                         json_string(j, p->node);
-                }
                 json_close(j, ']');
         }
         json_close(j, ']');

@@ -112,9 +112,8 @@ static void append_run(Json *j, const Report *r, const StoreReader *reader)
 static void report_page_append_nodes(Json *j, const Report *r)
 {
         json_put_open(j, "nodes", '[');
-        for (NodeId i = 0; i < node_table_size(r->nodes); i++) {
+        for (NodeId i = 0; i < node_table_size(r->nodes); i++)
                 json_string(j, node_table_written(r->nodes, i));
-        }
         json_close(j, ']');
         /* By node, then the network: own time, calls; workers and queued, where there are any. */
         json_put_open(j, "blame", '[');
@@ -333,9 +332,8 @@ static void append_sample(Json *j, const ReportSample *s)
 static void append_samples(Json *j, const ReportDetail *d)
 {
         json_put_open(j, "samples", '[');
-        for (guint i = 0; i < d->samples->len; i++) {
+        for (guint i = 0; i < d->samples->len; i++)
                 append_sample(j, g_ptr_array_index(d->samples, i));
-        }
         json_close(j, ']');
         json_key(j, "sample"); /* fastest, median, p99, slowest */
         json_open(j, '[');

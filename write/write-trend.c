@@ -105,15 +105,13 @@ void trend_write_page(const Trend *t, GString *out)
         json_key(j, "spacing");
         page_exact(j, t->spacing);
         json_put_open(j, "notes", '[');
-        for (guint i = 0; i < t->notes->len; i++) {
+        for (guint i = 0; i < t->notes->len; i++)
                 page_string(j, g_ptr_array_index(t->notes, i));
-        }
         json_close(j, ']');
         append_points(j, t);
         json_put_open(j, "series", '[');
-        for (guint i = 0; i < t->series->len; i++) {
+        for (guint i = 0; i < t->series->len; i++)
                 trend_page_append_series(j, t, g_ptr_array_index(t->series, i));
-        }
         json_close(j, ']');
         trend_page_append_patterns(j, t);
         json_close(j, '}');

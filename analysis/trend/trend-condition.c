@@ -79,9 +79,8 @@ gboolean trend_condition_parse(const char *text, gsize n, TrendCondition *c, GEr
 
 gboolean trend_condition_check(const TrendCondition *c, const Trend *t, GError **error)
 {
-        if (c->pattern || t->timed || c->unit <= TREND_A_STORE)
-                return TRUE;
-        return ravel_fail(error, RAVEL_ERROR_USAGE,
+        return c->pattern || t->timed || c->unit <= TREND_A_STORE ||
+               ravel_fail(error, RAVEL_ERROR_USAGE,
                           "the stores overlap in time: a condition for each %s cannot be asked, "
                           "expected one for each store",
                           unit_names[c->unit]);

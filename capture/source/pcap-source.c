@@ -207,9 +207,8 @@ static gboolean link_type_error(const char *name, int link_type, GError **error)
 static gboolean filter_compile(PcapSource *s, pcap_t *pcap, struct bpf_program *program,
                                GError **error)
 {
-        if (pcap_compile(pcap, program, s->options.filter, 1, PCAP_NETMASK_UNKNOWN) == 0)
-                return TRUE;
-        return ravel_fail(error, RAVEL_ERROR_USAGE, "the filter \"%s\" is wrong: %s",
+        return pcap_compile(pcap, program, s->options.filter, 1, PCAP_NETMASK_UNKNOWN) == 0 ||
+               ravel_fail(error, RAVEL_ERROR_USAGE, "the filter \"%s\" is wrong: %s",
                           s->options.filter, pcap_geterr(pcap));
 }
 
