@@ -17,17 +17,15 @@ static gboolean check_file(const char *path, GError **error)
         struct stat st;
 
         if (stat(path, &st) < 0 || access(path, R_OK) < 0)
-                g_set_error(error, RAVEL_ERROR, RAVEL_ERROR_INPUT, "%s: cannot open: %s", path,
-                            g_strerror(errno));
-        else if (!S_ISREG(st.st_mode))
-                g_set_error(error, RAVEL_ERROR, RAVEL_ERROR_INPUT,
-                            "%s: not a store, expected a regular file", path);
-        else if (st.st_size == 0)
-                g_set_error(error, RAVEL_ERROR, RAVEL_ERROR_INPUT,
-                            "%s: not a store, the file is empty", path);
-        else
-                return TRUE;
-        return FALSE;
+                return ravel_fail(error, RAVEL_ERROR_INPUT, "%s: cannot open: %s", path,
+                                  g_strerror(errno));
+        if (!S_ISREG(st.st_mode))
+                return ravel_fail(error, RAVEL_ERROR_INPUT,
+                                  "%s: not a store, expected a regular file", path);
+        if (st.st_size == 0)
+                return ravel_fail(error, RAVEL_ERROR_INPUT, "%s: not a store, the file is empty",
+                                  path);
+        return TRUE;
 }
 
 static gboolean read_number(sqlite3 *db, const char *path, const char *sql, gint64 *number,

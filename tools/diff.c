@@ -175,13 +175,11 @@ static void say_what_is_compared(const Diff *d, char **names)
 static gboolean check_arguments(int argc, GError **error)
 {
         if (argc != 3)
-                g_set_error(
-                        error, RAVEL_ERROR, RAVEL_ERROR_USAGE,
+                return ravel_fail(
+                        error, RAVEL_ERROR_USAGE,
                         "stores named: %d, expected two: of the run before, and of the one after",
                         argc - 1);
-        else
-                return TRUE;
-        return FALSE;
+        return TRUE;
 }
 
 int tool_diff(int argc, char **argv)

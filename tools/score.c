@@ -118,12 +118,11 @@ static gboolean write_score(const Score *score, const StoreReader *truth, const 
 static gboolean check_arguments(int argc, GError **error)
 {
         if (argc != 3)
-                g_set_error(error, RAVEL_ERROR, RAVEL_ERROR_USAGE,
-                            "stores named: %d, expected two: of the true paths, and of those found",
-                            argc - 1);
-        else
-                return TRUE;
-        return FALSE;
+                return ravel_fail(
+                        error, RAVEL_ERROR_USAGE,
+                        "stores named: %d, expected two: of the true paths, and of those found",
+                        argc - 1);
+        return TRUE;
 }
 
 static void say_what_is_compared(const StoreReader *truth, const StoreReader *found)

@@ -58,14 +58,13 @@ static gboolean write_variance(const Variance *v, const NodeTable *nodes, GError
 static gboolean check_arguments(int argc, GError **error)
 {
         if (argc != 2)
-                g_set_error(error, RAVEL_ERROR, RAVEL_ERROR_USAGE, "stores named: %d, expected one",
-                            argc - 1);
-        else if (!(options.tail >= 0.6 && options.tail < 1))
-                g_set_error(error, RAVEL_ERROR, RAVEL_ERROR_USAGE,
-                            "--tail %g: expected a quantile from 0.6 to below 1", options.tail);
-        else
-                return TRUE;
-        return FALSE;
+                return ravel_fail(error, RAVEL_ERROR_USAGE, "stores named: %d, expected one",
+                                  argc - 1);
+        if (!(options.tail >= 0.6 && options.tail < 1))
+                return ravel_fail(error, RAVEL_ERROR_USAGE,
+                                  "--tail %g: expected a quantile from 0.6 to below 1",
+                                  options.tail);
+        return TRUE;
 }
 
 static void say_what_to_mind(const StoreReader *reader, const Variance *v)

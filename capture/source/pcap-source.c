@@ -477,19 +477,17 @@ static gboolean handle_choose(PcapSource *s, pcap_t *pcap, const char *interface
         const char *type = s->options.link_type;
         int number = type ? pcap_datalink_name_to_val(type) : 0;
         if (number < 0)
-                g_set_error(error, RAVEL_ERROR, RAVEL_ERROR_USAGE,
-                            "-y %s: there is no such link type", type);
-        else if (type && pcap_set_datalink(pcap, number) < 0)
-                g_set_error(error, RAVEL_ERROR, RAVEL_ERROR_USAGE, "-y %s: %s: %s", type, interface,
-                            pcap_geterr(pcap));
-        else if (s->options.direction != DIRECTION_BOTH &&
-                 pcap_setdirection(pcap, directions[s->options.direction]) < 0)
-                g_set_error(error, RAVEL_ERROR, RAVEL_ERROR_USAGE,
-                            "%s: the direction of packets cannot be chosen: %s", interface,
-                            pcap_geterr(pcap));
-        else
-                return TRUE;
-        return FALSE;
+                return ravel_fail(error, RAVEL_ERROR_USAGE, "-y %s: there is no such link type",
+                                  type);
+        if (type && pcap_set_datalink(pcap, number) < 0)
+                return ravel_fail(error, RAVEL_ERROR_USAGE, "-y %s: %s: %s", type, interface,
+                                  pcap_geterr(pcap));
+        if (s->options.direction != DIRECTION_BOTH &&
+            pcap_setdirection(pcap, directions[s->options.direction]) < 0)
+                return ravel_fail(error, RAVEL_ERROR_USAGE,
+                                  "%s: the direction of packets cannot be chosen: %s", interface,
+                                  pcap_geterr(pcap));
+        return TRUE;
 }
 
 /* As pcap_activate(), with what has to be said before. */
