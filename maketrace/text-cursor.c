@@ -60,7 +60,7 @@ gboolean text_cursor_fail(const TextCursor *c, gsize at, gsize n, GError **error
         va_start(arguments, expected);
         g_string_append_vprintf(text, expected, arguments);
         va_end(arguments);
-        return ravel_fail(error, RAVEL_ERROR_INPUT, text->str);
+        return ravel_fail(error, RAVEL_ERROR_INPUT, "%s", text->str);
 }
 
 gsize text_cursor_word(const TextCursor *c)

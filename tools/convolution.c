@@ -240,19 +240,6 @@ static NodeId find_named_node(const NodeTable *nodes, const char *text, gsize n)
         return node;
 }
 
-static gboolean input_error(GError **error, const char *format, ...) G_GNUC_PRINTF(2, 3);
-
-static gboolean input_error(GError **error, const char *format, ...)
-{
-        g_autofree char *text = NULL;
-        va_list arguments;
-
-        va_start(arguments, format);
-        text = g_strdup_vprintf(format, arguments);
-        va_end(arguments);
-        return ravel_fail(error, RAVEL_ERROR_USAGE, text);
-}
-
 /* NULL and error set if a root of the user is no node that sends. */
 static GArray *find_roots(const EdgeTraces *traces, GError **error)
 {
@@ -266,11 +253,11 @@ static GArray *find_roots(const EdgeTraces *traces, GError **error)
                 gboolean twice = FALSE;
 
                 if (node == NO_NODE || traces->first_out[node] == traces->first_out[node + 1]) {
-                        input_error(error, "--root %s: no node of that name sends a message%s",
-                                    *name,
-                                    node != NO_NODE && traces->folded
-                                            ? " (is it a client that was folded? see --no-fold)"
-                                            : "");
+                        ravel_fail(error, RAVEL_ERROR_USAGE,
+                                   "--root %s: no node of that name sends a message%s", *name,
+                                   node != NO_NODE && traces->folded
+                                           ? " (is it a client that was folded? see --no-fold)"
+                                           : "");
                         return NULL;
                 }
                 for (guint i = 0; i < roots->len; i++)
@@ -336,15 +323,15 @@ static gboolean check_choice(const EdgeTraces *traces, const ConvolutionOptions 
         gsize least = spike_least_points(width, o->spike);
 
         if (lags < 1 || lags > MOST_LAGS)
-                return input_error(error,
-                                   "--max-delay is %" G_GINT64_FORMAT " quanta, expected 1 to %d",
-                                   lags, MOST_LAGS);
+                return ravel_fail(error, RAVEL_ERROR_USAGE,
+                                  "--max-delay is %" G_GINT64_FORMAT " quanta, expected 1 to %d",
+                                  lags, MOST_LAGS);
         if (o->correlate == CORRELATE_WHOLE && traces->messages &&
             (traces->last - traces->first) / o->quantum > MOST_WHOLE - lags)
-                return input_error(error,
-                                   "--correlate whole: the trace is %" G_GINT64_FORMAT
-                                   " quanta long, expected at most %" G_GINT64_FORMAT,
-                                   (traces->last - traces->first) / o->quantum, MOST_WHOLE - lags);
+                return ravel_fail(error, RAVEL_ERROR_USAGE,
+                                  "--correlate whole: the trace is %" G_GINT64_FORMAT
+                                  " quanta long, expected at most %" G_GINT64_FORMAT,
+                                  (traces->last - traces->first) / o->quantum, MOST_WHOLE - lags);
         if ((gsize)lags < least)
                 tool_warn("--max-delay is %" G_GINT64_FORMAT " quanta: a spike %" G_GSIZE_FORMAT
                           " wide can be %g deviations above the mean only of %" G_GSIZE_FORMAT
@@ -448,8 +435,8 @@ static const EdgeTrace *find_named_edge(const EdgeTraces *traces, const char *te
         const EdgeTrace *edge = NULL;
 
         if (!to) {
-                input_error(error, "--correlation: found \"%s\", expected an edge such as a>b",
-                            text);
+                ravel_fail(error, RAVEL_ERROR_USAGE,
+                           "--correlation: found \"%s\", expected an edge such as a>b", text);
                 return NULL;
         }
         from = find_named_node(traces->nodes, text, (gsize)(to - text));
@@ -457,7 +444,8 @@ static const EdgeTrace *find_named_edge(const EdgeTraces *traces, const char *te
         if (from != NO_NODE && receiver != NO_NODE)
                 edge = edge_traces_lookup(traces, from, receiver);
         if (!edge)
-                input_error(error, "--correlation %s: no message of the trace goes this way", text);
+                ravel_fail(error, RAVEL_ERROR_USAGE,
+                           "--correlation %s: no message of the trace goes this way", text);
         return edge;
 }
 
@@ -468,16 +456,16 @@ static gboolean find_edges(const EdgeTraces *traces, const EdgeTrace **cause,
         g_auto(GStrv) names = g_strsplit(options.correlation, ",", -1);
 
         if (g_strv_length(names) != 2)
-                return input_error(
-                        error, "--correlation: found \"%s\", expected two edges such as a>b,b>c",
-                        options.correlation);
+                return ravel_fail(error, RAVEL_ERROR_USAGE,
+                                  "--correlation: found \"%s\", expected two edges such as a>b,b>c",
+                                  options.correlation);
         if (!(*cause = find_named_edge(traces, names[0], error)) ||
             !(*effect = find_named_edge(traces, names[1], error)))
                 return FALSE;
         if ((*cause)->to == (*effect)->from)
                 return TRUE;
-        return input_error(
-                error,
+        return ravel_fail(
+                error, RAVEL_ERROR_USAGE,
                 "--correlation %s: the second edge has to leave the node that the first one enters",
                 options.correlation);
 }

@@ -456,17 +456,6 @@ static gboolean report_windows(TraceReader *reader, NodeTable *nodes, const char
                output_file_close(g_steal_pointer(&r.out), error);
 }
 
-static gboolean G_GNUC_PRINTF(2, 3) refuse_options(GError **error, const char *format, ...)
-{
-        g_autofree char *text = NULL;
-        va_list arguments;
-
-        va_start(arguments, format);
-        text = g_strdup_vprintf(format, arguments);
-        va_end(arguments);
-        return ravel_fail(error, RAVEL_ERROR_USAGE, text);
-}
-
 /* Checks --window and --explain, which need parents that are found. */
 static gboolean check_found_parents(GError **error)
 {
@@ -474,17 +463,17 @@ static gboolean check_found_parents(GError **error)
         gboolean windows = options.nesting.span > 0;
 
         if (windows && (cheat || !strcmp(result_format(), "svg")))
-                return refuse_options(error,
-                                      "--window with %s: expected parents that are found, and a "
-                                      "format other than svg",
-                                      cheat ? "--cheat" : "--format svg");
+                return ravel_fail(error, RAVEL_ERROR_USAGE,
+                                  "--window with %s: expected parents that are found, and a "
+                                  "format other than svg",
+                                  cheat ? "--cheat" : "--format svg");
         if (options.explain && (windows || strcmp(result_format(), "text") != 0 || cheat))
-                return refuse_options(error,
-                                      "--explain with %s: expected parents that are found in the "
-                                      "whole trace, and text",
-                                      windows                                ? "--window"
-                                      : strcmp(result_format(), "text") != 0 ? "--format"
-                                                                             : "--cheat");
+                return ravel_fail(error, RAVEL_ERROR_USAGE,
+                                  "--explain with %s: expected parents that are found in the "
+                                  "whole trace, and text",
+                                  windows                                ? "--window"
+                                  : strcmp(result_format(), "text") != 0 ? "--format"
+                                                                         : "--cheat");
         return TRUE;
 }
 
@@ -495,12 +484,13 @@ static gboolean check_model_options(GError **error)
         if ((!options.learn && !options.model) ||
             (options.nesting.method == METHOD_JOINT && options.nesting.span == 0 && !both))
                 return TRUE;
-        return refuse_options(error, "%s with %s: expected --method joint and the whole trace",
-                              options.learn ? "--learn" : "--model",
-                              options.nesting.span > 0 ? "--window"
-                              : both                   ? "--model"
-                              : options.cheat          ? "--cheat"
-                                                       : "--method");
+        return ravel_fail(error, RAVEL_ERROR_USAGE,
+                          "%s with %s: expected --method joint and the whole trace",
+                          options.learn ? "--learn" : "--model",
+                          options.nesting.span > 0 ? "--window"
+                          : both                   ? "--model"
+                          : options.cheat          ? "--cheat"
+                                                   : "--method");
 }
 
 static gboolean check_nesting_options(GError **error)
@@ -511,11 +501,11 @@ static gboolean check_nesting_options(GError **error)
         options.siblings = tool_choice_index(options.order, sibling_orders) ? SIBLINGS_STRICT
                                                                             : SIBLINGS_MULTISET;
         if (options.of_paper && nesting_parents_from(&options.nesting) == PARENTS_JOINT)
-                return refuse_options(error, "%s: expected --method paper with it",
-                                      options.of_paper);
+                return ravel_fail(error, RAVEL_ERROR_USAGE, "%s: expected --method paper with it",
+                                  options.of_paper);
         if (options.no_requests && !result_has_store())
-                return refuse_options(error,
-                                      "--no-requests needs a database: expected -o FILE with it");
+                return ravel_fail(error, RAVEL_ERROR_USAGE,
+                                  "--no-requests needs a database: expected -o FILE with it");
         if (!check_found_parents(error) || !check_model_options(error) ||
             !tool_threads(options.threads, &options.nesting.threads, error))
                 return FALSE;
@@ -543,8 +533,9 @@ static gboolean check_together(int argc, char **argv, GError **error)
                             : argc == 2 && !strcmp(argv[1], "-")     ? "-"
                                                                      : NULL;
 
-        return !alone || refuse_options(error, "%s is for one process: expected ravel nesting %s",
-                                        alone, alone);
+        return !alone ||
+               ravel_fail(error, RAVEL_ERROR_USAGE,
+                          "%s is for one process: expected ravel nesting %s", alone, alone);
 }
 
 /* Whether this process writes the result. */
