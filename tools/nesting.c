@@ -61,28 +61,19 @@ static gboolean parse_window(const char *option, const char *value, gpointer dat
                usage_error(error, value, "a skew window of at most a day");
 }
 
-static gboolean parse_positive(const char *value, const char *what, gint64 *ns, GError **error)
+/* --window or --max-call. */
+static gboolean parse_span(const char *option, const char *value, gpointer data, GError **error)
 {
+        gboolean window = !strcmp(option, "--window");
+        gint64 *ns = window ? &options.nesting.span : &options.nesting.max_call;
+
+        (void)data;
         if (!tool_duration(value, ns, error))
                 return FALSE;
         return (*ns > 0 && *ns <= G_GINT64_CONSTANT(31536000000000000)) ||
-               usage_error(error, value, what);
-}
-
-static gboolean parse_max_call(const char *option, const char *value, gpointer data, GError **error)
-{
-        (void)option;
-        (void)data;
-        return parse_positive(value, "a duration of more than 0s, at most a year",
-                              &options.nesting.max_call, error);
-}
-
-static gboolean parse_span(const char *option, const char *value, gpointer data, GError **error)
-{
-        (void)option;
-        (void)data;
-        return parse_positive(value, "a window of more than 0s, at most a year",
-                              &options.nesting.span, error);
+               usage_error(error, value,
+                           window ? "a window of more than 0s, at most a year"
+                                  : "a duration of more than 0s, at most a year");
 }
 
 static gboolean parse_smooth(const char *option, const char *value, gpointer data, GError **error)
@@ -128,7 +119,7 @@ static const GOptionEntry entries[] = {
         { "tune", 0, G_OPTION_FLAG_HIDDEN, G_OPTION_ARG_CALLBACK, parse_tune, NULL, NULL },
         { "skew-window", 0, 0, G_OPTION_ARG_CALLBACK, parse_window,
           "How far clocks may disagree (default 1s; paper: 0s)", "DURATION" },
-        { "max-call", 0, 0, G_OPTION_ARG_CALLBACK, parse_max_call, "Leave out longer calls",
+        { "max-call", 0, 0, G_OPTION_ARG_CALLBACK, parse_span, "Leave out longer calls",
           "DURATION" },
         { "window", 0, 0, G_OPTION_ARG_CALLBACK, parse_span,
           "Report on each stretch of time by itself", "DURATION" },
