@@ -61,11 +61,6 @@ static void clear_kid(gpointer data)
         g_array_unref(((Kid *)data)->patterns);
 }
 
-static void unref_array(gpointer data)
-{
-        g_array_unref(data);
-}
-
 PlaceSlots *place_slots_new(void)
 {
         PlaceSlots *s = g_new0(PlaceSlots, 1);
@@ -76,7 +71,7 @@ PlaceSlots *place_slots_new(void)
         s->counts = g_array_new(FALSE, FALSE, sizeof(guint64));
         s->slots = g_array_new(FALSE, FALSE, sizeof(PlaceSlot));
         g_array_set_clear_func(s->slots, clear_slot);
-        s->of_slots = g_ptr_array_new_with_free_func(unref_array);
+        s->of_slots = g_ptr_array_new_with_free_func((GDestroyNotify)g_array_unref);
         return s;
 }
 

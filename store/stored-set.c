@@ -15,11 +15,6 @@ typedef struct {
         gboolean is_drawn;
 } Loading;
 
-static void pattern_clear(gpointer data)
-{
-        path_pattern_clear(data);
-}
-
 static void stored_set_loading_clear(Loading *l)
 {
         g_array_unref(l->patterns);
@@ -206,7 +201,7 @@ StoredSet *stored_set_new(StoreReader *reader, NodeTable *nodes, GError **error)
                               .doubts = g_array_new(FALSE, FALSE, sizeof(int)) };
         g_autoptr(PathGraph) graph = NULL;
 
-        g_array_set_clear_func(l.patterns, pattern_clear);
+        g_array_set_clear_func(l.patterns, (GDestroyNotify)path_pattern_clear);
         stored->clocks = path_clocks_from_parameters(store_reader_run(reader)->parameters, nodes);
         if (!read_verdict(&l, error) || !loading_take_patterns(&l, error) ||
             !stored_set_read_nodes(&l, error) || !stored_graph_load(reader, &graph, error))

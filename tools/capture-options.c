@@ -107,15 +107,6 @@ static const GOptionEntry entries[] = {
         G_OPTION_ENTRY_NULL
 };
 
-gboolean capture_usage(GError **error, const char *format, ...)
-{
-        va_list arguments;
-        va_start(arguments, format);
-        *error = g_error_new_valist(RAVEL_ERROR, RAVEL_ERROR_USAGE, format, arguments);
-        va_end(arguments);
-        return FALSE;
-}
-
 gboolean capture_command_rotates(const CaptureCommand *command)
 {
         return command->rotate || command->megabytes;
@@ -148,8 +139,9 @@ static gboolean parse_protocols(CaptureCommand *command, GError **error)
                 const Protocol *protocol = *end == '=' ? protocol_lookup(end + 1) : NULL;
                 if (port == 0 || port > 65535 || !protocol) {
                         g_autofree char *names = protocol_list_names();
-                        return capture_usage(
-                                error, "--proto %s: expected PORT=NAME, NAME one of %s", *p, names);
+                        return ravel_fail(error, RAVEL_ERROR_USAGE,
+                                          "--proto %s: expected PORT=NAME, NAME one of %s", *p,
+                                          names);
                 }
                 command->ports[port] = protocol;
         }
@@ -191,17 +183,17 @@ static gboolean load_filter(CaptureCommand *command, GError **error)
                 return TRUE;
         FILE *file = fopen(command->filter_file, "re");
         if (!file)
-                return capture_usage(error, "-F %s: cannot open: %s", command->filter_file,
-                                     g_strerror(errno));
+                return ravel_fail(error, RAVEL_ERROR_USAGE, "-F %s: cannot open: %s",
+                                  command->filter_file, g_strerror(errno));
         char *text = g_malloc(MAX_FILTER + 1);
         gsize n = fread(text, 1, MAX_FILTER + 1, file);
         gboolean whole = feof(file) && !ferror(file) && !memchr(text, 0, n);
         fclose(file);
         if (!whole || n > MAX_FILTER) {
                 g_free(text);
-                return capture_usage(error,
-                                     "-F %s: not a filter: it cannot be read, or is too long",
-                                     command->filter_file);
+                return ravel_fail(error, RAVEL_ERROR_USAGE,
+                                  "-F %s: not a filter: it cannot be read, or is too long",
+                                  command->filter_file);
         }
         gsize kept = 0;
         for (gsize i = 0, comment = FALSE; i < n; i++) {
@@ -222,61 +214,70 @@ static gboolean capture_check_options(CaptureCommand *command, GError **error)
         if (command->interfaces && command->rest && !command->read &&
             !g_file_test(command->rest[0], G_FILE_TEST_EXISTS)) {
                 g_autofree char *filter = g_strjoinv(" ", command->rest);
-                return capture_usage(error,
-                                     "there is no file \"%s\"; if \"%s\" is a filter: -f '%s'",
-                                     command->rest[0], filter, filter);
+                return ravel_fail(error, RAVEL_ERROR_USAGE,
+                                  "there is no file \"%s\"; if \"%s\" is a filter: -f '%s'",
+                                  command->rest[0], filter, filter);
         }
         if (files && command->interfaces)
-                return capture_usage(error,
-                                     "files (-r) and interfaces (-i) cannot be captured at once");
+                return ravel_fail(error, RAVEL_ERROR_USAGE,
+                                  "files (-r) and interfaces (-i) cannot be captured at once");
         if (!files && !command->interfaces)
-                return capture_usage(
-                        error,
+                return ravel_fail(
+                        error, RAVEL_ERROR_USAGE,
                         "nothing to capture: name a file with -r FILE or an interface with -i IF");
         if (command->labels && command->no_labels)
-                return capture_usage(error, "--labels and --no-labels: expected one of them");
+                return ravel_fail(error, RAVEL_ERROR_USAGE,
+                                  "--labels and --no-labels: expected one of them");
         if ((command->ids_key || command->ids_ignore) && !command->ids)
-                return capture_usage(error, "--ids-key and --ids-ignore are for --ids");
+                return ravel_fail(error, RAVEL_ERROR_USAGE,
+                                  "--ids-key and --ids-ignore are for --ids");
         if (command->count < 1)
-                return capture_usage(
-                        error, "-c %" G_GINT64_FORMAT ": expected a number of packets, 1 or more",
-                        command->count);
+                return ravel_fail(error, RAVEL_ERROR_USAGE,
+                                  "-c %" G_GINT64_FORMAT
+                                  ": expected a number of packets, 1 or more",
+                                  command->count);
         if (command->snapshot < 0 || command->snapshot > MAX_SNAPSHOT)
-                return capture_usage(error, "-s %d: expected a number of bytes, %d at most",
-                                     command->snapshot, MAX_SNAPSHOT);
+                return ravel_fail(error, RAVEL_ERROR_USAGE,
+                                  "-s %d: expected a number of bytes, %d at most",
+                                  command->snapshot, MAX_SNAPSHOT);
         if (command->buffer < 0 || command->buffer > MAX_BUFFER)
-                return capture_usage(error, "-B %d: expected a number of KiB, %d at most",
-                                     command->buffer, MAX_BUFFER);
+                return ravel_fail(error, RAVEL_ERROR_USAGE,
+                                  "-B %d: expected a number of KiB, %d at most", command->buffer,
+                                  MAX_BUFFER);
         if (command->rotate < 0 || command->files < 0 || command->rotate > G_MAXINT32 ||
             (command->files && !capture_command_rotates(command)))
-                return capture_usage(error, "-G takes a number of seconds, and -W needs -G or -C");
+                return ravel_fail(error, RAVEL_ERROR_USAGE,
+                                  "-G takes a number of seconds, and -W needs -G or -C");
         if (command->megabytes < 0 || command->megabytes > MAX_MEGABYTES)
-                return capture_usage(
-                        error, "-C %" G_GINT64_FORMAT ": expected millions of bytes, %d at most",
-                        command->megabytes, MAX_MEGABYTES);
+                return ravel_fail(error, RAVEL_ERROR_USAGE,
+                                  "-C %" G_GINT64_FORMAT ": expected millions of bytes, %d at most",
+                                  command->megabytes, MAX_MEGABYTES);
         if (command->megabytes && (!command->write || strcmp(command->write, "-") == 0))
-                return capture_usage(error, "-C needs the name of a file: -w FILE");
+                return ravel_fail(error, RAVEL_ERROR_USAGE, "-C needs the name of a file: -w FILE");
         if (command->rotate && (!command->write || !name_has_time(command)))
-                return capture_usage(
-                        error,
+                return ravel_fail(
+                        error, RAVEL_ERROR_USAGE,
                         "-G needs -w with the time in the name, different every %" G_GINT64_FORMAT
                         " s: for instance -w trace-%%Y%%m%%d-%%H%%M%%S",
                         command->rotate);
         if (command->filter && command->filter_file)
-                return capture_usage(error, "the filter is either in -f or in the file of -F");
+                return ravel_fail(error, RAVEL_ERROR_USAGE,
+                                  "the filter is either in -f or in the file of -F");
         if ((command->direction || command->link_type) && !command->interfaces)
-                return capture_usage(error, "-Q and -y are for live captures (-i)");
+                return ravel_fail(error, RAVEL_ERROR_USAGE, "-Q and -y are for live captures (-i)");
         if (command->direction && !parse_direction(command))
-                return capture_usage(error, "-Q %s: expected in, out or inout", command->direction);
+                return ravel_fail(error, RAVEL_ERROR_USAGE, "-Q %s: expected in, out or inout",
+                                  command->direction);
         if (command->user && !command->interfaces)
-                return capture_usage(error, "-Z is for live captures (-i)");
+                return ravel_fail(error, RAVEL_ERROR_USAGE, "-Z is for live captures (-i)");
         if (command->processes && !command->interfaces)
-                return capture_usage(error, "--processes is for live captures (-i); lines that one "
-                                            "wrote with --processes-to are for --nodes");
+                return ravel_fail(error, RAVEL_ERROR_USAGE,
+                                  "--processes is for live captures (-i); lines that one "
+                                  "wrote with --processes-to are for --nodes");
         if (command->processes_to && !command->processes)
-                return capture_usage(error, "--processes-to needs --processes");
+                return ravel_fail(error, RAVEL_ERROR_USAGE, "--processes-to needs --processes");
         if (command->duration && !command->interfaces)
-                return capture_usage(error, "--duration is for live captures (-i)");
+                return ravel_fail(error, RAVEL_ERROR_USAGE, "--duration is for live captures (-i)");
         if (command->duration && !tool_duration(command->duration, &command->end_after, error))
                 return FALSE;
         return TRUE;

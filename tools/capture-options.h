@@ -48,6 +48,3 @@ gboolean capture_command_rotates(const CaptureCommand *command);
 
 /* The name of the trace that begins at time, s since the epoch. The caller's to free. */
 char *capture_command_name_at(const CaptureCommand *command, gint64 time);
-
-/* A mistake in the command line, as an error. Always FALSE. */
-gboolean capture_usage(GError **error, const char *format, ...) G_GNUC_PRINTF(2, 3);

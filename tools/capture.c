@@ -154,8 +154,8 @@ static gboolean enter_folder(CaptureCommand *command, GError **error)
         if (strchr(folder, '%'))
                 return TRUE;
         if (chdir(folder) < 0)
-                return capture_usage(error, "-w %s: cannot enter the folder: %s", command->write,
-                                     g_strerror(errno));
+                return ravel_fail(error, RAVEL_ERROR_USAGE, "-w %s: cannot enter the folder: %s",
+                                  command->write, g_strerror(errno));
         char *name = g_path_get_basename(command->write);
         g_free(command->write);
         command->write = name;
@@ -168,10 +168,10 @@ static gboolean check_folder(const CaptureCommand *command, const Rights *rights
         g_autofree char *folder = g_path_get_dirname(command->write);
         if (strchr(folder, '%') || faccessat(AT_FDCWD, folder, W_OK | X_OK, AT_EACCESS) == 0)
                 return TRUE;
-        return capture_usage(error,
-                             "%s may not write in the folder of the traces: change its owner, or "
-                             "keep root's rights with -Z root",
-                             rights->other ? rights->name : "you");
+        return ravel_fail(error, RAVEL_ERROR_USAGE,
+                          "%s may not write in the folder of the traces: change its owner, or "
+                          "keep root's rights with -Z root",
+                          rights->other ? rights->name : "you");
 }
 
 /* With interfaces open: opens the output, and gives up root's rights before a packet is looked
