@@ -11,6 +11,9 @@
 #include "base/printable.h"
 #include "paths/pattern-text.h"
 
+/* The probability of a wrong finding in one family of tests: half of all. */
+#define FAMILY_CHANCE (TREND_CHANCE / 2)
+
 enum {
         MOST_PATTERNS = 20,  /* by time, whose latency and share are compared */
         MOST_SERIES = 200,   /* of nodes, entries or operations */
@@ -530,23 +533,34 @@ static void count_steady(const TrendStores *r)
         }
 }
 
-static int compare_p(const void *va, const void *vb)
+static int compare_p(gconstpointer va, gconstpointer vb)
 {
         double a = *(const double *)va, b = *(const double *)vb;
 
         return a < b ? -1 : a > b;
 }
 
-/* Holm: the p up to which tests count, so that one of them is wrong with a probability of
- * TREND_CHANCE. ps are sorted. */
-static double holm_level(double *ps, guint n)
+/* Holm: the p up to which the tests of a family count, so that one of them is wrong with a
+ * probability of FAMILY_CHANCE. Sorts ps, of double. */
+static double holm_level(GArray *ps)
 {
-        guint i = 0;
+        guint i = 0, n = ps->len;
 
-        qsort(ps, n, sizeof *ps, compare_p);
-        while (i < n && ps[i] <= TREND_CHANCE / (n - i))
+        g_array_sort(ps, compare_p);
+        while (i < n && g_array_index(ps, double, i) <= FAMILY_CHANCE / (n - i))
                 i++;
-        return i < n ? TREND_CHANCE / (n - i) : TREND_CHANCE;
+        return FAMILY_CHANCE / MAX(n - i, 1);
+}
+
+/* Adds the p of the candidates that are own times, or of all others. */
+static void add_ps(const GArray *candidates, gboolean own, GArray *ps)
+{
+        for (guint i = 0; i < candidates->len; i++) {
+                const Candidate *c = &g_array_index(candidates, Candidate, i);
+
+                if (is_tested(c) && (c->series->kind == TREND_OWN) == own)
+                        g_array_append_val(ps, c->series->p);
+        }
 }
 
 static void find_changes(const Trend *t, const Candidate *c, double level)
@@ -676,20 +690,23 @@ static void keep_patterns(Trend *t, const TrendStores *r, const TrendPattern *fo
         }
 }
 
-/* One family of tests: new patterns first, since shares are of the others. */
+/* Own times are a family of tests, and all else is one. New patterns come first, since shares are
+ * of the others. */
 static void compare_all(Trend *t, TrendStores *r)
 {
         g_autoptr(GArray) candidates = g_array_new(FALSE, FALSE, sizeof(Candidate));
         g_autofree TrendPattern *found = g_new0(TrendPattern, MAX(r->patterns->len, 1));
         g_autoptr(GPtrArray) entries = g_ptr_array_new();
+        g_autoptr(GArray) own_ps = g_array_new(FALSE, FALSE, sizeof(double));
         g_autoptr(GArray) ps = g_array_new(FALSE, FALSE, sizeof(double));
-        guint tests = 0, top;
+        guint tests = 0, top, n_own;
 
         g_array_set_clear_func(candidates, candidate_clear);
         g_ptr_array_sort(r->patterns, compare_totals);
         count_entries(t, r);
         g_autofree double *pattern_ps = test_patterns(t, r, found, &tests);
         add_own_times(t, r, candidates);
+        n_own = candidates->len;
         for (guint i = 0; i < MIN(r->patterns->len, MOST_PATTERNS); i++)
                 add_latency_series(t, trend_stores_pattern(r, i), candidates);
         for (guint i = 0; i < r->entries->len; i++) {
@@ -707,7 +724,7 @@ static void compare_all(Trend *t, TrendStores *r)
         /* Shares are counted once patterns are known to be new; their number is known before. */
         top = MIN(r->patterns->len, MOST_PATTERNS);
         keep_patterns(t, r, found, pattern_ps,
-                      TREND_CHANCE / MAX(tests + candidates->len + 2 * top, 1));
+                      FAMILY_CHANCE / MAX(tests + candidates->len - n_own + 2 * top, 1));
         count_steady(r);
         for (guint i = 0; i < top; i++)
                 add_pattern_rate(t, r, trend_stores_pattern(r, i), candidates);
@@ -718,16 +735,13 @@ static void compare_all(Trend *t, TrendStores *r)
         for (guint i = 0; i < r->patterns->len; i++)
                 if (trend_stores_pattern(r, i)->count >= FEWEST_OF_NEW)
                         g_array_append_val(ps, pattern_ps[i]);
-        for (guint i = 0; i < candidates->len; i++) {
-                const Candidate *c = &g_array_index(candidates, Candidate, i);
-
-                if (is_tested(c))
-                        g_array_append_val(ps, c->series->p);
-        }
-        t->tests = ps->len;
-        double level = holm_level((double *)(void *)ps->data, ps->len);
+        add_ps(candidates, TRUE, own_ps);
+        add_ps(candidates, FALSE, ps);
+        t->tests = own_ps->len + ps->len;
+        double own_level = holm_level(own_ps), level = holm_level(ps);
         for (guint i = 0; i < candidates->len; i++)
-                find_changes(t, &g_array_index(candidates, Candidate, i), level);
+                find_changes(t, &g_array_index(candidates, Candidate, i),
+                             i < n_own ? own_level : level);
         find_following(t, r, candidates, level);
 }
 
