@@ -5,70 +5,100 @@
 
 #include "base/printable.h"
 
-const char *const diff_row_kinds[N_DIFF_ROW_KINDS] = { "latency", "own", "share", "queued" };
+const char *const diff_row_kinds[N_DIFF_ROW_KINDS] = { "latency", "own", "share", "queued",
+                                                       "edge" };
 
-static void diff_each_quantile(const Diff *d, DiffRow row, const DiffDelay *delays,
-                               DiffRowSink sink, gpointer data)
+/* The quantiles of a time, and its tail if it was tested. */
+static void diff_each_number(const Diff *d, DiffRow row, guint32 times, DiffRowSink sink,
+                             gpointer data)
 {
+        const DiffTimes *t = diff_times(d, times);
+
+        row.times = t;
+        for (int side = 0; side < N_SIDES; side++) {
+                row.count[side] = t->count[side];
+                row.share[side] = t->tail.share[side];
+        }
         for (row.quantile = 0; row.quantile < N_DIFF_QUANTILES; row.quantile++) {
-                row.delay = &delays[row.quantile];
+                row.delay = &t->quantiles[row.quantile];
                 sink(d, &row, data);
+        }
+        row.delay = NULL;
+        row.tail = &t->tail;
+        if (t->tail.limit > 0)
+                sink(d, &row, data);
+}
+
+static void diff_each_node(const Diff *d, DiffRowKind kind, const GArray *nodes, DiffRowSink sink,
+                           gpointer data)
+{
+        for (guint i = 0; i < nodes->len; i++) {
+                const DiffNode *n = &g_array_index(nodes, DiffNode, i);
+                const DiffTimes *t = diff_times(d, n->times);
+                DiffRow row = { .kind = kind, .node = n, .vertex = -1 };
+
+                if (t->count[DIFF_A] || t->count[DIFF_B])
+                        diff_each_number(d, row, n->times, sink, data);
+        }
+}
+
+static void diff_each_of_pattern(const Diff *d, const DiffPattern *p, DiffRowSink sink,
+                                 gpointer data)
+{
+        DiffRow row = { .kind = DIFF_ROW_SHARE,
+                        .pattern = p,
+                        .vertex = -1,
+                        .count = { p->count[DIFF_A], p->count[DIFF_B] } };
+
+        for (int side = 0; side < N_SIDES; side++)
+                row.share[side] = p->number[side] / (double)MAX(d->paths[side], 1);
+        sink(d, &row, data);
+        if (!p->tested)
+                return;
+        row.kind = DIFF_ROW_LATENCY;
+        diff_each_number(d, row, p->latency, sink, data);
+        row.kind = DIFF_ROW_OWN;
+        for (guint k = 0; k < p->nodes->len; k++) {
+                row.node = &g_array_index(p->nodes, DiffNode, k);
+                row.vertex = (int)k;
+                diff_each_number(d, row, row.node->times, sink, data);
         }
 }
 
 void diff_each_row(const Diff *d, DiffRowSink sink, gpointer data)
 {
-        DiffRow all = { .kind = DIFF_ROW_LATENCY,
-                        .vertex = -1,
-                        .count = { d->paths[DIFF_A], d->paths[DIFF_B] } };
+        DiffRow all = { .kind = DIFF_ROW_LATENCY, .vertex = -1 };
 
-        diff_each_quantile(d, all, d->latency, sink, data);
-        for (guint i = 0; i < d->by_node->len; i++) {
-                const DiffNode *n = &g_array_index(d->by_node, DiffNode, i);
-                DiffRow row = { .kind = DIFF_ROW_OWN,
-                                .node = n,
-                                .vertex = -1,
-                                .count = { n->calls[DIFF_A], n->calls[DIFF_B] } };
-
-                if (n->calls[DIFF_A] || n->calls[DIFF_B])
-                        diff_each_quantile(d, row, n->own, sink, data);
-        }
-        for (guint i = 0; i < d->queued->len; i++) {
-                const DiffNode *n = &g_array_index(d->queued, DiffNode, i);
-                DiffRow row = { .kind = DIFF_ROW_QUEUED,
-                                .node = n,
-                                .vertex = -1,
-                                .count = { n->calls[DIFF_A], n->calls[DIFF_B] } };
-
-                if (n->calls[DIFF_A] || n->calls[DIFF_B])
-                        diff_each_quantile(d, row, n->own, sink, data);
-        }
-        for (guint i = 0; i < d->by_pattern->len; i++) {
-                const DiffPattern *p = &g_array_index(d->by_pattern, DiffPattern, i);
-                DiffRow row = { .kind = DIFF_ROW_SHARE,
-                                .pattern = p,
-                                .vertex = -1,
-                                .count = { p->count[DIFF_A], p->count[DIFF_B] } };
-
-                for (int side = 0; side < N_SIDES; side++)
-                        row.share[side] = p->number[side] / (double)MAX(d->paths[side], 1);
-                sink(d, &row, data);
-                if (!p->tested)
-                        continue;
-                row.kind = DIFF_ROW_LATENCY;
-                diff_each_quantile(d, row, p->latency, sink, data);
-                row.kind = DIFF_ROW_OWN;
-                for (guint k = 0; k < p->nodes->len; k++) {
-                        row.node = &g_array_index(p->nodes, DiffNode, k);
-                        row.vertex = (int)k;
-                        diff_each_quantile(d, row, row.node->own, sink, data);
-                }
-        }
+        diff_each_number(d, all, d->latency, sink, data);
+        diff_each_node(d, DIFF_ROW_OWN, d->by_node, sink, data);
+        diff_each_node(d, DIFF_ROW_OWN, d->operations, sink, data);
+        diff_each_node(d, DIFF_ROW_QUEUED, d->queued, sink, data);
+        diff_each_node(d, DIFF_ROW_EDGE, d->edges, sink, data);
+        for (guint i = 0; i < d->by_pattern->len; i++)
+                diff_each_of_pattern(d, &g_array_index(d->by_pattern, DiffPattern, i), sink, data);
 }
 
 gboolean diff_row_beyond(const DiffRow *row)
 {
-        return row->delay ? row->delay->beyond : row->pattern->beyond;
+        return row->delay  ? row->delay->beyond
+               : row->tail ? row->tail->beyond
+                           : row->pattern->beyond;
+}
+
+char *diff_node_name(const Diff *d, const DiffRow *row)
+{
+        const char *node = node_table_written(d->nodes, row->node->node);
+        g_autofree char *label = NULL;
+
+        if (row->kind == DIFF_ROW_QUEUED)
+                return g_strdup_printf("(queued for %s)", node);
+        if (row->kind == DIFF_ROW_EDGE)
+                return g_strdup_printf("%s>%s", node_table_written(d->nodes, row->node->caller),
+                                       node);
+        if (!row->node->label)
+                return g_strdup(node);
+        label = printable_new(row->node->label, PRINTABLE_TEXT);
+        return g_strdup_printf("%s %s", node, label);
 }
 
 /* "lb>web1>auth>redis": the way from the root to a vertex of the pattern, and which of

@@ -5,56 +5,76 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/binomial.h"
+#include "base/hash.h"
 #include "store/stored-patterns.h"
 
-enum {
-        MAX_VERTICES = 150, /* of a tree */
-        N_BATCHES = 50,     /* of consecutive paths */
-        SMALLEST_BATCH = 8, /* of paths, of which a variance says something */
-};
+enum { MAX_VERTICES = 150 }; /* of a tree */
 
-/* What one path counts for is measured with batches of these many. */
-static const guint batch_widths[] = { 1, 2, 5 };
-
-/* The probability that an interval is wrong; delays and counts have half each. */
+/* Tests are in four families, lest many patterns hide a node. This is the mean share of
+ * findings that are by chance, in all families together. */
 #define CHANCE 0.05
 
-/* Without single paths it cannot be measured how much they come in bursts. */
-#define GUESSED_DEPENDENCE 4
+typedef enum {
+        FAMILY_OWN,      /* own times of nodes */
+        FAMILY_ALL,      /* other times on all paths */
+        FAMILY_PATTERNS, /* times of patterns */
+        FAMILY_COUNTS,   /* shares of patterns */
+        N_FAMILIES
+} Family;
 
-const double diff_quantiles[N_DIFF_QUANTILES] = { 0.5, 0.99 };
-const char *const diff_quantile_names[N_DIFF_QUANTILES] = { "p50", "p99" };
+/* The times that a call of a pattern counts in: indexes into Comparison.times. */
+typedef enum {
+        PLACE_OWN,       /* of its node */
+        PLACE_OPERATION, /* own time of its operation at its node */
+        PLACE_VERTEX,    /* own time of its vertex in the pattern */
+        PLACE_EDGE,      /* latency between two nodes */
+        PLACE_QUEUED,    /* time in queues before its node */
+        N_PLACE_TIMES
+} PlaceTimes;
+
+#define NO_TIMES ((guint32)-1)
 
 typedef struct {
-        gint64 start, latency;
-        guint32 pattern; /* index into Diff.by_pattern */
-} Moment;
+        guint32 times[N_PLACE_TIMES]; /* or NO_TIMES */
+} Place;
 
 /* One run, while both are compared. */
 typedef struct {
         StoreReader *reader;
         GArray *pattern_of;  /* of guint32: by the store's pattern, index into Diff.by_pattern */
-        GArray *medians;     /* of Medians: the same */
+        GArray *first_place; /* of guint32: by the store's pattern, index into places */
+        GArray *places;      /* of Place */
         PathPattern *tested; /* by index into Diff.by_pattern, DIFF_TESTED at most */
-        Histogram all;
-        GArray *own;        /* of Histogram, by NodeId */
-        GArray *queued;     /* likewise, of what goes on to it */
-        GArray *node_paths; /* of guint64, by NodeId: paths that it is on */
-        GArray *moments;
-        double *count_dependence; /* by index into Diff.by_pattern */
-        double drawn_error;       /* of counts by drawings, the mean of a path's: a share of 1 */
+        GArray *paths;       /* of StoredPath */
+        guint32 *batches;    /* paths, by batch */
+        guint32 *counts;     /* paths of each of Diff.by_pattern, by batch */
+        double drawn_error;  /* of counts by drawings, the mean of a path's: a share of 1 */
 } Run;
 
-/* Of a pattern of the store; several are one of Diff.by_pattern where labels are not compared. */
 typedef struct {
-        gint64 quantiles[N_DIFF_QUANTILES];
-        guint64 count;
-} Medians;
+        Diff *d;
+        Run runs[N_SIDES];
+        GPtrArray *times;       /* of ComparedTimes, as Diff.times */
+        GArray *own, *queued;   /* of guint32: index into times, by NodeId */
+        GHashTable *operations; /* node and operation to index into Diff.operations, + 1 */
+        GHashTable *edges;      /* caller and callee to index into Diff.edges, + 1 */
+        GArray *n_operations;   /* of guint32: by NodeId */
+} Comparison;
 
 static DiffPattern *diff_pattern_at(const Diff *d, guint32 i)
 {
         return &g_array_index(d->by_pattern, DiffPattern, i);
+}
+
+static ComparedTimes *times_at(const Comparison *c, guint32 i)
+{
+        return g_ptr_array_index(c->times, i);
+}
+
+static guint32 times_new(Comparison *c)
+{
+        g_ptr_array_add(c->times, g_new0(ComparedTimes, 1));
+        return c->times->len - 1;
 }
 
 /* --- reading --------------------------------------------------------------- */
@@ -66,8 +86,6 @@ static gboolean diff_add_patterns(Diff *d, Run *run, int side, GHashTable *by_ke
 
         for (guint32 k = 0; patterns && k < patterns->len; k++) {
                 const StoredPattern *stored = stored_pattern_at(patterns, k);
-                Medians medians = { { stored->completion.p50, stored->completion.p99 },
-                                    stored->count };
                 g_autofree char *key = stored_pattern_key(stored, labels);
                 gpointer known;
                 guint32 i = d->by_pattern->len;
@@ -89,6 +107,7 @@ static gboolean diff_add_patterns(Diff *d, Run *run, int side, GHashTable *by_ke
                 p->count[side] += stored->count;
                 p->number[side] += stored->is_drawn ? stored->drawn : (double)stored->count;
                 p->error[side] += stored->drawn_error; /* all of one thing learned */
+                p->wrong[side] += (1 - stored->probability) * (double)stored->count;
                 run->drawn_error += stored->drawn_error;
                 d->is_drawn[side] |= stored->is_drawn;
                 d->probability[side] += stored->probability * (double)stored->count;
@@ -101,7 +120,6 @@ static gboolean diff_add_patterns(Diff *d, Run *run, int side, GHashTable *by_ke
                 d->paths[side] += stored->count;
                 d->patterns[side]++;
                 g_array_append_val(run->pattern_of, i);
-                g_array_append_val(run->medians, medians);
         }
         run->drawn_error /= (double)MAX(d->paths[side], 1);
         d->probability[side] /= (double)MAX(d->paths[side], 1);
@@ -124,7 +142,7 @@ static int diff_compare_patterns(const void *va, const void *vb)
 }
 
 /* Those in both runs first, and of these the ones to be tested. */
-static void diff_rank_patterns(Diff *d, Run *runs)
+static void diff_rank_patterns(Diff *d, const Run *runs)
 {
         g_autoptr(GHashTable) place = g_hash_table_new(g_str_hash, g_str_equal);
         g_autofree char **keys = g_new(char *, d->by_pattern->len);
@@ -145,20 +163,57 @@ static void diff_rank_patterns(Diff *d, Run *runs)
                 }
 }
 
-static Histogram *own_of(Run *run, NodeId node)
+/* --- the times of the places ------------------------------------------------ */
+
+static guint32 times_of_node(Comparison *c, GArray *by_node, NodeId node)
 {
-        if (run->own->len <= node) {
-                g_array_set_size(run->own, node + 1);
-                g_array_set_size(run->queued, node + 1);
-                g_array_set_size(run->node_paths, node + 1);
+        while (by_node->len <= node) {
+                guint32 times = times_new(c);
+                g_array_append_val(by_node, times);
         }
-        return &g_array_index(run->own, Histogram, node);
+        return g_array_index(by_node, guint32, node);
 }
 
-static Histogram *queued_of(Run *run, NodeId node)
+/* Index into times of one of several nodes, which is added if it is new. */
+static guint32 times_of_one(Comparison *c, GHashTable *known, GArray *nodes, guint64 key,
+                            const DiffNode *node)
 {
-        own_of(run, node);
-        return &g_array_index(run->queued, Histogram, node);
+        gpointer value = g_hash_table_lookup(known, &key);
+
+        if (!value) {
+                DiffNode added = *node;
+
+                added.times = times_new(c);
+                g_array_append_val(nodes, added);
+                value = GUINT_TO_POINTER(nodes->len);
+                g_hash_table_insert(known, g_memdup2(&key, sizeof key), value);
+        }
+        return g_array_index(nodes, DiffNode, GPOINTER_TO_UINT(value) - 1).times;
+}
+
+static guint32 times_of_operation(Comparison *c, const StoredPatternNode *stored)
+{
+        DiffNode node = { .node = stored->node,
+                          .caller = NO_NODE,
+                          .parent = NO_PARENT,
+                          .repeats = 1,
+                          .label = g_intern_string(stored->label) };
+        guint64 key = hash_word(hash_word(HASH_SEED, node.node), (guint64)(gsize)node.label);
+        guint before = c->d->operations->len;
+        guint32 times = times_of_one(c, c->operations, c->d->operations, key, &node);
+
+        if (c->n_operations->len <= node.node)
+                g_array_set_size(c->n_operations, node.node + 1);
+        g_array_index(c->n_operations, guint32, node.node) += c->d->operations->len - before;
+        return times;
+}
+
+static guint32 times_of_edge(Comparison *c, NodeId caller, NodeId callee)
+{
+        DiffNode node = { .node = callee, .caller = caller, .parent = NO_PARENT, .repeats = 1 };
+        guint64 key = (guint64)caller << 32 | callee;
+
+        return times_of_one(c, c->edges, c->d->edges, key, &node);
 }
 
 /* The time of a path: its completion time if it goes on. */
@@ -167,7 +222,7 @@ static const StoredHistogram *time_of(const StoredPatternNode *node)
         return node->completion.n > 0 ? &node->completion : &node->latency;
 }
 
-static gboolean add_tested(Run *run, PathPattern *p, const StoredPatternNode *stored,
+static gboolean add_tested(const Run *run, PathPattern *p, const StoredPatternNode *stored,
                            gboolean labels, GError **error)
 {
         PatternNode *node;
@@ -176,14 +231,40 @@ static gboolean add_tested(Run *run, PathPattern *p, const StoredPatternNode *st
                 path_pattern_append(p, stored->node, stored->parent)->label =
                         labels ? g_intern_string(stored->label) : NULL;
         node = &p->nodes[stored->place];
-        return store_reader_histogram(run->reader, time_of(stored), &node->latency, error) &&
-               store_reader_histogram(run->reader, &stored->call_delay, &node->call_delay, error) &&
+        return store_reader_histogram(run->reader, &stored->call_delay, &node->call_delay, error) &&
                store_reader_histogram(run->reader, &stored->own, &node->own, error);
 }
 
-static gboolean diff_read_nodes(const Diff *d, Run *run, GError **error)
+/* callees: by place of the pattern so far, its node. */
+static gboolean add_place(Comparison *c, Run *run, int side, const StoredPatternNode *n,
+                          const GArray *callees, GError **error)
 {
-        g_autoptr(GArray) last = g_array_new(FALSE, TRUE, sizeof(guint32)); /* pattern + 1 */
+        const StoredHistogram *const stored[N_PLACE_TIMES] = { &n->own, &n->own, NULL, &n->latency,
+                                                               &n->queued };
+        Place place = { { times_of_node(c, c->own, n->node), NO_TIMES, NO_TIMES, NO_TIMES,
+                          NO_TIMES } };
+
+        if (n->label && c->d->has_labels[DIFF_A] && c->d->has_labels[DIFF_B])
+                place.times[PLACE_OPERATION] = times_of_operation(c, n);
+        if (n->parent != NO_PARENT && n->continues == WORK_NESTED)
+                place.times[PLACE_EDGE] =
+                        times_of_edge(c, g_array_index(callees, NodeId, n->parent), n->node);
+        if (n->queued.n > 0 && n->continues == WORK_QUEUED)
+                place.times[PLACE_QUEUED] = times_of_node(c, c->queued, n->node);
+        g_array_append_val(run->places, place);
+        for (guint i = 0; i < N_PLACE_TIMES; i++)
+                if (place.times[i] != NO_TIMES &&
+                    !store_reader_histogram(run->reader, stored[i],
+                                            &times_at(c, place.times[i])->times[side], error))
+                        return FALSE;
+        return TRUE;
+}
+
+static gboolean diff_read_nodes(Comparison *c, int side, GError **error)
+{
+        Diff *d = c->d;
+        Run *run = &c->runs[side];
+        g_autoptr(GArray) callees = g_array_new(FALSE, FALSE, sizeof(NodeId));
         gboolean labels = d->has_labels[DIFF_A] && d->has_labels[DIFF_B];
         StoredPatternNode n;
         int status;
@@ -192,309 +273,187 @@ static gboolean diff_read_nodes(const Diff *d, Run *run, GError **error)
                 guint32 pattern = g_array_index(run->pattern_of, guint32, n.pattern);
                 const DiffPattern *p = diff_pattern_at(d, pattern);
 
-                if (!store_reader_histogram(run->reader, &n.own, own_of(run, n.node), error) ||
-                    (n.queued.n > 0 && n.continues == WORK_QUEUED &&
-                     !store_reader_histogram(run->reader, &n.queued, queued_of(run, n.node),
-                                             error)) ||
+                if (n.place == 0) {
+                        g_array_set_size(callees, 0);
+                        while (run->first_place->len <= n.pattern)
+                                g_array_append_val(run->first_place, run->places->len);
+                }
+                g_array_append_val(callees, n.node);
+                if (!add_place(c, run, side, &n, callees, error) ||
                     (n.place == 0 &&
-                     !store_reader_histogram(run->reader, time_of(&n), &run->all, error)) ||
+                     (!store_reader_histogram(run->reader, time_of(&n),
+                                              &times_at(c, d->latency)->times[side], error) ||
+                      (p->tested &&
+                       !store_reader_histogram(run->reader, time_of(&n),
+                                               &times_at(c, p->latency)->times[side], error)))) ||
                     (p->tested && !add_tested(run, &run->tested[pattern], &n, labels, error)))
                         return FALSE;
-                if (last->len <= n.node)
-                        g_array_set_size(last, n.node + 1);
-                if (g_array_index(last, guint32, n.node) != n.pattern + 1)
-                        g_array_index(run->node_paths, guint64, n.node) +=
-                                g_array_index(run->medians, Medians, n.pattern).count;
-                g_array_index(last, guint32, n.node) = n.pattern + 1;
         }
+        while (run->first_place->len <= run->pattern_of->len)
+                g_array_append_val(run->first_place, run->places->len);
         return status == 0;
 }
 
-static gboolean diff_read_paths(Run *run, GError **error)
+/* The trees of the tested patterns, and the times of their vertices. */
+static void make_trees(Comparison *c)
+{
+        for (guint i = 0; i < c->d->by_pattern->len; i++) {
+                DiffPattern *p = diff_pattern_at(c->d, i);
+                const PathPattern *patterns[N_SIDES] = { &c->runs[DIFF_A].tested[i],
+                                                         &c->runs[DIFF_B].tested[i] };
+
+                /* A store that is corrupt may have other nodes of the same signature. */
+                p->tested = p->tested && patterns[DIFF_A]->n_nodes > 0 &&
+                            patterns[DIFF_A]->n_nodes == patterns[DIFF_B]->n_nodes;
+                if (!p->tested)
+                        continue;
+                p->tree = collapsed_tree_new(patterns[DIFF_A], MAX_VERTICES);
+                p->nodes = g_array_new(FALSE, FALSE, sizeof(DiffNode));
+                for (guint32 k = 0; k < p->tree->n_vertices; k++) {
+                        const CollapsedCall *v = &p->tree->vertices[k];
+                        DiffNode n = { .node = v->all.node,
+                                       .caller = NO_NODE,
+                                       .parent = v->parent,
+                                       .repeats = v->n,
+                                       .label = v->all.label,
+                                       .times = times_new(c) };
+
+                        for (int side = 0; side < N_SIDES; side++)
+                                for (guint32 at = v->first; at < v->first + v->n; at++)
+                                        histogram_merge(
+                                                &times_at(c, n.times)->times[side],
+                                                &patterns[side]->nodes[p->tree->places[at]].own);
+                        g_array_append_val(p->nodes, n);
+                }
+        }
+}
+
+/* Of each place of a run's patterns, the times of its vertex. */
+static void place_vertices(Comparison *c, int side)
+{
+        Run *run = &c->runs[side];
+
+        for (guint i = 0; i < run->pattern_of->len; i++) {
+                const DiffPattern *p =
+                        diff_pattern_at(c->d, g_array_index(run->pattern_of, guint32, i));
+                guint32 first = g_array_index(run->first_place, guint32, i),
+                        end = g_array_index(run->first_place, guint32, i + 1);
+
+                for (guint32 k = 0; p->tested && k < p->tree->n_vertices; k++) {
+                        const CollapsedCall *v = &p->tree->vertices[k];
+
+                        for (guint32 at = v->first; at < v->first + v->n; at++)
+                                if (first + p->tree->places[at] < end)
+                                        g_array_index(run->places, Place,
+                                                      first + p->tree->places[at])
+                                                .times[PLACE_VERTEX] =
+                                                g_array_index(p->nodes, DiffNode, k).times;
+                }
+        }
+}
+
+/* --- the values by batch ---------------------------------------------------- */
+
+static gboolean read_paths(Run *run, GError **error)
 {
         StoredPath path;
         int status;
 
-        while ((status = store_reader_next_path(run->reader, &path, error)) > 0) {
-                const Medians *q = &g_array_index(run->medians, Medians, path.pattern);
-                Moment m = { path.start, path.completion,
-                             g_array_index(run->pattern_of, guint32, path.pattern) };
-
-                /* How slow it was of its kind: 0, 1 above the median, 2 above the p99. */
-                m.latency =
-                        (m.latency > q->quantiles[DIFF_P50]) + (m.latency > q->quantiles[DIFF_P99]);
-                g_array_append_val(run->moments, m);
-        }
+        while ((status = store_reader_next_path(run->reader, &path, error)) > 0)
+                g_array_append_val(run->paths, path);
         return status == 0;
 }
 
-/* --- dependence ------------------------------------------------------------ */
-
-static int compare_moments(const void *va, const void *vb)
+/* By start, then in the order of the store. */
+static int compare_starts(gconstpointer va, gconstpointer vb, gpointer paths)
 {
-        const Moment *a = va, *b = vb;
+        guint32 a = *(const guint32 *)va, b = *(const guint32 *)vb;
+        gint64 start_a = g_array_index((GArray *)paths, StoredPath, a).start,
+               start_b = g_array_index((GArray *)paths, StoredPath, b).start;
 
-        if (a->start != b->start)
-                return a->start < b->start ? -1 : 1;
-        if (a->pattern != b->pattern)
-                return a->pattern < b->pattern ? -1 : 1;
-        return a->latency < b->latency ? -1 : a->latency > b->latency;
+        if (start_a != start_b)
+                return start_a < start_b ? -1 : 1;
+        return a < b ? -1 : a > b;
 }
 
-/* How much more the numbers in batches of size items vary than they would if each item
- * counted independently: the greatest factor over the widths of batches. 1 at least. */
-static double batch_dependence(const guint32 *counts, double size)
+/* The batch of each path: batches have equal numbers of paths, in order of time. */
+static guint8 *batches_of_paths(const Run *run)
 {
-        double dependence = 1, sum = 0;
+        guint n = run->paths->len;
+        g_autoptr(GArray) order = g_array_sized_new(FALSE, FALSE, sizeof(guint32), n);
+        guint8 *batch = g_new(guint8, MAX(n, 1));
 
-        for (guint i = 0; i < N_BATCHES; i++)
-                sum += counts[i];
-        double share = sum / (N_BATCHES * size);
-        for (guint w = 0; w < G_N_ELEMENTS(batch_widths); w++) {
-                guint width = batch_widths[w], n = N_BATCHES / width;
-                double mean = sum / n, squares = 0, chance = width * size * share * (1 - share);
-
-                if (width * size < SMALLEST_BATCH || chance <= 0)
-                        continue;
-                for (guint i = 0; i < n; i++) {
-                        double count = 0;
-                        for (guint k = 0; k < width; k++)
-                                count += counts[i * width + k];
-                        squares += (count - mean) * (count - mean);
-                }
-                dependence = MAX(dependence, squares / (n - 1) / chance);
-        }
-        return dependence;
-}
-
-/* Of a sequence of paths in time: those above the median, and above the p99, come how
- * much in bursts? 0 where there are too few to tell. */
-static double slow_dependence(const guint8 *slow, guint n)
-{
-        guint32 counts[N_DIFF_QUANTILES][N_BATCHES] = { { 0 } };
-        double dependence = 1;
-
-        if (n < SMALLEST_BATCH * (N_BATCHES / 5))
-                return 0;
+        for (guint32 i = 0; i < n; i++)
+                g_array_append_val(order, i);
+        g_array_sort_with_data(order, compare_starts, run->paths);
         for (guint i = 0; i < n; i++)
-                for (guint q = 0; q < N_DIFF_QUANTILES; q++)
-                        counts[q][(guint64)i * N_BATCHES / n] += slow[i] > q;
-        for (guint q = 0; q < N_DIFF_QUANTILES; q++)
-                dependence = MAX(dependence, batch_dependence(counts[q], (double)n / N_BATCHES));
-        return dependence;
+                batch[g_array_index(order, guint32, i)] = (guint8)((guint64)i * SHARE_BATCHES / n);
+        return batch;
 }
 
-static void measure_dependence(Diff *d, Run *run, int side)
+static void count_call(const Comparison *c, int side, const Place *place, const PathCall *call,
+                       guint batch)
 {
-        guint n = run->moments->len, n_patterns = d->by_pattern->len;
-        const Moment *m = (const Moment *)(void *)run->moments->data;
-        g_autoptr(GPtrArray) slow =
-                g_ptr_array_new_with_free_func((GDestroyNotify)g_byte_array_unref);
-        g_autoptr(GByteArray) all = g_byte_array_new();
-        g_autofree guint32 *counts = g_new0(guint32, (gsize)n_patterns * N_BATCHES);
+        const gint64 values[N_PLACE_TIMES] = { call->own, call->own, call->own,
+                                               call->end - call->start, call->queued };
 
-        run->count_dependence = g_new(double, MAX(n_patterns, 1));
-        d->has_paths[side] = n > 0;
-        d->dependence[side] = n > 0 ? 1 : GUESSED_DEPENDENCE;
-        for (guint i = 0; i < MIN(n_patterns, DIFF_TESTED); i++)
-                g_ptr_array_add(slow, g_byte_array_new());
-        g_array_sort(run->moments, compare_moments);
-        for (guint i = 0; i < n; i++) {
-                guint8 how = (guint8)m[i].latency;
-
-                g_byte_array_append(all, &how, 1);
-                if (m[i].pattern < slow->len)
-                        g_byte_array_append(g_ptr_array_index(slow, m[i].pattern), &how, 1);
-                counts[(gsize)m[i].pattern * N_BATCHES + (guint64)i * N_BATCHES / n]++;
-        }
-        if (n > 0)
-                d->dependence[side] = MAX(slow_dependence(all->data, all->len), 1);
-        for (guint i = 0; i < n_patterns; i++) {
-                DiffPattern *p = diff_pattern_at(d, i);
-                double measured = 0;
-
-                run->count_dependence[i] = n > 0 ? batch_dependence(counts + (gsize)i * N_BATCHES,
-                                                                    (double)n / N_BATCHES)
-                                                 : GUESSED_DEPENDENCE;
-                if (i < slow->len) {
-                        const GByteArray *mine = g_ptr_array_index(slow, i);
-                        measured = slow_dependence(mine->data, mine->len);
-                }
-                p->dependence[side] = measured > 0 ? measured : d->dependence[side];
-        }
+        for (guint i = 0; i < N_PLACE_TIMES; i++)
+                if (place->times[i] != NO_TIMES)
+                        compared_times_count(times_at(c, place->times[i]), side, values[i], batch);
 }
 
-/* --- intervals ------------------------------------------------------------- */
-
-/* The range of delays that the value of rank (1 to count) may be anywhere in. */
-static void rank_range(const Histogram *h, guint64 rank, gint64 *low, gint64 *high)
+static gboolean count_path(const Comparison *c, int side, const StoredPath *path, guint batch,
+                           GArray *calls, GArray *places, GError **error)
 {
-        guint32 first, n, bin = 0;
-        g_autofree guint64 *counts = histogram_counts(h, &first, &n);
+        const Run *run = &c->runs[side];
+        guint32 pattern = g_array_index(run->pattern_of, guint32, path->pattern),
+                first = g_array_index(run->first_place, guint32, path->pattern),
+                end = g_array_index(run->first_place, guint32, path->pattern + 1);
+        const DiffPattern *p = diff_pattern_at(c->d, pattern);
 
-        for (guint64 below = counts[0]; below < rank && bin + 1 < n; below += counts[bin])
-                bin++;
-        histogram_bin_range(first + bin, low, high);
-        *low = MAX(*low, h->min);
-        *high = MIN(*high, h->max);
-}
-
-/* Between which values the quantile lies but for a probability tail on either side, if
- * n of the values are independent. FALSE where n are too few. */
-static gboolean quantile_interval(const Histogram *h, double q, double n, double tail, gint64 *low,
-                                  gint64 *high)
-{
-        gint64 unused;
-        double from, to;
-
-        /* The greatest rank whose value is, with probability 1 - tail, at most the quantile ... */
-        for (from = 0, to = floor(n) + 1; to - from > 1;) {
-                double k = floor((from + to) / 2);
-                *(binomial_tail(n, k, q) >= 1 - tail ? &from : &to) = k;
-        }
-        if (from < 1)
+        run->batches[batch]++;
+        run->counts[(gsize)pattern * SHARE_BATCHES + batch]++;
+        compared_times_count(times_at(c, c->d->latency), side, path->completion, batch);
+        if (p->tested)
+                compared_times_count(times_at(c, p->latency), side, path->completion, batch);
+        if (!store_reader_path_calls(run->reader, path, calls, places, error))
                 return FALSE;
-        guint64 rank = (guint64)(from / n * (double)h->count);
-        rank_range(h, CLAMP(rank, 1, h->count), low, &unused);
-        /* ... and the least rank whose value is likewise at least the quantile. */
-        for (from = 0, to = floor(n) + 1; to - from > 1;) {
-                double k = floor((from + to) / 2);
-                *(binomial_tail(n, k, q) > tail ? &from : &to) = k;
+        for (guint i = 0; i < calls->len; i++) {
+                guint32 place = g_array_index(places, guint32, i);
+
+                if (place >= end - first)
+                        return store_reader_fail(run->reader, error,
+                                                 "a call has no place in its pattern");
+                count_call(c, side, &g_array_index(run->places, Place, first + place),
+                           &g_array_index(calls, PathCall, i), batch);
         }
-        if (to > n)
-                return FALSE;
-        rank = (guint64)ceil(to / n * (double)h->count);
-        rank_range(h, CLAMP(rank, 1, h->count), &unused, high);
         return TRUE;
 }
 
-/* paths: how many independent ones the delays are of, in each run. */
-static DiffDelay diff_compare_delays(const Histogram *a, const Histogram *b, double q,
-                                     const double paths[N_SIDES], double tail)
+static gboolean count_batches(const Comparison *c, int side, GError **error)
 {
-        DiffDelay d = { .value = { histogram_quantile(a, q), histogram_quantile(b, q) } };
-        gint64 low_a, high_a, low_b, high_b;
+        const Run *run = &c->runs[side];
+        g_autoptr(GArray) calls = g_array_new(FALSE, FALSE, sizeof(PathCall));
+        g_autoptr(GArray) places = g_array_new(FALSE, FALSE, sizeof(guint32));
+        g_autofree guint8 *batch = batches_of_paths(run);
 
-        d.bounded = a->count > 0 && b->count > 0 &&
-                    quantile_interval(a, q, paths[DIFF_A], tail, &low_a, &high_a) &&
-                    quantile_interval(b, q, paths[DIFF_B], tail, &low_b, &high_b);
-        if (d.bounded) {
-                d.low = low_b - high_a;
-                d.high = high_b - low_a;
-                d.beyond = d.low > 0 || d.high < 0;
-        }
-        return d;
+        for (guint i = 0; i < run->paths->len; i++)
+                if (!count_path(c, side, &g_array_index(run->paths, StoredPath, i), batch[i], calls,
+                                places, error))
+                        return FALSE;
+        return TRUE;
 }
 
-/* --- what changed ---------------------------------------------------------- */
+/* --- tests ------------------------------------------------------------------ */
 
-static DiffNode diff_compare_nodes(NodeId node, const Histogram *a, const Histogram *b,
-                                   const double paths[N_SIDES], double tail)
-{
-        DiffNode n = { .node = node,
-                       .parent = NO_PARENT,
-                       .repeats = 1,
-                       .calls = { a->count, b->count },
-                       .mean = { histogram_mean(a), histogram_mean(b) } };
-
-        for (guint q = 0; q < N_DIFF_QUANTILES; q++)
-                n.own[q] = diff_compare_delays(a, b, diff_quantiles[q], paths, tail);
-        return n;
-}
-
-static void compare_pattern(DiffPattern *p, const PathPattern *a, const PathPattern *b, double tail)
-{
-        double paths[N_SIDES];
-
-        for (int side = 0; side < N_SIDES; side++)
-                paths[side] = (double)p->count[side] / p->dependence[side];
-        for (guint q = 0; q < N_DIFF_QUANTILES; q++)
-                p->latency[q] = diff_compare_delays(&a->nodes[0].latency, &b->nodes[0].latency,
-                                                    diff_quantiles[q], paths, tail);
-        for (guint32 i = 0; i < p->tree->n_vertices; i++) {
-                const CollapsedCall *v = &p->tree->vertices[i];
-                Histogram own = HISTOGRAM_INIT;
-
-                for (guint32 k = 0; k < v->n; k++)
-                        histogram_merge(&own, &b->nodes[p->tree->places[v->first + k]].own);
-                DiffNode n = diff_compare_nodes(v->all.node, &v->all.own, &own, paths, tail);
-                n.parent = v->parent;
-                n.label = v->all.label;
-                n.repeats = v->n;
-                histogram_clear(&own);
-                g_array_append_val(p->nodes, n);
-        }
-}
-
-static guint have_both(const GArray *a, const GArray *b, NodeId node)
-{
-        return g_array_index(a, Histogram, node).count > 0 &&
-               g_array_index(b, Histogram, node).count > 0;
-}
-
-/* The trees, which say how many intervals there will be. */
-static guint make_trees(Diff *d, const Run *runs)
-{
-        guint n = N_DIFF_QUANTILES; /* of all paths */
-
-        for (NodeId i = 0; i < MIN(runs[DIFF_A].own->len, runs[DIFF_B].own->len); i++)
-                n += N_DIFF_QUANTILES * (have_both(runs[DIFF_A].own, runs[DIFF_B].own, i) +
-                                         have_both(runs[DIFF_A].queued, runs[DIFF_B].queued, i));
-        for (guint i = 0; i < d->by_pattern->len; i++) {
-                DiffPattern *p = diff_pattern_at(d, i);
-
-                /* A store that is corrupt may have other nodes of the same signature. */
-                p->tested = p->tested && runs[DIFF_A].tested[i].n_nodes > 0 &&
-                            runs[DIFF_A].tested[i].n_nodes == runs[DIFF_B].tested[i].n_nodes;
-                if (!p->tested)
-                        continue;
-                p->tree = collapsed_tree_new(&runs[DIFF_A].tested[i], MAX_VERTICES);
-                p->nodes = g_array_new(FALSE, FALSE, sizeof(DiffNode));
-                n += N_DIFF_QUANTILES * (1 + p->tree->n_vertices);
-        }
-        return n;
-}
-
-static void compare_all_delays(Diff *d, Run *runs)
-{
-        /* Each change is of two quantiles, and each of these has two tails. */
-        double tail = CHANCE / 2 / make_trees(d, runs) / 4;
-        NodeId n = MAX(runs[DIFF_A].own->len, runs[DIFF_B].own->len);
-        double paths[N_SIDES];
-
-        for (int side = 0; side < N_SIDES; side++)
-                paths[side] = (double)d->paths[side] / d->dependence[side];
-        for (guint q = 0; q < N_DIFF_QUANTILES; q++)
-                d->latency[q] = diff_compare_delays(&runs[DIFF_A].all, &runs[DIFF_B].all,
-                                                    diff_quantiles[q], paths, tail);
-        for (NodeId i = 0; i < n; i++) {
-                const Histogram *own[N_SIDES];
-
-                for (int side = 0; side < N_SIDES; side++) {
-                        own[side] = own_of(&runs[side], i);
-                        paths[side] = (double)g_array_index(runs[side].node_paths, guint64, i) /
-                                      d->dependence[side];
-                }
-                DiffNode node = diff_compare_nodes(i, own[DIFF_A], own[DIFF_B], paths, tail);
-                g_array_append_val(d->by_node, node);
-                node = diff_compare_nodes(i, queued_of(&runs[DIFF_A], i),
-                                          queued_of(&runs[DIFF_B], i), paths, tail);
-                g_array_append_val(d->queued, node);
-        }
-        for (guint i = 0; i < d->by_pattern->len; i++)
-                if (diff_pattern_at(d, i)->tested)
-                        compare_pattern(diff_pattern_at(d, i), &runs[DIFF_A].tested[i],
-                                        &runs[DIFF_B].tested[i], tail);
-}
-
-/* The dependence at which chance changes a count as much as its error by drawings. A pattern that
- * is rare or absent here may be as frequent as in the other run. It then has the mean error of the
- * counts here. */
-static double drawn_dependence(const Diff *d, const Run *runs, const DiffPattern *p, int side)
+/* The values that are worth one if chance changes a count as much as its error by drawings. A
+ * pattern that is rare or absent here may be as frequent as in the other run. It then has the mean
+ * error of the counts here. */
+static double drawn_dependence(const Diff *d, const Run *run, const DiffPattern *p, int side)
 {
         double expected =
                 p->number[!side] * (double)d->paths[side] / (double)MAX(d->paths[!side], 1);
-        double learned = runs[side].drawn_error * expected;
+        double learned = run->drawn_error * expected;
 
         if (!d->is_drawn[side] || MAX(expected, p->number[side]) <= 0)
                 return 1;
@@ -502,99 +461,301 @@ static double drawn_dependence(const Diff *d, const Run *runs, const DiffPattern
                MAX(expected, p->number[side]);
 }
 
-static void diff_compare_counts(Diff *d, const Run *runs)
+/* The same for the paths that are probably of other patterns, in the worse run: errors of inference
+ * are alike. */
+static double wrong_dependence(const DiffPattern *p)
 {
-        double tail = CHANCE / 2 / MAX(d->by_pattern->len, 1) / 4;
+        double dependence = 1;
 
-        for (guint i = 0; i < d->by_pattern->len; i++) {
-                DiffPattern *p = diff_pattern_at(d, i);
-                double low[N_SIDES], high[N_SIDES];
-                /* What comes in bursts in one run is likely to in the other. */
-                double dependence =
-                        MAX(runs[DIFF_A].count_dependence[i], runs[DIFF_B].count_dependence[i]);
+        for (int side = 0; side < N_SIDES; side++)
+                if (p->count[side] > 0)
+                        dependence = MAX(dependence,
+                                         p->wrong[side] * p->wrong[side] / (double)p->count[side]);
+        return dependence;
+}
 
-                for (int side = 0; side < N_SIDES; side++)
-                        dependence = MAX(dependence, drawn_dependence(d, runs, p, side));
-                for (int side = 0; side < N_SIDES; side++)
-                        binomial_interval((double)d->paths[side] / dependence,
-                                          MIN(p->number[side], (double)d->paths[side]) / dependence,
-                                          tail, &low[side], &high[side]);
-                p->low = low[DIFF_B] - high[DIFF_A];
-                p->high = high[DIFF_B] - low[DIFF_A];
-                p->beyond = d->paths[DIFF_A] && d->paths[DIFF_B] && (p->low > 0 || p->high < 0);
+static void count_shares(const Comparison *c, guint32 pattern, ShareRun shares[N_SIDES])
+{
+        const DiffPattern *p = diff_pattern_at(c->d, pattern);
+
+        for (int side = 0; side < N_SIDES; side++) {
+                const Run *run = &c->runs[side];
+                double n = (double)c->d->paths[side];
+                gboolean known = c->d->has_paths[side];
+
+                shares[side] = (ShareRun){
+                        .n = n,
+                        .counted = MIN(p->number[side], n),
+                        .all = known ? run->batches : NULL,
+                        .in = known ? run->counts + (gsize)pattern * SHARE_BATCHES : NULL,
+                        .least = MAX(MAX(known ? 1 : DIFF_GUESSED_DEPENDENCE, wrong_dependence(p)),
+                                     drawn_dependence(c->d, run, p, side))
+                };
         }
+}
+
+static gboolean count_is_tested(const DiffPattern *p)
+{
+        return p->number[DIFF_A] + p->number[DIFF_B] >= DIFF_SMALLEST_TAIL;
+}
+
+static ShareScatter prior_of_counts(const Comparison *c)
+{
+        g_autoptr(GArray) scatters = g_array_new(FALSE, FALSE, sizeof(ShareScatter));
+        ShareRun shares[N_SIDES];
+
+        for (guint i = 0; i < c->d->by_pattern->len; i++) {
+                if (!count_is_tested(diff_pattern_at(c->d, i)))
+                        continue;
+                count_shares(c, i, shares);
+                for (int side = 0; side < N_SIDES; side++) {
+                        ShareScatter scatter = share_scatter(&shares[side]);
+                        if (scatter.variance.freedom > 0)
+                                g_array_append_val(scatters, scatter);
+                }
+        }
+        return share_prior(scatters);
+}
+
+static ShareScatter prior_of_times(const Comparison *c)
+{
+        g_autoptr(GArray) scatters = g_array_new(FALSE, FALSE, sizeof(ShareScatter));
+
+        for (guint i = 0; i < c->times->len; i++)
+                compared_times_scatter(times_at(c, i), scatters);
+        return share_prior(scatters);
+}
+
+static int diff_compare_p(gconstpointer va, gconstpointer vb)
+{
+        double a = *(const double *)va, b = *(const double *)vb;
+
+        return a < b ? -1 : a > b;
+}
+
+/* Benjamini and Hochberg 1995: the p up to which tests of a family count. ps get sorted. */
+static double family_level(GArray *ps)
+{
+        double level = 0;
+
+        g_array_sort(ps, diff_compare_p);
+        for (guint i = 0; i < ps->len; i++) {
+                double bound = CHANCE / N_FAMILIES * (i + 1) / ps->len;
+
+                if (g_array_index(ps, double, i) <= bound)
+                        level = bound;
+        }
+        return level;
+}
+
+static void compare_counts(const Comparison *c)
+{
+        ShareScatter prior = prior_of_counts(c);
+        g_autoptr(GArray) ps = g_array_new(FALSE, FALSE, sizeof(double));
+        g_autofree double *p_of = g_new(double, MAX(c->d->by_pattern->len, 1));
+        ShareRun shares[N_SIDES];
+
+        for (guint i = 0; i < c->d->by_pattern->len; i++) {
+                p_of[i] = 1;
+                if (!count_is_tested(diff_pattern_at(c->d, i)))
+                        continue;
+                count_shares(c, i, shares);
+                p_of[i] = share_test(shares, prior);
+                g_array_append_val(ps, p_of[i]);
+        }
+        double level = family_level(ps);
+        for (guint i = 0; i < c->d->by_pattern->len; i++) {
+                DiffPattern *p = diff_pattern_at(c->d, i);
+
+                count_shares(c, i, shares);
+                share_change(shares, prior, &p->low, &p->high);
+                p->beyond = p_of[i] <= level;
+        }
+}
+
+/* Which family each of the times is of; N_FAMILIES: none, as it says the same as others. */
+static guint8 *families(const Comparison *c)
+{
+        guint8 *family = g_new(guint8, c->times->len);
+
+        memset(family, FAMILY_ALL, c->times->len);
+        for (guint i = 0; i < c->own->len; i++)
+                family[g_array_index(c->own, guint32, i)] = FAMILY_OWN;
+        for (guint i = 0; i < c->d->by_pattern->len; i++) {
+                const DiffPattern *p = diff_pattern_at(c->d, i);
+
+                if (p->tested)
+                        family[p->latency] = FAMILY_PATTERNS;
+                for (guint k = 0; p->tested && k < p->nodes->len; k++)
+                        family[g_array_index(p->nodes, DiffNode, k).times] = FAMILY_PATTERNS;
+        }
+        for (guint i = c->d->operations->len; i > 0; i--) {
+                const DiffNode *n = &g_array_index(c->d->operations, DiffNode, i - 1);
+
+                if (g_array_index(c->n_operations, guint32, n->node) > 1)
+                        continue;
+                family[n->times] = N_FAMILIES;
+                g_array_remove_index(c->d->operations, i - 1);
+        }
+        return family;
+}
+
+static void compare_times(const Comparison *c)
+{
+        ShareScatter prior = prior_of_times(c);
+        g_autofree guint8 *family = families(c);
+        double level[N_FAMILIES + 1] = { 0 };
+
+        for (guint f = 0; f < N_FAMILIES; f++) {
+                g_autoptr(GArray) ps = g_array_new(FALSE, FALSE, sizeof(double));
+
+                for (guint i = 0; i < c->times->len; i++) {
+                        if (family[i] != f || times_at(c, i)->n_limits == 0)
+                                continue;
+                        double p = compared_times_test(times_at(c, i), prior);
+                        g_array_append_val(ps, p);
+                }
+                level[f] = family_level(ps);
+        }
+        g_array_set_size(c->d->times, c->times->len);
+        for (guint i = 0; i < c->times->len; i++)
+                compared_times_result(times_at(c, i), prior, level[family[i]],
+                                      &g_array_index(c->d->times, DiffTimes, i));
+        for (int side = 0; side < N_SIDES; side++)
+                c->d->dependence[side] =
+                        compared_times_dependence(times_at(c, c->d->latency), side, 0.5, prior);
 }
 
 /* --- together --------------------------------------------------------------- */
 
-static void run_init(Run *run, StoreReader *reader)
+static void comparison_init(Comparison *c, Diff *d, StoreReader *a, StoreReader *b)
 {
-        run->reader = reader;
-        run->pattern_of = g_array_new(FALSE, FALSE, sizeof(guint32));
-        run->medians = g_array_new(FALSE, FALSE, sizeof(Medians));
-        run->tested = g_new0(PathPattern, DIFF_TESTED);
-        run->own = g_array_new(FALSE, TRUE, sizeof(Histogram));
-        run->queued = g_array_new(FALSE, TRUE, sizeof(Histogram));
-        run->node_paths = g_array_new(FALSE, TRUE, sizeof(guint64));
-        run->moments = g_array_new(FALSE, FALSE, sizeof(Moment));
-}
+        c->d = d;
+        c->times = g_ptr_array_new_with_free_func((GDestroyNotify)compared_times_free);
+        c->own = g_array_new(FALSE, FALSE, sizeof(guint32));
+        c->queued = g_array_new(FALSE, FALSE, sizeof(guint32));
+        c->n_operations = g_array_new(FALSE, TRUE, sizeof(guint32));
+        c->operations = g_hash_table_new_full(hash_int64, g_int64_equal, g_free, NULL);
+        c->edges = g_hash_table_new_full(hash_int64, g_int64_equal, g_free, NULL);
+        for (int side = 0; side < N_SIDES; side++) {
+                Run *run = &c->runs[side];
 
-static void diff_run_clear(Run *run)
-{
-        for (guint i = 0; i < DIFF_TESTED; i++)
-                path_pattern_clear(&run->tested[i]);
-        for (guint i = 0; i < run->own->len; i++) {
-                histogram_clear(&g_array_index(run->own, Histogram, i));
-                histogram_clear(&g_array_index(run->queued, Histogram, i));
+                run->reader = side == DIFF_A ? a : b;
+                run->pattern_of = g_array_new(FALSE, FALSE, sizeof(guint32));
+                run->first_place = g_array_new(FALSE, FALSE, sizeof(guint32));
+                run->places = g_array_new(FALSE, FALSE, sizeof(Place));
+                run->tested = g_new0(PathPattern, DIFF_TESTED);
+                run->paths = g_array_new(FALSE, FALSE, sizeof(StoredPath));
         }
-        histogram_clear(&run->all);
-        g_free(run->tested);
-        g_free(run->count_dependence);
-        g_array_free(run->pattern_of, TRUE);
-        g_array_free(run->medians, TRUE);
-        g_array_free(run->own, TRUE);
-        g_array_free(run->queued, TRUE);
-        g_array_free(run->node_paths, TRUE);
-        g_array_free(run->moments, TRUE);
 }
 
-static gboolean read_runs(Diff *d, Run *runs, GError **error)
+static void comparison_clear(Comparison *c)
+{
+        for (int side = 0; side < N_SIDES; side++) {
+                Run *run = &c->runs[side];
+
+                for (guint i = 0; i < DIFF_TESTED; i++)
+                        path_pattern_clear(&run->tested[i]);
+                g_free(run->tested);
+                g_free(run->batches);
+                g_free(run->counts);
+                g_array_free(run->pattern_of, TRUE);
+                g_array_free(run->first_place, TRUE);
+                g_array_free(run->places, TRUE);
+                g_array_free(run->paths, TRUE);
+        }
+        g_ptr_array_unref(c->times);
+        g_array_free(c->own, TRUE);
+        g_array_free(c->queued, TRUE);
+        g_array_free(c->n_operations, TRUE);
+        g_hash_table_unref(c->operations);
+        g_hash_table_unref(c->edges);
+}
+
+/* The nodes by NodeId, those of one run only too. */
+static GArray *nodes_by_id(Comparison *c, GArray *times)
+{
+        GArray *nodes = g_array_new(FALSE, FALSE, sizeof(DiffNode));
+
+        for (NodeId i = 0; i < c->own->len; i++) {
+                DiffNode n = { .node = i,
+                               .caller = NO_NODE,
+                               .parent = NO_PARENT,
+                               .repeats = 1,
+                               .times = times_of_node(c, times, i) };
+                g_array_append_val(nodes, n);
+        }
+        return nodes;
+}
+
+static gboolean read_patterns(Comparison *c, GError **error)
 {
         g_autoptr(GHashTable) by_key = g_hash_table_new(g_str_hash, g_str_equal);
+        Diff *d = c->d;
 
         for (int side = 0; side < N_SIDES; side++)
-                d->has_labels[side] = store_reader_has_labels(runs[side].reader);
+                d->has_labels[side] = store_reader_has_labels(c->runs[side].reader);
         for (int side = 0; side < N_SIDES; side++)
-                if (!diff_add_patterns(d, &runs[side], side, by_key, error))
+                if (!diff_add_patterns(d, &c->runs[side], side, by_key, error))
                         return FALSE;
-        diff_rank_patterns(d, runs);
+        diff_rank_patterns(d, c->runs);
+        d->latency = times_new(c);
+        for (guint i = 0; i < d->by_pattern->len; i++)
+                if (diff_pattern_at(d, i)->tested)
+                        diff_pattern_at(d, i)->latency = times_new(c);
         for (int side = 0; side < N_SIDES; side++)
-                if (!diff_read_nodes(d, &runs[side], error) || !diff_read_paths(&runs[side], error))
+                if (!diff_read_nodes(c, side, error) || !read_paths(&c->runs[side], error))
                         return FALSE;
+        return TRUE;
+}
+
+static gboolean compare_runs(Comparison *c, GError **error)
+{
+        Diff *d = c->d;
+
+        if (!read_patterns(c, error))
+                return FALSE;
+        make_trees(c);
+        d->by_node = nodes_by_id(c, c->own);
+        d->queued = nodes_by_id(c, c->queued);
+        for (int side = 0; side < N_SIDES; side++)
+                d->has_paths[side] = c->runs[side].paths->len > 0;
+        for (guint i = 0; i < c->times->len; i++)
+                compared_times_limit(times_at(c, i), d->has_paths);
+        for (int side = 0; side < N_SIDES; side++) {
+                Run *run = &c->runs[side];
+
+                run->batches = g_new0(guint32, SHARE_BATCHES);
+                run->counts = g_new0(guint32, (gsize)d->by_pattern->len * SHARE_BATCHES);
+                place_vertices(c, side);
+                if (!count_batches(c, side, error))
+                        return FALSE;
+        }
+        compare_times(c);
+        compare_counts(c);
         return TRUE;
 }
 
 Diff *diff_new(StoreReader *a, StoreReader *b, NodeTable *nodes, GError **error)
 {
         g_autoptr(Diff) d = g_new0(Diff, 1);
-        Run runs[N_SIDES] = { { .reader = NULL } };
+        Comparison c = { .d = NULL };
 
         d->nodes = nodes;
-        d->by_node = g_array_new(FALSE, FALSE, sizeof(DiffNode));
-        d->queued = g_array_new(FALSE, FALSE, sizeof(DiffNode));
+        d->times = g_array_new(FALSE, TRUE, sizeof(DiffTimes));
+        d->operations = g_array_new(FALSE, FALSE, sizeof(DiffNode));
+        d->edges = g_array_new(FALSE, FALSE, sizeof(DiffNode));
         d->by_pattern = g_array_new(FALSE, FALSE, sizeof(DiffPattern));
-        run_init(&runs[DIFF_A], a);
-        run_init(&runs[DIFF_B], b);
-        gboolean ok = read_runs(d, runs, error);
-        if (ok) {
-                for (int side = 0; side < N_SIDES; side++)
-                        measure_dependence(d, &runs[side], side);
-                compare_all_delays(d, runs);
-                diff_compare_counts(d, runs);
-        }
-        diff_run_clear(&runs[DIFF_A]);
-        diff_run_clear(&runs[DIFF_B]);
+        comparison_init(&c, d, a, b);
+        gboolean ok = compare_runs(&c, error);
+        comparison_clear(&c);
         return ok ? g_steal_pointer(&d) : NULL;
+}
+
+static void free_array(GArray *array)
+{
+        if (array)
+                g_array_free(array, TRUE);
 }
 
 void diff_free(Diff *d)
@@ -608,11 +769,13 @@ void diff_free(Diff *d)
                 g_free(p->signature);
                 g_free(p->label);
                 collapsed_tree_free(p->tree);
-                if (p->nodes)
-                        g_array_free(p->nodes, TRUE);
+                free_array(p->nodes);
         }
-        g_array_free(d->by_pattern, TRUE);
-        g_array_free(d->by_node, TRUE);
-        g_array_free(d->queued, TRUE);
+        free_array(d->by_pattern);
+        free_array(d->by_node);
+        free_array(d->queued);
+        free_array(d->operations);
+        free_array(d->edges);
+        free_array(d->times);
         g_free(d);
 }

@@ -1,10 +1,12 @@
 # analysis: what is asked of stores
 libravel_a_SOURCES += \
 	%D%/diff-rows.c \
+	%D%/diff-times.c \
 	%D%/diff.c \
 	%D%/report/report-calls.c \
 	%D%/report/report.c \
 	%D%/score.c \
+	%D%/share-test.c \
 	%D%/trend/find-trend.c \
 	%D%/trend/trend-condition.c \
 	%D%/trend/trend-own.c \

@@ -55,6 +55,54 @@ double binomial_tail(double n, double k, double p)
         return incomplete_beta(k, n - k + 1, p);
 }
 
+static double log_choose(double n, double k)
+{
+        int sign;
+
+        return lgamma_r(n + 1, &sign) - lgamma_r(k + 1, &sign) - lgamma_r(n - k + 1, &sign);
+}
+
+double hypergeometric_log_tail(double n, double marked, double drawn, double hits)
+{
+        double most = fmin(marked, drawn), least = fmax(marked + drawn - n, 0);
+        double term = 1, sum = 1;
+
+        if (hits <= least)
+                return 0;
+        if (hits > most)
+                return -HUGE_VAL;
+        double first = log_choose(marked, hits) + log_choose(n - marked, drawn - hits) -
+                       log_choose(n, drawn);
+        for (double k = hits; k + 1 <= most && term > 1e-16 * sum; k++) {
+                term *= (marked - k) * (drawn - k) / ((k + 1) * (n - marked - drawn + k + 1));
+                sum += term;
+        }
+        return fmin(first + log(sum), 0);
+}
+
+/* The logarithm of the probability that a normal value exceeds z. */
+static double normal_log_tail(double z)
+{
+        const double half_log_two_pi = 0.91893853320467274178;
+
+        if (z < 30)
+                return log(erfc(z / sqrt(2)) / 2);
+        return -z * z / 2 - log(z) - half_log_two_pi;
+}
+
+double normal_deviate(double log_tail)
+{
+        double low = -10, high = 10;
+
+        while (normal_log_tail(high) > log_tail && high < 1e9)
+                high *= 2;
+        for (int i = 0; i < 100; i++) {
+                double middle = (low + high) / 2;
+                *(normal_log_tail(middle) > log_tail ? &low : &high) = middle;
+        }
+        return low;
+}
+
 double student_tails(double t, double freedom)
 {
         double x = freedom / (freedom + t * t);

@@ -95,14 +95,19 @@ static const GOptionEntry entries[] = { { "fail-on", 0, 0, G_OPTION_ARG_CALLBACK
 
 /* --- the answer ------------------------------------------------------------ */
 
+static gboolean condition_is_on(const Condition *c, const DiffRow *row)
+{
+        if (c->share)
+                return row->kind == DIFF_ROW_SHARE;
+        return row->kind == (c->own ? DIFF_ROW_OWN : DIFF_ROW_LATENCY) && row->delay &&
+               row->quantile == c->quantile;
+}
+
 static gboolean meets(const Condition *c, const DiffRow *row)
 {
         double a, b, change;
 
-        if (!diff_row_beyond(row) || row->kind == DIFF_ROW_QUEUED ||
-            c->share != (row->kind == DIFF_ROW_SHARE) || c->own != (row->kind == DIFF_ROW_OWN))
-                return FALSE;
-        if (!c->share && c->quantile != row->quantile)
+        if (!condition_is_on(c, row) || !diff_row_beyond(row))
                 return FALSE;
         a = row->delay ? (double)row->delay->value[DIFF_A] : row->share[DIFF_A];
         b = row->delay ? (double)row->delay->value[DIFF_B] : row->share[DIFF_B];
@@ -115,21 +120,40 @@ static gboolean meets(const Condition *c, const DiffRow *row)
         return c->below ? change < c->limit : change > c->limit;
 }
 
+/* What the conditions say of all rows. */
+typedef struct {
+        guint failures, unknown;
+} Outcome;
+
+/* Says that a quantile on all paths cannot be told. Patterns may be rare. */
+static void check_numbers(const Diff *d, const DiffRow *row, const Condition *c, Outcome *outcome)
+{
+        g_autofree char *name = NULL;
+
+        if (row->pattern || !condition_is_on(c, row) || row->delay->bounded || row->delay->beyond ||
+            ++outcome->unknown > MAX_FAILURES)
+                return;
+        name = row->node ? diff_node_name(d, row) : g_strdup("all paths");
+        tool_warn("%s: %s: too few to tell: needs %" G_GUINT64_FORMAT
+                  " %s in each run, has %" G_GUINT64_FORMAT " and %" G_GUINT64_FORMAT,
+                  c->text, name, row->delay->needed, row->node ? "calls" : "requests",
+                  row->count[DIFF_A], row->count[DIFF_B]);
+}
+
 static void check_conditions(const Diff *d, const DiffRow *row, gpointer data)
 {
-        guint *failures = data;
+        Outcome *outcome = data;
 
         for (guint i = 0; options.conditions && i < options.conditions->len; i++) {
                 const Condition *c = &g_array_index(options.conditions, Condition, i);
 
-                if (!meets(c, row) || ++*failures > MAX_FAILURES)
+                check_numbers(d, row, c, outcome);
+                if (!meets(c, row) || ++outcome->failures > MAX_FAILURES)
                         continue;
-                g_autofree char *vertex =
+                g_autofree char *node =
                         row->vertex >= 0 ? diff_vertex_name(d, row->pattern, (guint)row->vertex)
+                        : row->node      ? diff_node_name(d, row)
                                          : NULL;
-                const char *node = vertex      ? vertex
-                                   : row->node ? node_table_written(d->nodes, row->node->node)
-                                               : NULL;
                 g_autofree char *path = row->pattern ? path_pattern_title(row->pattern->label,
                                                                           row->pattern->signature)
                                                      : NULL;
@@ -190,7 +214,7 @@ int tool_diff(int argc, char **argv)
         g_autoptr(StoreReader) a = NULL, b = NULL;
         g_autoptr(Diff) diff = NULL;
         GError *error = NULL;
-        guint failures = 0;
+        Outcome outcome = { 0 };
         int status;
 
         g_option_context_add_main_entries(context, entries, NULL);
@@ -211,8 +235,8 @@ int tool_diff(int argc, char **argv)
         say_what_is_compared(diff, argv + 1);
         if (!write_diff(diff, (const char *[]){ argv[1], argv[2] }, &error))
                 return tool_fail(error);
-        diff_each_row(diff, check_conditions, &failures);
-        if (failures > MAX_FAILURES)
-                tool_warn("and %u more", failures - MAX_FAILURES);
-        return failures ? EXIT_DIFFERS : EXIT_DONE;
+        diff_each_row(diff, check_conditions, &outcome);
+        if (outcome.failures > MAX_FAILURES)
+                tool_warn("and %u more", outcome.failures - MAX_FAILURES);
+        return outcome.failures ? EXIT_DIFFERS : outcome.unknown ? EXIT_TOO_FEW : EXIT_DONE;
 }

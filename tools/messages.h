@@ -13,6 +13,7 @@ enum {
         EXIT_USAGE = 2,
         EXIT_INPUT = 3,
         EXIT_PARTIAL = 4,
+        EXIT_TOO_FEW = 5,
         EXIT_INTERRUPTED = 130
 };
 

@@ -18,8 +18,10 @@ static gint64 row_time(const DiffRow *row, guint i)
 
 static double row_share(const DiffRow *row, guint i)
 {
-        return (const double[]){ row->share[DIFF_A], row->share[DIFF_B], row->pattern->low,
-                                 row->pattern->high }[i];
+        double low = row->tail ? row->tail->low : row->pattern->low,
+               high = row->tail ? row->tail->high : row->pattern->high;
+
+        return (const double[]){ row->share[DIFF_A], row->share[DIFF_B], low, high }[i];
 }
 
 /* The same, a column each. */
@@ -37,6 +39,16 @@ static void append_values(GString *out, const DiffRow *row)
         }
 }
 
+static const char *number_name(const DiffRow *row)
+{
+        return row->delay ? diff_quantile_names[row->quantile] : row->tail ? "tail" : NULL;
+}
+
+static const char *row_label(const DiffRow *row)
+{
+        return row->pattern ? row->pattern->label : row->node ? row->node->label : NULL;
+}
+
 static void append_tsv(const Diff *d, const DiffRow *row, gpointer data)
 {
         GString *out = data;
@@ -46,6 +58,8 @@ static void append_tsv(const Diff *d, const DiffRow *row, gpointer data)
                 g_string_append_printf(out, "%016" G_GINT64_MODIFIER "x\t", row->pattern->id);
         else
                 g_string_append(out, "-\t");
+        if (row->kind == DIFF_ROW_EDGE)
+                g_string_append_printf(out, "%s>", node_table_written(d->nodes, row->node->caller));
         g_string_append_printf(out, "%s\t",
                                row->node ? node_table_written(d->nodes, row->node->node) : "-");
         if (row->vertex >= 0)
@@ -53,13 +67,16 @@ static void append_tsv(const Diff *d, const DiffRow *row, gpointer data)
         else
                 g_string_append(out, "-\t");
         g_string_append_printf(out, "%s\t%" G_GUINT64_FORMAT "\t%" G_GUINT64_FORMAT "\t",
-                               row->delay ? diff_quantile_names[row->quantile] : "-",
-                               row->count[DIFF_A], row->count[DIFF_B]);
+                               number_name(row) ? number_name(row) : "-", row->count[DIFF_A],
+                               row->count[DIFF_B]);
         append_values(out, row);
         g_string_append_printf(out, "\t%d\t%s\t", diff_row_beyond(row),
                                row->pattern ? row->pattern->signature : "-");
-        path_append_label_cell(out, row->pattern ? row->pattern->label : NULL);
-        g_string_append_c(out, '\n');
+        path_append_label_cell(out, row_label(row));
+        if (row->tail)
+                g_string_append_printf(out, "\t%" G_GINT64_FORMAT "\n", row->tail->limit);
+        else
+                g_string_append(out, "\t-\n");
 }
 
 static void put_values(Json *j, const DiffRow *row)
@@ -115,14 +132,22 @@ static void append_json(const Diff *d, const DiffRow *row, gpointer data)
         json_open(j, '{');
         json_put_string(j, "kind", diff_row_kinds[row->kind]);
         diff_out_put_pattern(j, row->pattern);
+        if (row->node && row->node->caller != NO_NODE)
+                json_put_string(j, "caller", node_table_name(d->nodes, row->node->caller));
         if (row->node)
                 json_put_string(j, "node", node_table_name(d->nodes, row->node->node));
+        if (row->node && row->node->label && !row->pattern)
+                json_put_string(j, "label", row->node->label);
         if (row->vertex >= 0) {
                 json_put_count(j, "vertex", (guint64)row->vertex);
                 json_put_count(j, "repeats", row->node->repeats);
         }
-        if (row->delay)
-                json_put_string(j, "quantile", diff_quantile_names[row->quantile]);
+        if (number_name(row))
+                json_put_string(j, "quantile", number_name(row));
+        if (row->tail) {
+                json_key(j, "limit");
+                json_time(j, row->tail->limit);
+        }
         json_put_open(j, "count", '[');
         json_count(j, row->count[DIFF_A]);
         json_count(j, row->count[DIFF_B]);
@@ -138,7 +163,7 @@ static void append_json(const Diff *d, const DiffRow *row, gpointer data)
 void diff_write_tsv(const Diff *d, GString *out)
 {
         g_string_append(out, "kind\tpattern\tnode\tvertex\tquantile\tcount_a\tcount_b\ta\tb\t"
-                             "low\thigh\tbeyond\tsignature\tlabel\n");
+                             "low\thigh\tbeyond\tsignature\tlabel\tlimit\n");
         diff_each_row(d, append_tsv, out);
 }
 

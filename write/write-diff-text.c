@@ -56,7 +56,7 @@ static TextTable *diff_text_new_table(const Heading *headings, guint n)
 }
 
 typedef struct {
-        TextTable *nodes, *patterns, *shares;
+        TextTable *nodes, *edges, *patterns, *shares;
         GArray *starts;            /* of guint: the row of patterns that each pattern begins with */
         GPtrArray *paths;          /* the DiffPattern of each */
         const DiffPattern *latest; /* borrowed */
@@ -100,15 +100,12 @@ static char *shorten_way(const char *way, guint width)
         return g_strdup_printf("...%s", rest);
 }
 
-static void add_delay_row(TextTable *table, char *name, const DiffRow *row)
+static void add_quantile_cells(TextTable *table, const DiffRow *row)
 {
         const DiffDelay *d = row->delay;
         gint64 change = d->value[DIFF_B] - d->value[DIFF_A];
         g_autofree char *low = format_signed(d->low), *high = format_signed(d->high);
 
-        text_table_add(table, name);
-        text_table_add(table, path_format_count(row->count[DIFF_A]));
-        text_table_add(table, path_format_count(row->count[DIFF_B]));
         text_table_add(table, g_strdup(diff_quantile_names[row->quantile]));
         text_table_add(table, path_format_duration(d->value[DIFF_A]));
         text_table_add(table, path_format_duration(d->value[DIFF_B]));
@@ -117,15 +114,43 @@ static void add_delay_row(TextTable *table, char *name, const DiffRow *row)
                                       ? diff_text_format_percent(
                                                 (double)change / (double)d->value[DIFF_A], "%")
                                       : g_strdup("-"));
-        text_table_add(table, g_strdup_printf("%s to %s", low, high));
-        if (row->quantile != DIFF_P50 || (!row->node && !row->pattern))
-                text_table_add(table, g_strdup(""));
-        else if (row->node)
+        text_table_add(table, d->bounded ? g_strdup_printf("%s to %s", low, high)
+                                         : g_strdup_printf("needs %" G_GUINT64_FORMAT, d->needed));
+}
+
+/* ">50.0 ms  0.0 %  11 %  +11 pp" */
+static void add_tail_cells(TextTable *table, const DiffRow *row)
+{
+        const DiffTail *t = row->tail;
+        g_autofree char *limit = path_format_duration(t->limit),
+                        *low = diff_text_format_percent(t->low, "pp"),
+                        *high = diff_text_format_percent(t->high, "pp");
+
+        text_table_add(table, g_strdup_printf(">%s", limit));
+        for (int side = 0; side < N_SIDES; side++)
                 text_table_add(table,
-                               format_signed(row->node->mean[DIFF_B] - row->node->mean[DIFF_A]));
+                               path_format_share(llround(t->share[side] * (double)row->count[side]),
+                                                 (gint128)row->count[side]));
+        text_table_add(table, diff_text_format_percent(t->share[DIFF_B] - t->share[DIFF_A], "pp"));
+        text_table_add(table, g_strdup(""));
+        text_table_add(table, g_strdup_printf("%s to %s", low, high));
+}
+
+/* With the change of the mean in the first row of a time. */
+static void add_time_row(TextTable *table, char *name, const DiffRow *row)
+{
+        const DiffTimes *t = row->times;
+
+        text_table_add(table, name);
+        text_table_add(table, path_format_count(row->count[DIFF_A]));
+        text_table_add(table, path_format_count(row->count[DIFF_B]));
+        if (row->delay)
+                add_quantile_cells(table, row);
         else
-                text_table_add(table, format_signed(row->pattern->mean[DIFF_B] -
-                                                    row->pattern->mean[DIFF_A]));
+                add_tail_cells(table, row);
+        text_table_add(table, row->delay && row->quantile == DIFF_P50
+                                      ? format_signed(t->mean[DIFF_B] - t->mean[DIFF_A])
+                                      : g_strdup(""));
 }
 
 /* Below a line that names the path, also where its latency did not change. */
@@ -145,17 +170,18 @@ static void add_path_row(const Diff *d, Tables *t, const DiffRow *row)
                 way = diff_vertex_name(d, row->pattern, (guint)row->vertex);
                 name = shorten_way(way, t->name_width - 2);
         }
-        add_delay_row(t->patterns,
-                      row->kind == DIFF_ROW_LATENCY ? g_steal_pointer(&name)
-                                                    : g_strdup_printf("  %s", name),
-                      row);
+        add_time_row(t->patterns,
+                     row->kind == DIFF_ROW_LATENCY ? g_steal_pointer(&name)
+                                                   : g_strdup_printf("  %s", name),
+                     row);
 }
 
 static void diff_text_add_row(const Diff *d, const DiffRow *row, gpointer data)
 {
         Tables *t = data;
 
-        if (!diff_row_beyond(row))
+        /* A tail that goes with the median says nothing new. */
+        if (!diff_row_beyond(row) || (row->tail && row->times->quantiles[DIFF_P50].beyond))
                 return;
         if (row->kind == DIFF_ROW_SHARE) {
                 const DiffPattern *p = row->pattern;
@@ -176,19 +202,11 @@ static void diff_text_add_row(const Diff *d, const DiffRow *row, gpointer data)
                                                   row->share[DIFF_B] - row->share[DIFF_A], "pp"));
                 text_table_add(t->shares, g_strdup_printf("%s to %s", low, high));
         } else if (!row->pattern) {
-                g_autofree char *queue =
-                        row->kind == DIFF_ROW_QUEUED
-                                ? g_strdup_printf("(queued for %s)",
-                                                  node_table_written(d->nodes, row->node->node))
-                                : NULL;
+                g_autofree char *name =
+                        row->node ? diff_node_name(d, row) : g_strdup("(latency of all paths)");
 
-                add_delay_row(t->nodes,
-                              text_shorten(queue ? queue
-                                           : row->node
-                                                   ? node_table_written(d->nodes, row->node->node)
-                                                   : "(latency of all paths)",
-                                           t->name_width),
-                              row);
+                add_time_row(row->kind == DIFF_ROW_EDGE ? t->edges : t->nodes,
+                             text_shorten(name, t->name_width), row);
         } else {
                 add_path_row(d, t, row);
         }
@@ -255,6 +273,24 @@ static void append_compared(const Diff *d, GString *out, guint width)
         text_append_wrapped(out, line->str, " ", 0, width);
 }
 
+/* Which quantiles of all paths cannot be told, and what they need. */
+static void append_needed(const Diff *d, GString *out, guint width)
+{
+        const DiffTimes *all = diff_times(d, d->latency);
+
+        for (guint q = 0; q < N_DIFF_QUANTILES; q++) {
+                const DiffDelay *quantile = &all->quantiles[q];
+                g_autofree char *line = NULL;
+
+                if (quantile->bounded || quantile->beyond || !d->paths[DIFF_A] || !d->paths[DIFF_B])
+                        continue;
+                line = g_strdup_printf("The %s of all paths needs %" G_GUINT64_FORMAT
+                                       " paths in each run.",
+                                       diff_quantile_names[q], quantile->needed);
+                text_append_wrapped(out, line, " ", 0, width);
+        }
+}
+
 void diff_write_text(const Diff *d, const char *const names[N_SIDES], guint width, GString *out)
 {
         static const Heading node_headings[] = {
@@ -263,8 +299,14 @@ void diff_write_text(const Diff *d, const char *const names[N_SIDES], guint widt
                 { "change", 0 }, { "", 1 },        { "interval of the change", 2 },
                 { "mean", 4 },
         };
+        static const Heading edge_headings[] = {
+                { "call", 0 },   { "calls A", 3 }, { "calls B", 3 },
+                { "", 0 },       { "A", 0 },       { "B", 0 },
+                { "change", 0 }, { "", 1 },        { "interval of the change", 2 },
+                { "mean", 4 },
+        };
         static const Heading pattern_headings[] = {
-                { "path and own time on it", 0 },
+                { "path, and its nodes", 0 },
                 { "paths A", 3 },
                 { "paths B", 3 },
                 { "", 0 },
@@ -281,6 +323,8 @@ void diff_write_text(const Diff *d, const char *const names[N_SIDES], guint widt
         };
         g_autoptr(TextTable) nodes =
                 diff_text_new_table(node_headings, G_N_ELEMENTS(node_headings));
+        g_autoptr(TextTable) edges =
+                diff_text_new_table(edge_headings, G_N_ELEMENTS(edge_headings));
         g_autoptr(TextTable) patterns =
                 diff_text_new_table(pattern_headings, G_N_ELEMENTS(pattern_headings));
         g_autoptr(TextTable) shares =
@@ -288,6 +332,7 @@ void diff_write_text(const Diff *d, const char *const names[N_SIDES], guint widt
         g_autoptr(GArray) starts = g_array_new(FALSE, FALSE, sizeof(guint));
         g_autoptr(GPtrArray) paths = g_ptr_array_new();
         Tables tables = { .nodes = nodes,
+                          .edges = edges,
                           .patterns = patterns,
                           .shares = shares,
                           .starts = starts,
@@ -301,11 +346,15 @@ void diff_write_text(const Diff *d, const char *const names[N_SIDES], guint widt
         diff_each_row(d, diff_text_add_row, &tables);
         diff_text_append_table(out, "Nodes: own time of a call, on all paths", nodes, &tables,
                                FALSE);
+        diff_text_append_table(out, "Edges: latency of a call, on all paths", edges, &tables,
+                               FALSE);
         diff_text_append_table(out, "Paths: latency, and own time of a call", patterns, &tables,
                                TRUE);
         diff_text_append_table(out, "Paths: share of all", shares, &tables, FALSE);
-        if (!text_table_rows(nodes) && !text_table_rows(patterns) && !text_table_rows(shares))
+        if (!text_table_rows(nodes) && !text_table_rows(edges) && !text_table_rows(patterns) &&
+            !text_table_rows(shares))
                 g_string_append(out, "\nNo change beyond chance.\n");
+        append_needed(d, out, width);
         g_string_append_c(out, '\n');
         append_compared(d, out, width);
 }

@@ -30,19 +30,21 @@ static void append_delay(Json *j, const DiffDelay *d)
         } else {
                 json_null(j);
                 json_null(j);
-                json_integer(j, 0);
+                page_numbers(j, d->beyond);
         }
         json_close(j, ']');
 }
 
 /* Node, parent, repeats, calls in A and B, mean own times, p50, p99; operation, if any. */
-static void append_node(Json *j, const DiffNode *n)
+static void append_node(Json *j, const Diff *d, const DiffNode *n)
 {
+        const DiffTimes *t = diff_times(d, n->times);
+
         json_open(j, '[');
-        page_numbers(j, n->node, (int)n->parent, n->repeats, n->calls[DIFF_A], n->calls[DIFF_B],
-                     n->mean[DIFF_A], n->mean[DIFF_B]);
-        append_delay(j, &n->own[DIFF_P50]);
-        append_delay(j, &n->own[DIFF_P99]);
+        page_numbers(j, n->node, (int)n->parent, n->repeats, t->count[DIFF_A], t->count[DIFF_B],
+                     t->mean[DIFF_A], t->mean[DIFF_B]);
+        append_delay(j, &t->quantiles[DIFF_P50]);
+        append_delay(j, &t->quantiles[DIFF_P99]);
         if (n->label)
                 json_string(j, n->label);
         json_close(j, ']');
@@ -57,12 +59,12 @@ static gboolean append_tree(Json *j, Drawer *drawer, const Diff *d, const DiffPa
         if (!layout)
                 return FALSE;
         json_put_open(j, "latency", '[');
-        append_delay(j, &p->latency[DIFF_P50]);
-        append_delay(j, &p->latency[DIFF_P99]);
+        append_delay(j, &diff_times(d, p->latency)->quantiles[DIFF_P50]);
+        append_delay(j, &diff_times(d, p->latency)->quantiles[DIFF_P99]);
         json_close(j, ']');
         json_put_open(j, "vertices", '[');
         for (guint i = 0; i < p->nodes->len; i++)
-                append_node(j, &g_array_index(p->nodes, DiffNode, i));
+                append_node(j, d, &g_array_index(p->nodes, DiffNode, i));
         json_close(j, ']');
         json_put_integer(j, "hidden", p->tree->hidden);
         tree_layout_put(layout, j);
@@ -121,15 +123,15 @@ static gboolean diff_page_append_patterns(Json *j, const Diff *d, GError **error
 }
 
 /* Nodes with calls. */
-static void diff_page_append_nodes(Json *j, const char *key, const GArray *nodes)
+static void diff_page_append_nodes(Json *j, const char *key, const Diff *d, const GArray *nodes)
 {
         json_put_open(j, key, '[');
         for (guint i = 0; i < nodes->len; i++) {
                 const DiffNode *n = &g_array_index(nodes, DiffNode, i);
+                const DiffTimes *t = diff_times(d, n->times);
 
-                if (!n->calls[DIFF_A] && !n->calls[DIFF_B])
-                        continue;
-                append_node(j, n);
+                if (t->count[DIFF_A] || t->count[DIFF_B])
+                        append_node(j, d, n);
         }
         json_close(j, ']');
 }
@@ -174,11 +176,11 @@ gboolean diff_write_page(const Diff *d, const char *const names[N_SIDES], GStrin
                 page_text(j, "trustInCounts", trust);
         put_two(j, "measured", d->has_paths[DIFF_A], d->has_paths[DIFF_B]);
         json_put_open(j, "latency", '[');
-        append_delay(j, &d->latency[DIFF_P50]);
-        append_delay(j, &d->latency[DIFF_P99]);
+        append_delay(j, &diff_times(d, d->latency)->quantiles[DIFF_P50]);
+        append_delay(j, &diff_times(d, d->latency)->quantiles[DIFF_P99]);
         json_close(j, ']');
-        diff_page_append_nodes(j, "byNode", d->by_node);
-        diff_page_append_nodes(j, "queued", d->queued);
+        diff_page_append_nodes(j, "byNode", d, d->by_node);
+        diff_page_append_nodes(j, "queued", d, d->queued);
         if (!diff_page_append_patterns(j, d, error))
                 return FALSE;
         json_close(j, '}');

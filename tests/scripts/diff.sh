@@ -120,8 +120,9 @@ run() { # FILE FROM TO EVERY
 }
 run a.sqlite 300 1200 2
 run b.sqlite 500 1600 2
-"$ravel" diff --fail-on 'p50>+10%' a.sqlite b.sqlite >out
-result $? 'one burst in each run: no change beyond chance' out
+"$ravel" diff --fail-on 'p50>+10%' a.sqlite b.sqlite >out 2>err
+[ $? = 5 ] && grep -q '^No change beyond chance.$' out && grep -q 'all paths: too few to tell: needs [0-9]* requests' err
+result $? 'one burst in each run: no change beyond chance, and too few independent paths: status 5' out
 run a.sqlite 0 0 4
 run b.sqlite 0 2000 2
 "$ravel" diff a.sqlite b.sqlite >out
@@ -137,5 +138,31 @@ sed -i 's/web2/web3/' trace
 "$ravel" diff a.sqlite b.sqlite >out
 grep -q '^client>web2  *500  *0  *gone' out && ! grep -q web3 out && grep -q 'of which 1 is in A only and 1 in B only' out
 result $? 'one that is gone, and one that is new by chance' out
+
+# A tail of one operation in ten of its calls, five times as long: the median and the interval of p99 do not show it.
+cat >tail.py <<'PYTHON'
+import random, sys
+sys.path.insert(0, sys.argv[1])
+import diff_power
+diff_power.LAWS["narrow"] = lambda rng: rng.lognormvariate(0, 0.3)
+for side, share in (("a", 0), ("b", 0.1)):
+    with open(side, "w") as file:
+        file.write(diff_power.trace(random.Random(side), "narrow", 250, 0, share, 5))
+PYTHON
+PYTHONDONTWRITEBYTECODE=1 python3 tail.py "$source/tests/experiments"
+for side in a b; do
+	"$ravel" nesting -o $side.sqlite $side >/dev/null && "$ravel" nesting --no-requests -o $side-small.sqlite $side >/dev/null
+done
+"$ravel" diff --fail-on 'own-p99>+50%' a.sqlite b.sqlite >out 2>err
+[ $? = 1 ] && grep -q '^ravel diff: own-p99>+50%: db SELECT: ' err && grep -q '^db SELECT .* p99 ' out && ! grep -q '^auth' out
+result $? 'a tail of one operation: found' out
+"$ravel" diff --format tsv a.sqlite b.sqlite |
+	awk -F '\t' '$1 == "own" && $2 == "-" && $14 == "SELECT" && $5 == "tail" { ok = $12 && $8 < 0.03 && $9 > 0.05 && $15 > 5e6 }
+		END { exit !ok }'
+result $? 'as the share of calls above a limit'
+"$ravel" diff --fail-on 'p99>+50%' a-small.sqlite b-small.sqlite >out 2>err
+[ $? = 5 ] && grep -q 'taken for bursts of 4' out && grep -q '^The p99 of all paths needs 14[0-9][0-9] paths in each run.$' out
+result $? 'without single paths: too few to tell' out
+
 echo "1..$n"
 exit $bad

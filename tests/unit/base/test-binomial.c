@@ -74,6 +74,45 @@ static void test_interval(void)
         }
 }
 
+/* Fisher's exact test of tables, by sums over all tables. */
+static void test_hypergeometric(void)
+{
+        const int n = 20, marked = 7, drawn = 9;
+        double all = 0, terms[8];
+
+        for (int k = 0; k <= marked; k++) {
+                terms[k] = 1;
+                for (int i = 0; i < k; i++)
+                        terms[k] *= (double)(marked - i) / (i + 1);
+                for (int i = 0; i < drawn - k; i++)
+                        terms[k] *= (double)(n - marked - i) / (i + 1);
+                all += terms[k];
+        }
+        for (int k = 0; k <= marked; k++) {
+                double sum = 0;
+                for (int i = k; i <= marked; i++)
+                        sum += terms[i];
+                g_assert_cmpfloat(
+                        fabs(hypergeometric_log_tail(n, marked, drawn, k) - log(sum / all)), <,
+                        1e-10);
+        }
+        g_assert_cmpfloat(hypergeometric_log_tail(n, marked, drawn, 8), ==, -HUGE_VAL);
+        /* 30 of 265 calls, and 0 of 260. */
+        g_assert_cmpfloat(fabs(exp(hypergeometric_log_tail(525, 30, 265, 30)) - 5.35e-10), <,
+                          3e-10);
+}
+
+static void test_deviate(void)
+{
+        const double z[] = { -3, 0, 1.96, 8, 29, 31, 200 };
+
+        for (guint i = 0; i < G_N_ELEMENTS(z); i++) {
+                double tail = z[i] < 30 ? log(erfc(z[i] / sqrt(2)) / 2)
+                                        : -z[i] * z[i] / 2 - log(z[i] * sqrt(2 * G_PI));
+                g_assert_cmpfloat(fabs(normal_deviate(tail) - z[i]), <, 1e-6);
+        }
+}
+
 int main(int argc, char **argv)
 {
         g_test_init(&argc, &argv, NULL);
@@ -81,5 +120,7 @@ int main(int argc, char **argv)
         g_test_add_func("/binomial/many", test_many);
         g_test_add_func("/binomial/monotonous", test_monotonous);
         g_test_add_func("/binomial/interval", test_interval);
+        g_test_add_func("/binomial/hypergeometric", test_hypergeometric);
+        g_test_add_func("/binomial/deviate", test_deviate);
         return g_test_run();
 }
