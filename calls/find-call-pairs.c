@@ -1,16 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "calls/find-call-pairs.h"
 
-#include <stdlib.h>
 #include <string.h>
 
-#include "base/compare.h"
 #include "base/grow.h"
 #include "base/hash.h"
 
 enum {
         MAX_CHAIN = 1024,     /* open calls of one key that are looked through */
-        MAX_LONE = 100000,    /* of each kind */
         HORIZON = 1000000000, /* ns that a call waits for its other stamps */
         LEARNED = 100,        /* calls of an edge tell how long its calls may last, */
         OUTLASTS = 4,         /* times the longest call of the edge */
@@ -74,8 +71,7 @@ struct CallMatcher {
         gboolean long_done;  /* there are such */
         ShortId *kept_ids;   /* of them, where their places may be taken again */
         guint kept_size;
-        GArray *lone; /* of LoneMessage */
-        guint n_lone[2];
+        LoneMessages lone;
         guint64 next_number;
         guint64 latest; /* the number of the call that the last message of a call is of */
         MatchCounts counts;
@@ -98,7 +94,7 @@ CallMatcher *call_matcher_new(gint64 window, gint64 max_call)
         m->queue_mask = 255;
         m->queue = g_new(Settling, m->queue_mask + 1);
         m->done_ids = g_ptr_array_new_with_free_func(g_free);
-        m->lone = g_array_new(FALSE, FALSE, sizeof(LoneMessage));
+        lone_messages_init(&m->lone);
         m->counts.first = m->counts.last = NO_TIME;
         return m;
 }
@@ -124,7 +120,7 @@ void call_matcher_free(CallMatcher *m)
         g_free(m->done);
         g_ptr_array_free(m->done_ids, TRUE);
         g_free(m->kept_ids);
-        g_array_free(m->lone, TRUE);
+        lone_messages_clear(&m->lone);
         g_free(m);
 }
 
@@ -278,35 +274,13 @@ static inline guint32 new_call(CallMatcher *m, guint64 nodes, guint32 edge, cons
 
 /* --- lone messages -------------------------------------------------------- */
 
-/* Returns from the first on, then calls from the last on. */
-static int compare_lone(const void *a, const void *b)
-{
-        const LoneMessage *x = a, *y = b;
-
-        if (x->is_return != y->is_return)
-                return x->is_return ? -1 : 1;
-        if (x->time != y->time)
-                return x->is_return ? COMPARE(x->time, y->time) : COMPARE(y->time, x->time);
-        return x->caller != y->caller ? COMPARE(x->caller, y->caller)
-                                      : COMPARE(x->callee, y->callee);
-}
-
-/* Keeps the MAX_LONE of each kind that come first, whatever the order in which they were found. */
-static void thin_lone(CallMatcher *m)
-{
-        guint n_returns = m->n_lone[TRUE], n_calls = m->n_lone[FALSE];
-
-        qsort(m->lone->data, m->lone->len, sizeof(LoneMessage), compare_lone);
-        m->n_lone[FALSE] = MIN(n_calls, MAX_LONE);
-        m->n_lone[TRUE] = MIN(n_returns, MAX_LONE);
-        g_array_set_size(m->lone, n_returns + m->n_lone[FALSE]);
-        g_array_remove_range(m->lone, m->n_lone[TRUE], n_returns - m->n_lone[TRUE]);
-}
-
-static void add_lone(CallMatcher *m, guint32 edge, gint64 time, gboolean is_return)
+static void add_lone(CallMatcher *m, guint32 edge, gint64 time, MessageOp op)
 {
         Edge *e = edge_at(m, edge);
-        LoneMessage lone = { time, e->caller, e->callee, is_return };
+        gboolean is_return = op >= RET_SENT;
+        gboolean at_caller = op == CALL_SENT || op == RET_RECV;
+        LoneMessage lone = { time, e->caller, e->callee, at_caller ? e->caller : e->callee,
+                             is_return };
 
         e->messages++;
         if (is_return) {
@@ -316,9 +290,7 @@ static void add_lone(CallMatcher *m, guint32 edge, gint64 time, gboolean is_retu
                 m->counts.lone_calls++;
                 e->lone_calls++;
         }
-        g_array_append_val(m->lone, lone);
-        if (G_UNLIKELY(++m->n_lone[is_return] == 2 * MAX_LONE))
-                thin_lone(m);
+        lone_messages_add(&m->lone, &lone);
 }
 
 /* --- the end of a call ---------------------------------------------------- */
@@ -383,12 +355,12 @@ G_ALWAYS_INLINE static inline void release_pair(CallMatcher *m, guint32 index, g
 static void release_lone(CallMatcher *m, guint32 index)
 {
         OpenCall *c = &m->open[index];
-        gboolean is_return = !(c->stamps & CALL_STAMPS);
+        MessageOp op = c->stamps & 1 << CALL_RECV   ? CALL_RECV
+                       : c->stamps & 1 << CALL_SENT ? CALL_SENT
+                       : c->stamps & 1 << RET_SENT  ? RET_SENT
+                                                    : RET_RECV;
 
-        add_lone(m, c->edge,
-                 is_return ? first_of(c, c->stamps, RET_SENT, RET_RECV)
-                           : first_of(c, c->stamps, CALL_RECV, CALL_SENT),
-                 is_return);
+        add_lone(m, c->edge, c->stamp[op], op);
         g_free(c->long_id);
         free_call(m, index);
 }
@@ -645,7 +617,7 @@ static guint add_any(CallMatcher *m, const Message *message, guint64 nodes, guin
                 found = find_open_call(m, slot, edge, message);
         if (found == NO_CALL) {
                 if (is_return && window_of(m, message) == 0) {
-                        add_lone(m, edge_index, message->time, TRUE);
+                        add_lone(m, edge_index, message->time, message->op);
                         return 0;
                 }
                 found = append_call(m, slot, tag, nodes, edge_index, message);
@@ -835,18 +807,7 @@ void call_matcher_oldest(const CallMatcher *m, gint64 *time, guint64 *number)
 
 void call_matcher_forget_lone(CallMatcher *m, gint64 before)
 {
-        guint kept = 0;
-
-        m->n_lone[0] = m->n_lone[1] = 0;
-        for (guint i = 0; i < m->lone->len; i++) {
-                LoneMessage lone = g_array_index(m->lone, LoneMessage, i);
-
-                if (lone.time < before)
-                        continue;
-                g_array_index(m->lone, LoneMessage, kept++) = lone;
-                m->n_lone[lone.is_return]++;
-        }
-        g_array_set_size(m->lone, kept);
+        lone_messages_forget(&m->lone, before);
 }
 
 guint call_matcher_finish(CallMatcher *m)
@@ -888,8 +849,5 @@ const Edge *call_matcher_edges(const CallMatcher *m, guint *n)
 
 const LoneMessage *call_matcher_lone(CallMatcher *m, guint *n)
 {
-        if (MAX(m->n_lone[FALSE], m->n_lone[TRUE]) > MAX_LONE)
-                thin_lone(m);
-        *n = m->lone->len;
-        return (const LoneMessage *)m->lone->data;
+        return lone_messages_list(&m->lone, n);
 }

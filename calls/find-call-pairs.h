@@ -26,6 +26,7 @@
 
 #include "base/int128.h"
 #include "calls/call-pair.h"
+#include "calls/lone-messages.h"
 
 typedef struct CallMatcher CallMatcher;
 
@@ -44,13 +45,6 @@ typedef struct {
         guint32 id_length; /* 0 where the call has no id */
         const char *id;    /* as written; valid until the next message is added */
 } DoneCall;
-
-/* A call without a return, or a return without a call. */
-typedef struct {
-        gint64 time;
-        NodeId caller, callee;
-        gboolean is_return;
-} LoneMessage;
 
 /* An edge: messages from one node to another, both ways of a call together. */
 typedef struct {
@@ -117,6 +111,5 @@ const MatchCounts *call_matcher_counts(CallMatcher *matcher);
 /* Borrowed; in order of first sight. */
 const Edge *call_matcher_edges(const CallMatcher *matcher, guint *n);
 
-/* In no particular order, the first 100,000 returns and the last 100,000 calls, by time: far more
- * than a capture's start and end cut. Complete after _finish(). Borrowed. */
+/* Complete after _finish(). Borrowed. */
 const LoneMessage *call_matcher_lone(CallMatcher *matcher, guint *n);

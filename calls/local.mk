@@ -14,4 +14,5 @@ libravel_a_SOURCES += \
 	%D%/find-call-pairs.c \
 	%D%/forwarded.c \
 	%D%/known-calls.c \
+	%D%/lone-messages.c \
 	%D%/true-path.c

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ *
+ * Calls without a return and returns without a call: the first 100,000 returns and the last 100,000
+ * calls, by time. That is far more than the start and end of a capture cut.
+ */
+#ifndef RAVEL_LONE_MESSAGES_H
+#define RAVEL_LONE_MESSAGES_H
+
+#include "tracefmt/message.h"
+
+typedef struct {
+        gint64 time; /* ns */
+        NodeId caller, callee;
+        NodeId observer; /* whose clock shows the time */
+        gboolean is_return;
+} LoneMessage;
+
+typedef struct {
+        GArray *list; /* of LoneMessage */
+        guint n[2];   /* calls, returns */
+} LoneMessages;
+
+void lone_messages_init(LoneMessages *lone);
+void lone_messages_clear(LoneMessages *lone); /* frees what it holds */
+
+void lone_messages_add(LoneMessages *lone, const LoneMessage *message);
+
+/* In no particular order. Borrowed. */
+LoneMessage *lone_messages_list(LoneMessages *lone, guint *n);
+
+/* Forgets the ones before a moment. */
+void lone_messages_forget(LoneMessages *lone, gint64 before);
+
+#endif
