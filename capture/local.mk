@@ -54,6 +54,7 @@ libravel_a_SOURCES += \
 	%D%/protocol/rpc.c \
 	%D%/protocol/smtp.c \
 	%D%/protocol/sql-label.c \
+	%D%/protocol/statements.c \
 	%D%/protocol/tls.c \
 	%D%/protocol/values.c \
 	%D%/protocol/websocket.c \

@@ -12,6 +12,7 @@
  */
 #include "capture/protocol/protocol.h"
 #include "capture/protocol/sql-label.h"
+#include "capture/protocol/statements.h"
 #include "capture/protocol/values.h"
 
 #include <string.h>
@@ -60,10 +61,15 @@ enum {
         CALL_LOGIN,
         CALL_LOGIN_COMPRESSED,
         CALL_RESULTS,
-        CALL_PREPARE,
         CALL_ROWS, /* without the number of columns before them */
         CALL_EVENTS,
+        CALL_PREPARE, /* and up to PREPARED_AT_ONCE - 1 more: its place among the prepared */
+        PREPARED_AT_ONCE = 16,
 };
+
+/* Statements by their number; until that is answered, by their place. */
+#define STATEMENT_LATEST    G_MAXUINT32
+#define STATEMENT_AT(place) ((guint64)1 << 32 | (place))
 
 typedef enum { START, COLUMNS, COLUMNS_END, ROWS } Phase;
 
@@ -78,6 +84,7 @@ typedef struct {
         guint8 last_packet; /* and that is all of the message */
         guint8 transaction; /* is open, by the last status that was sent */
         guint8 prepared;    /* the answer in progress is that of a statement that was prepared */
+        guint8 place;       /* client: of the next such statement; server: of this one */
 } MysqlState;
 
 G_STATIC_ASSERT(sizeof(MysqlState) <= PROTOCOL_STATE_SIZE);
@@ -252,7 +259,22 @@ static const char *command_name(guint8 command)
         }
 }
 
-static void mysql_label_append(GString *label, const MysqlPacket *p)
+static guint32 read_u32_le(const guint8 *p)
+{
+        return p[0] | (guint32)p[1] << 8 | (guint32)p[2] << 16 | (guint32)p[3] << 24;
+}
+
+/* The operation of the statement that is executed. */
+static const char *executed_operation(const gpointer *memory, const MysqlPacket *p)
+{
+        const char *operation =
+                memory && p->shown >= 5
+                        ? statements_lookup(*memory, read_u32_le(p->payload + 1))
+                        : NULL;
+        return operation ? operation : "EXECUTE";
+}
+
+static void mysql_label_append(GString *label, const gpointer *memory, const MysqlPacket *p)
 {
         const guint8 *text = query_text(p);
         switch (p->payload[0]) {
@@ -262,11 +284,32 @@ static void mysql_label_append(GString *label, const MysqlPacket *p)
                 break;
         case COM_STMT_EXECUTE:
         case COM_STMT_BULK_EXECUTE:
-                g_string_append(label, "EXECUTE");
+                g_string_append(label, executed_operation(memory, p));
                 break;
         default:
                 g_string_append(label, command_name(p->payload[0]));
         }
+}
+
+/* A statement has a number only in the answer, which is told its place. MariaDB's clients need not
+ * wait for that: they call the latest one by a number of its own. */
+static void statement_prepare(MysqlState *s, const GString *label, Parsed *parsed)
+{
+        guint place = s->place++ % PREPARED_AT_ONCE;
+        parsed->call = (guint8)(CALL_PREPARE + place);
+        if (!parsed->memory || label->len == 0)
+                return;
+        statements_put((Statements **)parsed->memory, STATEMENT_AT(place), label->str);
+        statements_put((Statements **)parsed->memory, STATEMENT_LATEST, label->str);
+}
+
+static void statement_answer(const MysqlState *s, gpointer *memory, const MysqlPacket *p)
+{
+        const char *operation =
+                memory ? statements_lookup(*memory, STATEMENT_AT(s->place)) : NULL;
+        g_autofree char *copy = g_strdup(operation);
+        if (copy)
+                statements_put((Statements **)memory, read_u32_le(p->payload + 1), copy);
 }
 
 /* The first packet of a message of the client. */
@@ -295,7 +338,9 @@ static gboolean mysql_request_read(MysqlState *s, const MysqlPacket *p, GString 
                                                      : KIND_CALL;
                 parsed->call = mysql_command_call(p->payload[0]);
                 if (label && s->kind == KIND_CALL)
-                        mysql_label_append(label, p);
+                        mysql_label_append(label, parsed->memory, p);
+                if (label && p->payload[0] == COM_STMT_PREPARE)
+                        statement_prepare(s, label, parsed);
         }
         s->side = SIDE_CLIENT;
         return TRUE;
@@ -422,7 +467,8 @@ static gboolean mysql_answer_read(MysqlState *s, const MysqlPacket *p)
 /* The first packet of a message of the server. */
 static gboolean answer_begin(MysqlState *s, guint8 call, const MysqlPacket *p)
 {
-        s->call = call;
+        s->call = MIN(call, CALL_PREPARE);
+        s->place = call - s->call;
         s->phase = START;
         if (call == CALL_NONE || (p->seq > 1 && p->length == 5 && p->payload[0] == BYTE_EOF)) {
                 /* a greeting, or what is left of an answer */
@@ -474,8 +520,11 @@ static ParseStatus mysql_parse(gpointer state, guint8 call, const guint8 *bytes,
                         return PARSE_NOT_MINE;
                 if (p.shown < MIN(p.length, call == CALL_PROBE ? LOOK : look))
                         break;
+                gboolean prepared = s->prepared;
                 if (!mysql_packet_read(s, call == CALL_PROBE ? CALL_NONE : call, &p, label, parsed))
                         return PARSE_NOT_MINE;
+                if (s->prepared && !prepared)
+                        statement_answer(s, parsed->memory, &p);
                 parsed->kind = (MessageKind)s->kind;
                 parsed->length = (guint64)at + HEADER + p.length;
                 s->open = s->continues || !s->last_packet;
@@ -527,9 +576,15 @@ static void mysql_values(GString *text, const guint8 *bytes, gsize n)
         g_string_append_c(text, '\n');
 }
 
+static void mysql_forget(gpointer memory)
+{
+        statements_free(memory);
+}
+
 const Protocol protocol_mysql = {
         .name = "mysql",
         .values = mysql_values,
         .parse = mysql_parse,
         .find_boundary = mysql_find_boundary,
+        .forget = mysql_forget,
 };

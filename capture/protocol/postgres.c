@@ -9,9 +9,12 @@
  */
 #include "capture/protocol/protocol.h"
 #include "capture/protocol/sql-label.h"
+#include "capture/protocol/statements.h"
 #include "capture/protocol/values.h"
 
 #include <string.h>
+
+#include "base/hash.h"
 
 enum {
         HEADER = 5, /* type and length; the length counts itself and what follows */
@@ -164,7 +167,41 @@ static Side find_side(const guint8 *bytes, guint32 length)
         }
 }
 
-static void postgres_label_append(GString *label, const guint8 *bytes, gsize n)
+/* A hash of the name at the cursor, which goes behind it. FALSE: it is empty, or not all there. */
+static gboolean take_statement_name(Cursor *c, guint64 *name)
+{
+        const guint8 *from = c->at;
+        if (!skip_text(c))
+                return FALSE;
+        *name = hash_bytes((const char *)from, (gsize)(c->at - from) - 1);
+        return c->at - from > 1;
+}
+
+/* Notes the statement of a Parse that has a name. */
+static void statement_note(gpointer *memory, const guint8 *bytes, gsize n)
+{
+        Cursor c = cursor(bytes + HEADER, n - HEADER);
+        guint64 name;
+        if (!take_statement_name(&c, &name))
+                return;
+        g_autoptr(GString) label = g_string_new(NULL);
+        sql_label_append(label, c.at, strnlen((const char *)c.at, cursor_left(&c)));
+        if (label->len > 0)
+                statements_put((Statements **)memory, name, label->str);
+}
+
+/* The operation of the statement that a Bind names. */
+static const char *bound_operation(const gpointer *memory, Cursor c)
+{
+        guint64 name;
+        const char *operation = skip_text(&c) && memory && take_statement_name(&c, &name)
+                                        ? statements_lookup(*memory, name)
+                                        : NULL;
+        return operation ? operation : "EXECUTE";
+}
+
+static void postgres_label_append(GString *label, const gpointer *memory, const guint8 *bytes,
+                                  gsize n)
 {
         Cursor c = cursor(bytes + HEADER, n - HEADER);
         switch (bytes[0]) {
@@ -176,6 +213,8 @@ static void postgres_label_append(GString *label, const guint8 *bytes, gsize n)
                 sql_label_append(label, c.at, strnlen((const char *)c.at, cursor_left(&c)));
                 return;
         case 'B':
+                g_string_append(label, bound_operation(memory, c));
+                return;
         case 'E':
                 g_string_append(label, "EXECUTE");
                 return;
@@ -272,8 +311,21 @@ static gboolean postgres_message_begin(PostgresState *s, guint8 call, const guin
                 s->kind = (guint8)request_kind(s, bytes[0]);
         parsed->call = CALL_PLAIN;
         if (label && s->kind == KIND_CALL)
-                postgres_label_append(label, bytes, shown);
+                postgres_label_append(label, parsed->memory, bytes, shown);
         s->open = TRUE;
+        return TRUE;
+}
+
+/* Notes a statement wherever its Parse stands in a call. FALSE: more must be seen. */
+static gboolean parse_note(const PostgresState *s, const guint8 *bytes, gsize n, guint32 length,
+                           const Parsed *parsed)
+{
+        gsize shown = MIN(n, (gsize)length + 1);
+        if (bytes[0] != 'P' || s->side != SIDE_CLIENT || !parsed->memory)
+                return TRUE;
+        if (shown <= length && shown < HEADER + SQL_LABEL_BYTES && !parsed->cut)
+                return FALSE;
+        statement_note(parsed->memory, bytes, shown);
         return TRUE;
 }
 
@@ -312,6 +364,8 @@ static ParseStatus postgres_parse(gpointer state, guint8 call, const guint8 *byt
                         break;
                 if (type == 'Z' && n - at == HEADER && length > 4)
                         break; /* its status comes */
+                if (!parse_note(s, bytes + at, n - at, length, parsed))
+                        break;
                 parsed->kind = (MessageKind)s->kind;
                 parsed->length = (guint64)at + 1 + length;
                 if (s->kind == KIND_RETURN)
@@ -423,9 +477,15 @@ static void postgres_values(GString *text, const guint8 *bytes, gsize n)
         }
 }
 
+static void postgres_forget(gpointer memory)
+{
+        statements_free(memory);
+}
+
 const Protocol protocol_postgres = {
         .name = "postgres",
         .values = postgres_values,
         .parse = postgres_parse,
         .find_boundary = postgres_find_boundary,
+        .forget = postgres_forget,
 };

@@ -21,10 +21,11 @@ static inline char *parse_pieces(const Protocol *protocol, const char *bytes, gs
         guint64 at = 0;
         MessageKind kind = KIND_UNKNOWN;
         gboolean open = FALSE;
+        gpointer memory = NULL;
         for (gsize shown = MIN(step, n);; shown = MIN(shown + step, n)) {
                 while (at < shown) {
                         g_autofree guint8 *copy = g_memdup2(bytes + at, shown - at);
-                        Parsed parsed = { 0 };
+                        Parsed parsed = { .memory = label && protocol->forget ? &memory : NULL };
                         ParseStatus status =
                                 protocol->parse(state, call, copy, shown - at, FALSE,
                                                 kind == KIND_UNKNOWN ? label : NULL, &parsed);
@@ -53,6 +54,8 @@ static inline char *parse_pieces(const Protocol *protocol, const char *bytes, gs
                 if (shown == n)
                         break;
         }
+        if (protocol->forget)
+                protocol->forget(memory);
         if (open)
                 g_string_append_c(out, '+');
         g_strchomp(out->str);

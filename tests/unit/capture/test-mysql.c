@@ -125,6 +125,42 @@ static void test_labels(void)
         CHECK_LABELS(MYSQL, "\x0e\0\0\0\3\0\1DELETE FROM ", "DELETE,");
 }
 
+/* One whole message of a connection whose memory is shared by both directions. */
+static guint8 parse_one(guint64 *state, gpointer *memory, guint8 call, const char *bytes, gsize n,
+                        const char *label)
+{
+        g_autoptr(GString) found = g_string_new(NULL);
+        Parsed parsed = { .memory = memory };
+
+        g_assert_cmpint(MYSQL.parse(state, call, (const guint8 *)bytes, n, FALSE, found, &parsed),
+                        ==, PARSE_MESSAGE);
+        g_assert_cmpstr(found->str, ==, label);
+        return parsed.call;
+}
+
+#define PARSE_ONE(state, call, text, label)                                                        \
+        parse_one(state, &memory, call, text, sizeof(text) - 1, label)
+#define PREPARE_FROM(table) "\x10\0\0\0\x16SELECT a FROM " table
+#define PREPARED_AS(number) "\x0c\0\0\1\0" number "\0\0\0\0\0\0\0\0\0\0"
+#define EXECUTE_OF(number)  "\x0a\0\0\0\x17" number "\0\1\0\0\0"
+
+/* The text is sent once, and the answer has its number. Two statements are prepared at once. */
+static void test_statements(void)
+{
+        guint64 client[PROTOCOL_STATE_SIZE / 8] = { 0 }, server[PROTOCOL_STATE_SIZE / 8] = { 0 };
+        gpointer memory = NULL;
+        guint8 first = PARSE_ONE(client, CALL_NONE, PREPARE_FROM("t"), "SELECT t");
+        guint8 second = PARSE_ONE(client, CALL_NONE, PREPARE_FROM("u"), "SELECT u");
+
+        PARSE_ONE(client, CALL_NONE, EXECUTE_OF("\xff\xff\xff\xff"), "SELECT u");
+        PARSE_ONE(server, first, PREPARED_AS("\1"), "");
+        PARSE_ONE(server, second, PREPARED_AS("\2"), "");
+        PARSE_ONE(client, CALL_NONE, EXECUTE_OF("\2\0\0\0"), "SELECT u");
+        PARSE_ONE(client, CALL_NONE, EXECUTE_OF("\1\0\0\0"), "SELECT t");
+        PARSE_ONE(client, CALL_NONE, EXECUTE_OF("\3\0\0\0"), "EXECUTE");
+        MYSQL.forget(memory);
+}
+
 static void test_recognised(void)
 {
         g_assert_true(RECOGNISED(MYSQL, GREETING));
@@ -161,6 +197,7 @@ int main(int argc, char **argv)
         g_test_add_func("/mysql/prepared", test_prepared);
         g_test_add_func("/mysql/transactions", test_transactions);
         g_test_add_func("/mysql/labels", test_labels);
+        g_test_add_func("/mysql/statements", test_statements);
         g_test_add_func("/mysql/recognised", test_recognised);
         g_test_add_func("/mysql/find-boundary", test_find_boundary);
         return g_test_run();

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+#include "capture/protocol/statements.h"
 #include "tests/unit/capture/parse-pieces.h"
 
 #define PG protocol_postgres
@@ -112,6 +113,36 @@ static void test_labels(void)
         CHECK_LABELS(PG, PARSE SYNC BIND EXECUTE SYNC STARTUP, "SELECT,EXECUTE,,");
 }
 
+#define PARSE_AS(name) "P\0\0\0\x18" name "\0SELECT 1 FROM t\0\0\0"
+#define BIND_TO(name)  "B\0\0\0\x0d\0" name "\0\0\0\0\0\0\0"
+#define CLOSE_OLD      "C\0\0\0\7Sx\0"
+
+/* The statement is sent once, wherever in a call, and only named later. */
+static void test_named_statements(void)
+{
+        CHECK_LABELS(PG,
+                     PARSE_AS("a") BIND_TO("a") EXECUTE SYNC BIND_TO("a") EXECUTE SYNC BIND_TO("b")
+                             EXECUTE SYNC,
+                     "SELECT t,SELECT t,EXECUTE,");
+        CHECK_LABELS(PG, QUERY CLOSE_OLD PARSE_AS("a") SYNC BIND_TO("a") EXECUTE SYNC BIND SYNC,
+                     "SELECT,,SELECT t,EXECUTE,");
+}
+
+/* Of a thousand and more, the oldest is forgotten. */
+static void test_statements(void)
+{
+        Statements *s = NULL;
+
+        for (guint64 name = 0; name < 1025; name++)
+                statements_put(&s, name, "SELECT t");
+        statements_put(&s, 5, "SELECT u");
+        g_assert_null(statements_lookup(s, 0));
+        g_assert_cmpstr(statements_lookup(s, 1), ==, "SELECT t");
+        g_assert_cmpstr(statements_lookup(s, 5), ==, "SELECT u");
+        g_assert_cmpstr(statements_lookup(s, 1024), ==, "SELECT t");
+        statements_free(s);
+}
+
 static void test_recognised(void)
 {
         g_assert_true(RECOGNISED(PG, STARTUP));
@@ -159,6 +190,8 @@ int main(int argc, char **argv)
         g_test_add_func("/postgres/copy", test_copy);
         g_test_add_func("/postgres/eof", test_eof);
         g_test_add_func("/postgres/labels", test_labels);
+        g_test_add_func("/postgres/named-statements", test_named_statements);
+        g_test_add_func("/postgres/statements", test_statements);
         g_test_add_func("/postgres/recognised", test_recognised);
         g_test_add_func("/postgres/find-boundary", test_find_boundary);
         return g_test_run();
