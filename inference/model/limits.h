@@ -13,6 +13,9 @@
  * STAMPS_COARSEST. Finer stamps give the order, as no node calls another so soon after the cause.
  * STAMPS_ENOUGH calls are needed, as exact stamps do not look coarse by chance then. */
 #define STAMPS_COARSE   10000
+/* Spans of one host have stamps of a microsecond, and calls often begin with their cause. Stamps of
+ * STAMPS_FINE ns are coarse if that is no chance. */
+#define STAMPS_FINE     1000
 #define STAMPS_COARSEST 1000000000
 #define STAMPS_ENOUGH   8
 

@@ -182,24 +182,49 @@ static gint64 power_in(gint64 by, gint64 most)
         return most;
 }
 
+/* How many calls out of the node have a call into it that enters `later` ns after their start. */
+static guint32 count_meetings(const NodeProblem *node, gint64 later)
+{
+        guint32 n = 0, k = 0;
+
+        for (guint32 i = 0; i < node->n_out; i++) {
+                gint64 enter = node->out[i].start + later;
+
+                node_problem_pass(node, i);
+                while (k < node->n_in && node->in[k].enter < enter)
+                        k++;
+                n += k < node->n_in && node->in[k].enter == enter;
+        }
+        return n;
+}
+
+/* Whether calls begin at the stamps of their causes more often than by chance. By chance, a call
+ * begins as often just before a call into the node. */
+static gboolean begins_with_cause(const NodeProblem *node, gint64 resolution)
+{
+        return count_meetings(node, 0) > 2 * count_meetings(node, resolution) + STAMPS_ENOUGH;
+}
+
 void problem_find_resolution(Problem *p, gint64 known)
 {
         const NodeProblem *node = p->node;
         gint64 found = STAMPS_COARSEST, first = node->n_in > 0 ? node->in[0].enter : 0;
 
-        for (guint32 i = 0; i < node->n_in && found >= STAMPS_COARSE; i++) {
+        for (guint32 i = 0; i < node->n_in && found >= STAMPS_FINE; i++) {
                 node_problem_pass(node, i);
                 found = power_in(node->in[i].reply - first,
                                  power_in(node->in[i].enter - first, found));
         }
-        for (guint32 i = 0; i < node->n_out && found >= STAMPS_COARSE; i++) {
+        for (guint32 i = 0; i < node->n_out && found >= STAMPS_FINE; i++) {
                 node_problem_pass(node, i);
                 found = power_in(node->out[i].end - first,
                                  power_in(node->out[i].start - first, found));
         }
         if (node->n_in + node->n_out < STAMPS_ENOUGH)
                 found = known;
-        p->resolution = found >= STAMPS_COARSE ? found : 0;
+        if (found < STAMPS_FINE || (found < STAMPS_COARSE && !begins_with_cause(node, found)))
+                found = 0;
+        p->resolution = found;
 }
 
 guint32 problem_n_new(const Problem *p)
