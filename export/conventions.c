@@ -211,18 +211,15 @@ static void put_server(Json *json, const char *name)
                 otlp_put_integer(json, "server.port", port);
 }
 
-/* A URL needs a host that is one; the port is that of http where no other is known. */
+/* A URL needs a host that is one. */
 static void put_url(Json *json, const char *name, const char *path)
 {
         gboolean is_v6 = strchr(name, ':') != strrchr(name, ':') && *name != '[';
         g_autoptr(GString) url = g_string_new("http://");
-        gsize n;
 
         g_string_append_printf(url, is_v6 ? "[%s]" : "%s", name);
         g_string_append(url, *path == '/' ? path : "/");
         otlp_put_string(json, "url.full", url->str);
-        if (split_port(name, &n) < 0)
-                otlp_put_integer(json, "server.port", 80);
 }
 
 static void put_http(const Conventions *c, const ConventionCall *call, gboolean at_caller,

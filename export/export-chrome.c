@@ -7,18 +7,21 @@
  * otherData has in full: a double does not hold both.
  *
  * The arguments of a call stand at its end. speedscope makes arguments of a begin part of the name,
- * so that no two calls would have the same name. Events at the same time are in the order in which
- * they nest, as viewers want it that sort by time.
+ * so that no two calls would have the same name. The events of a lane are in the order of time, and
+ * at the same time in the order in which they nest, so viewers need not sort.
  */
 #include "export/export-requests.h"
 #include "export/export.h"
 #include "paths/path-text.h"
 #include "write/json.h"
 
+#include "base/compare.h"
+
 /* Where a request's call lies, and until when what lies below it there lasts. */
 typedef struct {
         guint32 lane;
         gint64 start, end, below;
+        guint32 within; /* the caller, if the call lies on its lane; else NO_PARENT */
 } Slice;
 
 /* One of the lanes that a request needs: from when to when, and which it is given. */
@@ -34,6 +37,7 @@ typedef struct {
         const NodeTable *nodes;
         gint64 origin;  /* ns since the epoch */
         GArray *slices; /* of Slice, by call of the request in hand */
+        GArray *order;  /* of guint32: these calls by lane and start */
         GArray *wanted; /* of RequestLane */
         GArray *lanes;  /* of gint64: from when on each is free */
 } Chrome;
@@ -105,11 +109,12 @@ static void lay_out(Chrome *o, const ExportRequest *request)
                 const PathCall *c = &request->calls[i];
                 Slice *slice = &g_array_index(o->slices, Slice, i), *caller = NULL;
 
-                *slice = (Slice){ 0, c->start, MAX(c->end, c->start), c->start };
+                *slice = (Slice){ 0, c->start, MAX(c->end, c->start), c->start, NO_PARENT };
                 if (c->parent != NO_PARENT)
                         caller = &g_array_index(o->slices, Slice, c->parent);
                 if (caller && slice->start >= caller->below && slice->end <= caller->end) {
                         slice->lane = caller->lane;
+                        slice->within = c->parent;
                         caller->below = slice->end;
                 } else {
                         slice->lane = want_lane(o, slice->start, slice->end);
@@ -204,7 +209,24 @@ static void put_end(Chrome *o, const ExportRequest *request, guint32 i)
         json_close(j, '}');
 }
 
-/* A call ends after those below it, and before the next that is not. */
+static int compare_slices(gconstpointer a, gconstpointer b, gpointer data)
+{
+        guint32 i = *(const guint32 *)a, k = *(const guint32 *)b;
+        const Slice *slices = data, *x = &slices[i], *y = &slices[k];
+
+        if (x->lane != y->lane)
+                return COMPARE(x->lane, y->lane);
+        return x->start != y->start ? COMPARE(x->start, y->start) : COMPARE(i, k);
+}
+
+/* Ends the calls that are open on a lane, the innermost first, up to the one that is within. */
+static void end_calls(Chrome *o, const ExportRequest *request, guint32 open, guint32 within)
+{
+        for (; open != within; open = g_array_index(o->slices, Slice, open).within)
+                put_end(o, request, open);
+}
+
+/* Lane by lane. A call ends after the calls below it, and before the next that is not. */
 static gboolean put_request(gpointer data, const ExportRequest *request, GError **error)
 {
         Chrome *o = data;
@@ -212,15 +234,18 @@ static gboolean put_request(gpointer data, const ExportRequest *request, GError 
 
         lay_out(o, request);
         take_lanes(o);
-        for (guint32 i = 0; i < request->n_calls; i++) {
-                for (; open != NO_PARENT && open != request->calls[i].parent;
-                     open = request->calls[open].parent)
-                        put_end(o, request, open);
+        g_array_set_size(o->order, request->n_calls);
+        for (guint32 i = 0; i < request->n_calls; i++)
+                g_array_index(o->order, guint32, i) = i;
+        g_array_sort_with_data(o->order, compare_slices, o->slices->data);
+        for (guint32 k = 0; k < request->n_calls; k++) {
+                guint32 i = g_array_index(o->order, guint32, k);
+
+                end_calls(o, request, open, g_array_index(o->slices, Slice, i).within);
                 put_begin(o, request, i);
                 open = i;
         }
-        for (; open != NO_PARENT; open = request->calls[open].parent)
-                put_end(o, request, open);
+        end_calls(o, request, open, NO_PARENT);
         (void)error;
         return TRUE;
 }
@@ -250,6 +275,7 @@ static Chrome *chrome_new(const NodeTable *nodes, const StoreReader *reader)
         o->nodes = nodes;
         o->origin = run->first == NO_TIME ? 0 : run->first;
         o->slices = g_array_new(FALSE, FALSE, sizeof(Slice));
+        o->order = g_array_new(FALSE, FALSE, sizeof(guint32));
         o->wanted = g_array_new(FALSE, FALSE, sizeof(RequestLane));
         o->lanes = g_array_new(FALSE, FALSE, sizeof(gint64));
         return o;
@@ -259,6 +285,7 @@ static void chrome_free(Chrome *o)
 {
         g_string_free(o->text, TRUE);
         g_array_free(o->slices, TRUE);
+        g_array_free(o->order, TRUE);
         g_array_free(o->wanted, TRUE);
         g_array_free(o->lanes, TRUE);
         g_free(o);

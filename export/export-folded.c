@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  *
- * Folded stacks, for flame graphs: a line for each stack of nodes, with the own time of the last
- * node over all requests, in us. So the width of a frame is the time of a node and its callees,
+ * Folded stacks, for flame graphs: a line for each stack of nodes with their operations, with the
+ * own time of the last node over all requests, in us. The operation is the one that most calls of a
+ * place of a pattern have. So the width of a frame is the time of a node and its callees,
  * never the number of calls. The network's part of a call is a frame of its own on the stack of its
  * caller. It needs no requests, only the patterns' distributions.
  */
@@ -12,6 +13,7 @@
 
 #include "base/error.h"
 #include "base/hash.h"
+#include "base/printable.h"
 #include "store/stored-patterns.h"
 
 /* A stack this high is no picture, and a line of all below it for each of its frames
@@ -19,20 +21,20 @@
 enum { MAX_DEPTH = 2000 };
 
 typedef struct {
-        guint32 parent, node;       /* on whose stack it is; a NodeId, NETWORK or QUEUED */
+        guint32 parent, name;       /* on whose stack it is; index of a name */
         guint32 depth, child, next; /* child: the first by name; next: of its siblings */
         gint128 ns;
 } Frame;
 
 #define NO_FRAME G_MAXUINT32
-#define NETWORK  G_MAXUINT32
-#define QUEUED   (G_MAXUINT32 - 1)
 
 typedef struct {
-        StoreReader *reader; /* borrowed */
-        GPtrArray *names;    /* by NodeId */
-        GArray *frames;      /* of Frame: callers before their callees */
-        GHashTable *known;   /* parent and node, as a guint64: index of the frame + 1 */
+        StoreReader *reader;    /* borrowed */
+        const NodeTable *nodes; /* borrowed */
+        GPtrArray *names;       /* of frames; each once */
+        GHashTable *numbers;    /* by name: its index + 1 */
+        GArray *frames;         /* of Frame: callers before their callees */
+        GHashTable *known;      /* parent and name, as a guint64: index of the frame + 1 */
 } Stacks;
 
 static Frame *frame_at(const Stacks *s, guint32 i)
@@ -42,37 +44,45 @@ static Frame *frame_at(const Stacks *s, guint32 i)
 
 static const char *frame_name(const Stacks *s, const Frame *f)
 {
-        switch (f->node) {
-        case NETWORK:
-                return "(network)";
-        case QUEUED:
-                return "(queued)";
-        default:
-                return s->names->pdata[f->node];
-        }
+        return s->names->pdata[f->name];
 }
 
-/* ';' ends a frame, and a written name may have it; none has parentheses. */
-static GPtrArray *name_frames(const NodeTable *nodes)
+/* The index of a name, which is taken. */
+static guint32 take_name(Stacks *s, char *name)
 {
-        GPtrArray *names = g_ptr_array_new_with_free_func(g_free);
+        gpointer known = g_hash_table_lookup(s->numbers, name);
 
-        for (NodeId i = 0; i < node_table_size(nodes); i++) {
-                g_auto(GStrv) parts = g_strsplit(node_table_written(nodes, i), ";", -1);
-
-                g_ptr_array_add(names, g_strjoinv("%3B", parts));
+        if (known) {
+                g_free(name);
+                return GPOINTER_TO_UINT(known) - 1;
         }
-        return names;
+        g_ptr_array_add(s->names, name);
+        g_hash_table_insert(s->numbers, name, GUINT_TO_POINTER(s->names->len));
+        return s->names->len - 1;
 }
 
-static guint32 find_frame(Stacks *s, guint32 parent, guint32 node)
+/* ';' ends a frame, and names may have it; no node has parentheses. label: NULL, or the operation.
+ */
+static guint32 find_name(Stacks *s, NodeId node, const char *label)
 {
-        gint64 key = (gint64)((guint64)parent << 32 | node);
+        g_autoptr(GString) text = g_string_new(node_table_written(s->nodes, node));
+
+        if (label) {
+                g_string_append_c(text, ' ');
+                printable_append(text, label, -1, PRINTABLE_FIELD);
+        }
+        g_string_replace(text, ";", "%3B", 0);
+        return take_name(s, g_strdup(text->str));
+}
+
+static guint32 find_frame(Stacks *s, guint32 parent, guint32 name)
+{
+        gint64 key = (gint64)((guint64)parent << 32 | name);
         gpointer known = g_hash_table_lookup(s->known, &key);
 
         if (!known) {
                 Frame f = { .parent = parent,
-                            .node = node,
+                            .name = name,
                             .depth = parent == NO_FRAME ? 0 : frame_at(s, parent)->depth + 1,
                             .child = NO_FRAME };
 
@@ -106,15 +116,18 @@ static gboolean check_depth(const Stacks *s, guint32 frame, GError **error)
 static gboolean folded_add_node(Stacks *s, const StoredPatternNode *node, NodeId client,
                                 GArray *places, GError **error)
 {
-        guint32 caller = node->parent == NO_PARENT ? find_frame(s, NO_FRAME, client)
-                                                   : g_array_index(places, guint32, node->parent);
-        guint32 frame = find_frame(s, caller, node->node);
+        guint32 caller = node->parent == NO_PARENT
+                                 ? find_frame(s, NO_FRAME, find_name(s, client, NULL))
+                                 : g_array_index(places, guint32, node->parent);
+        guint32 frame = find_frame(s, caller, find_name(s, node->node, node->label));
 
         g_array_append_val(places, frame);
         return check_depth(s, frame, error) && add_time(s, frame, &node->own, error) &&
-               add_time(s, find_frame(s, caller, NETWORK), &node->network, error) &&
+               add_time(s, find_frame(s, caller, take_name(s, g_strdup("(network)"))),
+                        &node->network, error) &&
                (node->continues != WORK_QUEUED ||
-                add_time(s, find_frame(s, caller, QUEUED), &node->queued, error));
+                add_time(s, find_frame(s, caller, take_name(s, g_strdup("(queued)"))),
+                         &node->queued, error));
 }
 
 static gboolean read_stacks(Stacks *s, GError **error)
@@ -200,11 +213,14 @@ static gboolean write_stacks(const Stacks *s, OutputFile *out, GError **error)
 gboolean export_folded(StoreReader *reader, const NodeTable *nodes, OutputFile *out, GError **error)
 {
         Stacks s = { .reader = reader,
-                     .names = name_frames(nodes),
+                     .nodes = nodes,
+                     .names = g_ptr_array_new_with_free_func(g_free),
+                     .numbers = g_hash_table_new(g_str_hash, g_str_equal),
                      .frames = g_array_new(FALSE, FALSE, sizeof(Frame)),
                      .known = g_hash_table_new_full(hash_int64, g_int64_equal, g_free, NULL) };
         gboolean ok = read_stacks(&s, error) && write_stacks(&s, out, error);
 
+        g_hash_table_unref(s.numbers);
         g_ptr_array_unref(s.names);
         g_array_unref(s.frames);
         g_hash_table_unref(s.known);

@@ -40,7 +40,8 @@ skip() { # NAME REASON
 
 check() { # STORE
 	echo "# $1"
-	python3 "$source/tests/scripts/check-export.py" "$ravel" "$1" "$n" | tee said
+	python3 "$source/tests/scripts/check-export.py" "$ravel" "$1" "$n" >said || bad=1
+	cat said
 	n=$((n + $(grep -c '^ok\|^not ok' said)))
 	grep -q '^not ok' said && bad=1
 }
@@ -56,7 +57,9 @@ messages=2000
 result $? 'a store of a crowded trace'
 "$ravel" nesting -o names.sqlite "$source/tests/data/names.trace" >said 2>&1
 result $? 'a store of strange names'
-for store in shop many names; do
+"$ravel" nesting -o queues.sqlite "$source/tests/data/queues.trace" >said 2>&1
+result $? 'a store of messages and deliveries'
+for store in shop many names queues; do
 	check $store.sqlite
 done
 
