@@ -20,6 +20,7 @@ typedef enum { TRUE_ONE, FOUND_ONE, N_SIDES } Side;
 typedef struct {
         gint64 start;
         guint64 what; /* a hash of caller, callee and id */
+        gboolean has_id;
         gint64 end;
         guint32 call;
 } Key;
@@ -189,6 +190,7 @@ static gboolean score_read_calls(Score *s, Side side, StoreReader *reader, Paths
                         .start = call.start,
                         .what = hash_word(call.id ? hash_bytes(call.id, call.id_length) : 0,
                                           (guint64)call.caller << 32 | call.callee),
+                        .has_id = call.id_length > 0,
                         .end = call.end,
                         .call = i,
                 };
@@ -222,10 +224,46 @@ static int compare_keys(const void *va, const void *vb)
         return compare_same(a, b) ?: COMPARE(a->end, b->end) ?: COMPARE(a->call, b->call);
 }
 
-static void sort_keys(Paths *paths)
+static int compare_ids(const void *va, const void *vb)
+{
+        const Key *a = va, *b = vb;
+
+        return a->what != b->what ? COMPARE(a->what, b->what) : COMPARE(a->call, b->call);
+}
+
+static void sort_keys(Paths *paths, int (*compare)(const void *, const void *))
 {
         if (paths->n_calls > 0) /* or there is no array */
-                qsort(paths->keys, paths->n_calls, sizeof *paths->keys, compare_keys);
+                qsort(paths->keys, paths->n_calls, sizeof *paths->keys, compare);
+}
+
+/* How many keys from the i-th on have its caller, callee and id. */
+static guint32 count_same_id(const Paths *paths, guint32 i)
+{
+        guint32 n = 1;
+
+        while (i + n < paths->n_calls && paths->keys[i + n].what == paths->keys[i].what)
+                n++;
+        return n;
+}
+
+/* Calls with an id that each store has once are the same, whatever their stamps: clocks may have
+ * been put right in one store. */
+static void match_unique_ids(Paths *truth, Paths *found, guint32 *found_of)
+{
+        guint32 t = 0, f = 0;
+
+        sort_keys(truth, compare_ids);
+        sort_keys(found, compare_ids);
+        while (t < truth->n_calls && f < found->n_calls) {
+                const Key *a = &truth->keys[t], *b = &found->keys[f];
+                guint32 n_true = count_same_id(truth, t), n_found = count_same_id(found, f);
+
+                if (a->what == b->what && a->has_id && b->has_id && n_true == 1 && n_found == 1)
+                        found_of[a->call] = b->call;
+                t += a->what <= b->what ? n_true : 0;
+                f += a->what >= b->what ? n_found : 0;
+        }
 }
 
 /* By true call: the found one, or NOT_FOUND. The keys are used up. */
@@ -236,18 +274,19 @@ static guint32 *match_calls(Paths *truth, Paths *found, guint64 *n_same)
 
         for (guint32 i = 0; i < truth->n_calls; i++)
                 found_of[i] = NOT_FOUND;
-        sort_keys(truth);
-        sort_keys(found);
+        match_unique_ids(truth, found, found_of);
+        sort_keys(truth, compare_keys);
+        sort_keys(found, compare_keys);
         while (t < truth->n_calls && f < found->n_calls) {
                 int order = compare_same(&truth->keys[t], &found->keys[f]);
 
-                if (order == 0) {
+                if (order == 0 && found_of[truth->keys[t].call] == NOT_FOUND)
                         found_of[truth->keys[t].call] = found->keys[f].call;
-                        ++*n_same;
-                }
                 t += order <= 0;
                 f += order >= 0;
         }
+        for (guint32 i = 0; i < truth->n_calls; i++)
+                *n_same += found_of[i] != NOT_FOUND;
         g_clear_pointer(&truth->keys, g_free);
         g_clear_pointer(&found->keys, g_free);
         return found_of;

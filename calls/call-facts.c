@@ -37,6 +37,20 @@ void call_facts_add_return(CallFacts *f, guint64 call, const Attributes *a, gboo
         fact->stall = MAX(fact->stall, a->resent);
 }
 
+void call_facts_join(CallFacts *f, guint64 call, guint64 from)
+{
+        CallFact other;
+        CallFact *fact;
+
+        if (from >= f->column.n)
+                return;
+        other = call_facts_get(f, (guint32)from);
+        fact = fact_place(f, call);
+        fact->ret_bytes = other.ret_bytes;
+        fact->ret_stall = other.ret_stall;
+        fact->stall = MAX(fact->stall, other.stall);
+}
+
 void call_facts_add_wait(CallFacts *f, guint32 call, guint32 workers, gint64 wait)
 {
         CallFact *fact = fact_place(f, call);

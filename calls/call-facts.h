@@ -34,6 +34,9 @@ void call_facts_add(CallFacts *f, guint64 call, const Attributes *attributes, gb
 void call_facts_add_return(CallFacts *f, guint64 call, const Attributes *attributes,
                            gboolean bytes);
 
+/* The facts of a return that was noted under another number go to its call. */
+void call_facts_join(CallFacts *f, guint64 call, guint64 from);
+
 /* The wait of a call, unless it has one. */
 void call_facts_add_wait(CallFacts *f, guint32 call, guint32 workers, gint64 wait);
 

@@ -5,12 +5,14 @@
 
 #include "base/grow.h"
 #include "base/hash.h"
+#include "calls/settle-queue.h"
 
 enum {
         MAX_CHAIN = 1024,     /* open calls of one key that are looked through */
         HORIZON = 1000000000, /* ns that a call waits for its other stamps */
         LEARNED = 100,        /* calls of an edge tell how long its calls may last, */
         OUTLASTS = 4,         /* times the longest call of the edge */
+        MAX_EARLY = 100000,   /* returns that wait for their calls until the end */
 };
 
 #define NO_CALL     G_MAXUINT32
@@ -31,23 +33,13 @@ typedef struct {
         gboolean in_use;   /* not done or lost yet */
         gboolean settling; /* in the queue */
         gboolean one_way;  /* a message: its return is itself */
+        gboolean early;    /* a return that waits for its call until the end */
 } OpenCall;
 
 typedef struct {
         guint32 tag;  /* the high half of the hash */
         guint32 call; /* index of an open call, plus one; 0: free */
 } KeySlot;
-
-typedef struct {
-        guint64 nodes; /* caller << 32 | callee */
-        guint32 edge;  /* index of an edge, plus one; 0: free */
-} EdgeSlot;
-
-typedef struct {
-        guint64 number;
-        gint64 time;
-        guint32 call;
-} Settling;
 
 typedef struct {
         guint64 words[SHORT_ID / 8];
@@ -60,11 +52,8 @@ struct CallMatcher {
         KeySlot *keys;
         guint32 key_mask, keys_used;
         guint key_shift; /* from a tag to its slot */
-        GArray *edges;   /* of Edge */
-        EdgeSlot *edge_slots;
-        guint32 edge_mask;
-        Settling *queue; /* a ring: calls that could be complete, in time order */
-        guint32 queue_start, queue_length, queue_mask;
+        EdgeTable edges;
+        SettleQueue queue; /* calls that could be complete */
         DoneCall *done;
         guint n_done, done_size;
         GPtrArray *done_ids; /* the long ones of them */
@@ -72,6 +61,8 @@ struct CallMatcher {
         ShortId *kept_ids;   /* of them, where their places may be taken again */
         guint kept_size;
         LoneMessages lone;
+        gboolean keep_early; /* see call_matcher_keep_early() */
+        guint32 n_early;
         guint64 next_number;
         guint64 latest; /* the number of the call that the last message of a call is of */
         MatchCounts counts;
@@ -88,11 +79,7 @@ CallMatcher *call_matcher_new(gint64 window, gint64 max_call)
         m->key_mask = 1023;
         m->key_shift = 22;
         m->keys = g_new0(KeySlot, m->key_mask + 1);
-        m->edge_mask = 255;
-        m->edge_slots = g_new0(EdgeSlot, m->edge_mask + 1);
-        m->edges = g_array_new(FALSE, FALSE, sizeof(Edge));
-        m->queue_mask = 255;
-        m->queue = g_new(Settling, m->queue_mask + 1);
+        edge_table_init(&m->edges);
         m->done_ids = g_ptr_array_new_with_free_func(g_free);
         lone_messages_init(&m->lone);
         m->counts.first = m->counts.last = NO_TIME;
@@ -105,6 +92,11 @@ void call_matcher_wait(CallMatcher *m, gint64 window)
         m->horizon = MAX(m->horizon, m->id_window);
 }
 
+void call_matcher_keep_early(CallMatcher *m, gboolean keep)
+{
+        m->keep_early = keep;
+}
+
 void call_matcher_free(CallMatcher *m)
 {
         if (!m)
@@ -114,9 +106,8 @@ void call_matcher_free(CallMatcher *m)
                         g_free(m->open[i].long_id);
         g_free(m->open);
         g_free(m->keys);
-        g_free(m->edge_slots);
-        g_free(m->queue);
-        g_array_free(m->edges, TRUE);
+        g_free(m->queue.ring);
+        edge_table_clear(&m->edges);
         g_free(m->done);
         g_ptr_array_free(m->done_ids, TRUE);
         g_free(m->kept_ids);
@@ -126,45 +117,14 @@ void call_matcher_free(CallMatcher *m)
 
 /* --- edges ---------------------------------------------------------------- */
 
-static Edge *edge_at(const CallMatcher *m, guint32 i)
+static inline Edge *edge_at(const CallMatcher *m, guint32 i)
 {
-        return &g_array_index(m->edges, Edge, i);
-}
-
-static inline EdgeSlot *edge_slot(const CallMatcher *m, guint64 nodes)
-{
-        guint32 i = hash_word(HASH_SEED, nodes) & m->edge_mask;
-
-        while (m->edge_slots[i].edge && m->edge_slots[i].nodes != nodes)
-                i = (i + 1) & m->edge_mask;
-        return &m->edge_slots[i];
-}
-
-static guint32 add_edge(CallMatcher *m, guint64 nodes)
-{
-        Edge edge = { .caller = nodes >> 32, .callee = (NodeId)nodes };
-
-        g_array_append_val(m->edges, edge);
-        if (m->edges->len * 2 > m->edge_mask) {
-                EdgeSlot *old = m->edge_slots;
-                guint32 old_mask = m->edge_mask;
-
-                m->edge_mask = old_mask * 2 + 1;
-                m->edge_slots = g_new0(EdgeSlot, m->edge_mask + 1);
-                for (guint32 i = 0; i <= old_mask; i++)
-                        if (old[i].edge)
-                                *edge_slot(m, old[i].nodes) = old[i];
-                g_free(old);
-        }
-        *edge_slot(m, nodes) = (EdgeSlot){ nodes, m->edges->len };
-        return m->edges->len - 1;
+        return edge_table_at(&m->edges, i);
 }
 
 static inline guint32 find_edge(CallMatcher *m, guint64 nodes)
 {
-        guint32 e = edge_slot(m, nodes)->edge;
-
-        return G_LIKELY(e) ? e - 1 : add_edge(m, nodes);
+        return edge_table_find(&m->edges, nodes);
 }
 
 /* --- the table of open calls ---------------------------------------------- */
@@ -267,6 +227,7 @@ static inline guint32 new_call(CallMatcher *m, guint64 nodes, guint32 edge, cons
         c->in_use = TRUE;
         c->settling = FALSE;
         c->one_way = FALSE;
+        c->early = FALSE;
         if (G_UNLIKELY(c->id_length > SHORT_ID))
                 c->long_id = g_memdup2(message->id, c->id_length);
         return index;
@@ -328,7 +289,7 @@ G_ALWAYS_INLINE static inline void release_pair(CallMatcher *m, guint32 index, g
         d->pair.callee = (NodeId)c->nodes;
         d->pair.stamps = stamps;
         d->edge = c->edge;
-        d->number = c->number;
+        d->number = d->return_number = c->number;
         d->id_length = c->id_length;
         d->id = (const char *)c->id_words;
         if (G_UNLIKELY(c->long_id != NULL)) {
@@ -346,9 +307,7 @@ G_ALWAYS_INLINE static inline void release_pair(CallMatcher *m, guint32 index, g
                 m->counts.pairs++;
                 e->messages += n_stamps[stamps];
         }
-        e->longest = MAX(e->longest, d->pair.end - d->pair.start);
-        e->longest_stay = MAX(e->longest_stay, d->pair.reply - d->pair.enter);
-        e->busy += MAX(d->pair.reply - d->pair.enter, 0);
+        edge_add_times(e, d->pair.end - d->pair.start, d->pair.reply - d->pair.enter);
         free_call(m, index);
 }
 
@@ -361,6 +320,7 @@ static void release_lone(CallMatcher *m, guint32 index)
                                                     : RET_RECV;
 
         add_lone(m, c->edge, c->stamp[op], op);
+        m->n_early -= c->early;
         g_free(c->long_id);
         free_call(m, index);
 }
@@ -380,8 +340,8 @@ static void release_call(CallMatcher *m, guint32 index)
                 release_lone(m, index);
 }
 
-/* Takes one call out of its key's chain (slot: the key's) and releases it. */
-static inline void take_call_out(CallMatcher *m, guint32 slot, guint32 index)
+/* Takes one call out of its key's chain (slot: the key's). */
+static inline void unlink_call(CallMatcher *m, guint32 slot, guint32 index)
 {
         guint32 head = m->keys[slot].call - 1;
         OpenCall *c = &m->open[index];
@@ -404,7 +364,6 @@ static inline void take_call_out(CallMatcher *m, guint32 slot, guint32 index)
                         m->open[head].tail = before;
                 m->open[head].chain--;
         }
-        release_call(m, index);
 }
 
 static guint32 slot_of_call(const CallMatcher *m, guint32 index)
@@ -417,6 +376,20 @@ static guint32 slot_of_call(const CallMatcher *m, guint32 index)
         return find_key(m, key_tag(c->id_words, c->nodes), c->nodes, &message);
 }
 
+/* Takes one call out of its key's chain (slot: the key's) and releases it. If another call of the
+ * key is complete, the id of an early return is not unique. */
+static inline void take_call_out(CallMatcher *m, guint32 slot, guint32 index)
+{
+        guint32 head = m->keys[slot].call - 1;
+
+        if (G_UNLIKELY(m->open[head].early) && index != head && is_pair(&m->open[index])) {
+                unlink_call(m, slot, head);
+                release_call(m, head);
+        }
+        unlink_call(m, slot, index);
+        release_call(m, index);
+}
+
 /* --- waiting for more stamps ---------------------------------------------- */
 
 static void settle_call(CallMatcher *m, guint32 index, gint64 time)
@@ -426,30 +399,17 @@ static void settle_call(CallMatcher *m, guint32 index, gint64 time)
         if (c->settling)
                 return;
         c->settling = TRUE;
-        if (m->queue_length > m->queue_mask) {
-                guint32 size = m->queue_mask + 1;
-
-                m->queue = g_renew(Settling, m->queue, size * (gsize)2);
-                memcpy(m->queue + size, m->queue, m->queue_start * sizeof *m->queue);
-                m->queue_mask = size * 2 - 1;
-        }
-        m->queue[(m->queue_start + m->queue_length++) & m->queue_mask] =
-                (Settling){ c->number, time, index };
+        settle_queue_add(&m->queue, (Settling){ c->number, time, index });
 }
 
 /* Gives up on what has waited since before the moment given. */
 static void settle_until(CallMatcher *m, gint64 time)
 {
-        while (m->queue_length > 0) {
-                Settling *s = &m->queue[m->queue_start];
+        Settling s;
 
-                if (s->time >= time)
-                        break;
-                m->queue_start = (m->queue_start + 1) & m->queue_mask;
-                m->queue_length--;
-                if (m->open[s->call].in_use && m->open[s->call].number == s->number)
-                        take_call_out(m, slot_of_call(m, s->call), s->call);
-        }
+        while (settle_queue_take(&m->queue, time, &s))
+                if (m->open[s.call].in_use && m->open[s.call].number == s.number)
+                        take_call_out(m, slot_of_call(m, s.call), s.call);
 }
 
 /* The ids of the pairs that are handed out stay, whatever is opened in their places. */
@@ -560,12 +520,16 @@ static gint64 first_stamp(const OpenCall *c)
 static void give_up(CallMatcher *m, guint32 slot, guint32 edge, gint64 time)
 {
         while (m->keys[slot].call) {
-                guint32 index = m->keys[slot].call - 1;
+                const OpenCall *head = &m->open[m->keys[slot].call - 1];
+                guint32 index = head->early ? head->next : m->keys[slot].call - 1;
                 const OpenCall *c = &m->open[index];
-                gint64 waited = time - first_stamp(c);
                 const Edge *e = edge_at(m, edge);
-                gboolean learned = c->chain > 1 && e->pairs >= LEARNED;
+                gboolean learned = head->chain > 1u + head->early && e->pairs >= LEARNED;
+                gint64 waited;
 
+                if (index == NO_CALL)
+                        break;
+                waited = time - first_stamp(c);
                 if (waited <= m->max_call && !(learned && waited / OUTLASTS > e->longest))
                         break;
                 if (c->stamps & RET_STAMPS)
@@ -593,6 +557,26 @@ static guint32 find_open_call(const CallMatcher *m, guint32 slot, const Edge *ed
         return NO_CALL;
 }
 
+/* A return without an open call. TRUE: it is kept until the end. */
+static gboolean keep_early(CallMatcher *m, guint32 slot, guint32 tag, guint64 nodes, guint32 edge,
+                           const Message *message)
+{
+        guint32 index;
+        OpenCall *c;
+
+        if (!m->keep_early || message->id_length == 0 || m->keys[slot].call ||
+            m->n_early == MAX_EARLY)
+                return FALSE;
+        index = append_call(m, slot, tag, nodes, edge, message);
+        c = &m->open[index];
+        c->early = TRUE;
+        c->stamps = 1 << message->op;
+        c->stamp[message->op] = message->time;
+        m->latest = c->number;
+        m->n_early++;
+        return TRUE;
+}
+
 /* A call or return, whatever stamps its edge has. */
 static guint add_any(CallMatcher *m, const Message *message, guint64 nodes, guint32 tag,
                      guint32 slot)
@@ -616,6 +600,8 @@ static guint add_any(CallMatcher *m, const Message *message, guint64 nodes, guin
         if (m->keys[slot].call)
                 found = find_open_call(m, slot, edge, message);
         if (found == NO_CALL) {
+                if (is_return && keep_early(m, slot, tag, nodes, edge_index, message))
+                        return MATCH_CLOSED;
                 if (is_return && window_of(m, message) == 0) {
                         add_lone(m, edge_index, message->time, message->op);
                         return 0;
@@ -635,6 +621,8 @@ static guint add_any(CallMatcher *m, const Message *message, guint64 nodes, guin
         c->stamps |= bit;
         c->stamp[message->op] = message->time;
         if (is_pair(c)) {
+                m->n_early -= c->early;
+                c->early = FALSE;
                 /* The edge's kinds are sure once they have not grown for a while. */
                 if (c->stamps == (CALL_STAMPS | RET_STAMPS) ||
                     (c->stamps == edge->kinds && message->time - edge->kinds_since > m->horizon))
@@ -770,7 +758,7 @@ guint call_matcher_add(CallMatcher *m, const Message *message)
                 edge_at(m, find_edge(m, nodes))->one_way[message->op - MSG_SENT]++;
                 return 0;
         }
-        if (G_UNLIKELY(m->queue_length > 0))
+        if (G_UNLIKELY(m->queue.length > 0))
                 settle_before(m, message->time);
         /* Calls and returns follow each other at random, so one branch is mispredicted. It is this
          * one, since the operation is known long before the place in the table. */
@@ -810,16 +798,67 @@ void call_matcher_forget_lone(CallMatcher *m, gint64 before)
         lone_messages_forget(&m->lone, before);
 }
 
+/* An early return and the one call of its key are a pair. Its number is the call's. */
+static void join_early(CallMatcher *m, guint32 index)
+{
+        OpenCall *early = &m->open[index], *c;
+        guint64 number = early->number;
+
+        if (early->chain != 2)
+                return;
+        c = &m->open[early->next];
+        if (c->stamps & RET_STAMPS)
+                return;
+        for (guint op = RET_SENT; op <= RET_RECV; op++)
+                c->stamp[op] = early->stamp[op];
+        c->stamps |= early->stamps;
+        m->counts.disorder = TRUE;
+        g_free(early->long_id);
+        index = early->next;
+        free_call(m, (guint32)(early - m->open));
+        release_pair(m, index, c->stamps);
+        m->done[m->n_done - 1].return_number = number;
+}
+
 guint call_matcher_finish(CallMatcher *m)
 {
         matcher_begin_message(m);
+        for (guint32 i = 0; m->n_early > 0 && i < m->n_open; i++)
+                if (m->open[i].in_use && m->open[i].early)
+                        join_early(m, i);
         for (guint32 i = 0; i < m->n_open; i++)
                 if (m->open[i].in_use)
                         release_call(m, i);
         memset(m->keys, 0, (m->key_mask + (gsize)1) * sizeof *m->keys);
         m->keys_used = 0;
-        m->queue_length = 0;
+        m->queue.length = 0;
         return m->n_done ? MATCH_DONE : 0;
+}
+
+static void note_moved(CallMatcher *m, gint64 first, gint64 last)
+{
+        m->counts.first = m->counts.first == NO_TIME ? first : MIN(m->counts.first, first);
+        m->counts.last = MAX(m->counts.last, last);
+}
+
+void call_matcher_move(CallMatcher *m, const CallPairs *p, const gint64 *offset)
+{
+        guint n;
+        const LoneMessage *lone;
+
+        lone_messages_move(&m->lone, offset);
+        edge_table_clear_times(&m->edges);
+        m->counts.first = m->counts.last = NO_TIME;
+        m->counts.disorder = TRUE;
+        for (guint32 i = 0; i < p->n; i++) {
+                Span out = p->at_caller[i], in = p->at_callee[i];
+
+                edge_add_times(edge_at(m, p->edge[i] - 1), out.to - out.from, in.to - in.from);
+                note_moved(m, MIN(out.from, in.from), MAX(out.to, in.to));
+        }
+        lone = lone_messages_list(&m->lone, &n);
+        for (guint i = 0; i < n; i++)
+                note_moved(m, lone[i].time, lone[i].time);
 }
 
 guint64 call_matcher_latest(const CallMatcher *m)
@@ -836,15 +875,15 @@ const DoneCall *call_matcher_done(const CallMatcher *m, guint *n)
 const MatchCounts *call_matcher_counts(CallMatcher *m)
 {
         m->counts.messages = m->counts.one_way;
-        for (guint i = 0; i < m->edges->len; i++)
+        for (guint i = 0; i < m->edges.edges->len; i++)
                 m->counts.messages += edge_at(m, i)->messages;
         return &m->counts;
 }
 
 const Edge *call_matcher_edges(const CallMatcher *m, guint *n)
 {
-        *n = m->edges->len;
-        return (const Edge *)m->edges->data;
+        *n = m->edges.edges->len;
+        return (const Edge *)m->edges.edges->data;
 }
 
 const LoneMessage *call_matcher_lone(CallMatcher *m, guint *n)

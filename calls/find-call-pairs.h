@@ -15,7 +15,9 @@
  * time order, messages on other edges make no difference.
  *
  * A return without a call is counted and dropped at once. It waits for a call stamped later if
- * there is a skew window, or if it has an id and call_matcher_wait() says so.
+ * there is a skew window, or if it has an id and call_matcher_wait() says so. With
+ * call_matcher_keep_early() it waits until the end if it has an id. It goes with the one call of
+ * its key that has no return. If another call of the key gets one, the id is not unique.
  *
  * A call that has waited for longer than max_call is given up. If ids do not tell calls apart, a
  * call whose return is missing would get the return of the next call, and so on for ever. There a
@@ -24,8 +26,8 @@
  */
 #pragma once
 
-#include "base/int128.h"
 #include "calls/call-pair.h"
+#include "calls/edge-table.h"
 #include "calls/lone-messages.h"
 
 typedef struct CallMatcher CallMatcher;
@@ -40,23 +42,12 @@ enum {
 /* A call pair that is complete. */
 typedef struct {
         CallPair pair;
-        guint32 edge;      /* index of its edge: see call_matcher_edges() */
-        guint64 number;    /* counts calls from 0 in the order they opened */
-        guint32 id_length; /* 0 where the call has no id */
-        const char *id;    /* as written; valid until the next message is added */
+        guint32 edge;          /* index of its edge: see call_matcher_edges() */
+        guint64 number;        /* counts calls from 0 in the order they opened */
+        guint64 return_number; /* the same; of a return that was stamped before its call, its own */
+        guint32 id_length;     /* 0 where the call has no id */
+        const char *id;        /* as written; valid until the next message is added */
 } DoneCall;
-
-/* An edge: messages from one node to another, both ways of a call together. */
-typedef struct {
-        NodeId caller, callee;
-        guint8 kinds;       /* 1 << MessageOp of every kind of stamp of calls seen on it */
-        gint64 kinds_since; /* when the last of those was first seen */
-        guint64 messages, pairs, lone_calls, lone_returns;
-        guint64 one_way[2];  /* MSG_SENT, MSG_RECV: not in messages */
-        gint64 longest;      /* end - start of the longest call pair, ns; at least 0 */
-        gint64 longest_stay; /* reply - enter of the one that is longest there, ns; at least 0 */
-        gint128 busy;        /* reply - enter of all call pairs together, ns */
-} Edge;
 
 typedef struct {
         guint64 messages, pairs, lone_calls, lone_returns;
@@ -73,6 +64,10 @@ CallMatcher *call_matcher_new(gint64 window, gint64 max_call);
 /* Before the first message. If ids tell calls apart, a return may be stamped this long before its
  * call, ns, even if the skew window is less. */
 void call_matcher_wait(CallMatcher *matcher, gint64 window);
+
+/* Before the first message, for traces with an end: if ids tell calls apart, a return may be
+ * stamped before its call by any time. */
+void call_matcher_keep_early(CallMatcher *matcher, gboolean keep);
 void call_matcher_free(CallMatcher *matcher);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(CallMatcher, call_matcher_free)
 
@@ -101,6 +96,11 @@ void call_matcher_oldest(const CallMatcher *matcher, gint64 *time, guint64 *numb
 
 /* Forgets what call_matcher_lone() has of before a moment. */
 void call_matcher_forget_lone(CallMatcher *matcher, gint64 before);
+
+/* After _finish(): clocks were put right. Takes the durations of edges from the moved pairs, all of
+ * which have an edge, and moves the lone messages. offset: by how much the clock of a node is late,
+ * ns, by NodeId. */
+void call_matcher_move(CallMatcher *matcher, const CallPairs *pairs, const gint64 *offset);
 
 /* The n pairs that the last call_matcher_add() or _finish() completed. Borrowed. */
 const DoneCall *call_matcher_done(const CallMatcher *matcher, guint *n);

@@ -46,6 +46,14 @@ void known_calls_put_away(const KnownCalls *k)
         call_column_put_away(&k->facts.column);
 }
 
+/* What was noted of a return before its call came. */
+static void take_early_return(KnownCalls *k, guint64 call, guint64 from)
+{
+        call_facts_join(&k->facts, call, from);
+        if (call_connections_get(&k->connections, (guint32)from).transaction)
+                call_connections_add_transaction(&k->connections, call);
+}
+
 /* A call's place is its number, so calls are in the order in which they were opened. The places of
  * calls without a return are closed up later. */
 static gboolean take_done_calls(KnownCalls *k, GError **error)
@@ -63,6 +71,8 @@ static gboolean take_done_calls(KnownCalls *k, GError **error)
                                           NO_PARENT - 1);
                 call_pairs_put(&k->pairs, place, &done->pair, done->edge);
                 known_calls_pass(k, (guint32)place);
+                if (G_UNLIKELY(done->return_number != done->number))
+                        take_early_return(k, place, done->return_number - k->dropped);
                 if (k->ids) {
                         g_byte_array_append(k->ids, (const guint8 *)done->id, done->id_length);
                         k->pairs.id_at[place] = (guint64)k->ids->len << 32 | done->id_length;
@@ -166,6 +176,33 @@ void known_calls_close_up(KnownCalls *k)
                 kept += end - first;
         }
         c->n = kept;
+}
+
+static Span move_span(Span span, SpanClocks clocks, const gint64 *offset)
+{
+        return (Span){ span.from - offset[clocks.from], span.to - offset[clocks.to] };
+}
+
+void known_calls_move(KnownCalls *k, const gint64 *offset)
+{
+        guint n_edges;
+        const Edge *edges = call_matcher_edges(k->matcher, &n_edges);
+        CallPairs *c = &k->pairs;
+
+        for (guint32 i = 0; i < c->n; i++) {
+                const Edge *e = &edges[c->edge[i] - 1];
+                SpanClocks out = clocks_at_caller(c->stamps[i], e->caller, e->callee);
+                SpanClocks in = clocks_at_callee(c->stamps[i], e->caller, e->callee);
+
+                /* Two stamps of a message may be equal before they are moved. */
+                if (!c->both_ends && (out.from != in.from || out.to != in.to))
+                        call_pairs_split_ends(c);
+                known_calls_pass(k, i);
+                if (c->both_ends)
+                        c->at_callee[i] = move_span(c->at_callee[i], in, offset);
+                c->at_caller[i] = move_span(c->at_caller[i], out, offset);
+        }
+        call_matcher_move(k->matcher, c, offset);
 }
 
 static LinkEdge *list_link_edges(const KnownCalls *k)

@@ -59,6 +59,10 @@ gboolean known_calls_expire(KnownCalls *calls, gint64 time, gint64 max_call, GEr
 /* Drops calls without a return; the later ones move up. */
 void known_calls_close_up(KnownCalls *calls);
 
+/* After known_calls_close_up(): subtracts the offset of its clock from each stamp. offset: by how
+ * much the clock of a node is late, ns, by NodeId. */
+void known_calls_move(KnownCalls *calls, const gint64 *offset);
+
 /* After known_calls_find_roles(): finds what continues what, by the links that there are. */
 void known_calls_find_links(KnownCalls *calls);
 

@@ -11,6 +11,7 @@ libravel_a_SOURCES += \
 	%D%/call-tree.c \
 	%D%/candidates.c \
 	%D%/edge-roles.c \
+	%D%/edge-table.c \
 	%D%/find-call-pairs.c \
 	%D%/forwarded.c \
 	%D%/known-calls.c \

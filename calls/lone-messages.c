@@ -57,6 +57,15 @@ LoneMessage *lone_messages_list(LoneMessages *l, guint *n)
         return (LoneMessage *)l->list->data;
 }
 
+void lone_messages_move(LoneMessages *l, const gint64 *offset)
+{
+        for (guint i = 0; i < l->list->len; i++) {
+                LoneMessage *lone = &g_array_index(l->list, LoneMessage, i);
+
+                lone->time -= offset[lone->observer];
+        }
+}
+
 void lone_messages_forget(LoneMessages *l, gint64 before)
 {
         guint kept = 0;

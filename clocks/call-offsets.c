@@ -14,6 +14,7 @@ enum {
         SPREAD = 16,       /* steps that an offset is tried in, in each octave, */
         ROUGH = 5,         /* and at first, in one stretch alone */
         REFINE = 6,        /* halvings of the last one */
+        CENTRE = 3,        /* rounds of moving nodes to the middle of their bounds */
         MOST_TRIED = 16,   /* nodes at a time */
 };
 
@@ -378,15 +379,20 @@ static void move_stays(const Search *s, Stay *stays, guint32 n, gint64 by)
         }
 }
 
+static void shift_group(Search *s, gint64 by)
+{
+        for (NodeId i = 0; i < s->n_nodes; i++) {
+                s->offset[i] += s->group[i] ? by : 0;
+                move_stays(s, s->nodes[i].in, s->nodes[i].n_in, by);
+                move_stays(s, s->nodes[i].out, s->nodes[i].n_out, by);
+        }
+        sort_all_stays(s);
+}
+
 static void make_move(Search *s, const Move *move)
 {
         set_group(s, move->node, move->below);
-        for (NodeId i = 0; i < s->n_nodes; i++) {
-                s->offset[i] += s->group[i] ? move->by : 0;
-                move_stays(s, s->nodes[i].in, s->nodes[i].n_in, move->by);
-                move_stays(s, s->nodes[i].out, s->nodes[i].n_out, move->by);
-        }
-        sort_all_stays(s);
+        shift_group(s, move->by);
 }
 
 /* How far the group can go one way. */
@@ -763,6 +769,25 @@ static void find_bounds(Search *s, ClockOffset *c)
         c->most = p.most == G_MAXINT64 ? p.most : c->offset + p.most;
 }
 
+/* Moves nodes to the middle of their bounds, where the shortest delays on both sides are equal.
+ * Bounds depend on the other nodes, so it is done CENTRE times. */
+static void centre_offsets(Search *s, ClockOffset *offsets)
+{
+        for (guint round = 0; round < CENTRE; round++)
+                for (NodeId id = 0; id < s->n_nodes; id++) {
+                        ClockOffset *c = &offsets[id];
+
+                        if (s->offset[id] == 0)
+                                continue;
+                        c->offset = s->offset[id];
+                        find_bounds(s, c);
+                        if (c->least == G_MININT64 || c->most == G_MAXINT64)
+                                continue;
+                        shift_group(s, c->least + (c->most - c->least) / 2 - c->offset);
+                        c->offset = s->offset[id];
+                }
+}
+
 /* The offset of a node, which is taken back where it is good for little. */
 static ClockOffset judge_offset(Search *s, NodeId id)
 {
@@ -818,6 +843,7 @@ GArray *call_offsets_find(const CallSpans *calls, gint64 limit, gboolean prove)
         for (NodeId id = 0; id < s.n_nodes; id++)
                 if (s.offset[id] != 0)
                         offsets[id] = judge_offset(&s, id);
+        centre_offsets(&s, offsets);
         for (NodeId id = 0; id < s.n_nodes; id++) {
                 if (s.offset[id] != 0)
                         find_bounds(&s, &offsets[id]);

@@ -19,7 +19,9 @@ struct Skewer {
                 first; /* by NodeId, below n_first: the first of its skews, or how many there are */
         NodeId n_first;
         const NodeTable *nodes;
-        TraceWriter *out;
+        SkewerPut put;
+        gpointer data;    /* for it; a trace writer */
+        TraceWriter *out; /* NULL: facts go nowhere */
 
         GArray *heap; /* of Waiting: a binary heap, the first to write on top */
         GPtrArray *facts;
@@ -43,7 +45,8 @@ static int by_node(gconstpointer a, gconstpointer b)
         return COMPARE(x, y);
 }
 
-Skewer *skewer_new(const Skew *skews, guint n, const NodeTable *nodes, TraceWriter *out)
+Skewer *skewer_new_to(const Skew *skews, guint n, const NodeTable *nodes, SkewerPut put,
+                      gpointer data)
 {
         Skewer *s = g_new0(Skewer, 1);
 
@@ -59,6 +62,20 @@ Skewer *skewer_new(const Skew *skews, guint n, const NodeTable *nodes, TraceWrit
         for (guint i = n; i-- > 0;)
                 s->first[g_array_index(s->skews, Skew, i).node] = i;
         s->nodes = nodes;
+        s->put = put;
+        s->data = data;
+        return s;
+}
+
+static gboolean put_into_trace(gpointer data, const Message *message, GError **error)
+{
+        return trace_writer_add(data, message, error);
+}
+
+Skewer *skewer_new(const Skew *skews, guint n, const NodeTable *nodes, TraceWriter *out)
+{
+        Skewer *s = skewer_new_to(skews, n, nodes, put_into_trace, out);
+
         s->out = out;
         return s;
 }
@@ -145,8 +162,7 @@ static gboolean write_until(Skewer *s, gint64 time, GError **error)
 {
         while (s->heap->len && g_array_index(s->heap, Waiting, 0).message.time < time) {
                 Waiting w = heap_take_first(s);
-                gboolean ok = write_facts(s, w.facts, error) &&
-                              trace_writer_add(s->out, &w.message, error);
+                gboolean ok = write_facts(s, w.facts, error) && s->put(s->data, &w.message, error);
 
                 waiting_clear(&w);
                 if (!ok)

@@ -22,6 +22,11 @@ typedef struct Skewer Skewer;
  * borrowed and must outlive the skewer. */
 Skewer *skewer_new(const Skew *skews, guint n, const NodeTable *nodes, TraceWriter *out);
 
+/* The same, but messages go to a function, and facts nowhere. FALSE with error set stops. */
+typedef gboolean (*SkewerPut)(gpointer data, const Message *message, GError **error);
+Skewer *skewer_new_to(const Skew *skews, guint n, const NodeTable *nodes, SkewerPut put,
+                      gpointer data);
+
 /* A fact that stands before the next message, or at the end. It goes where that
  * message goes. Copied. */
 void skewer_add_fact(Skewer *skewer, const char *fact);

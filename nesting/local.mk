@@ -9,6 +9,7 @@ libravel_a_SOURCES += \
 	%D%/find-nested-pairs.c \
 	%D%/find-true-parents.c \
 	%D%/models.c \
+	%D%/moved-messages.c \
 	%D%/nesting-options.c \
 	%D%/nesting-run.c \
 	%D%/nesting.c \

@@ -51,7 +51,6 @@ void nesting_run_clear(Nesting *n)
         g_free(n->true_parent);
         if (n->offsets)
                 g_array_free(n->offsets, TRUE);
-        g_free(n->offset);
 }
 
 void nesting_run_find_roles(Nesting *n, gboolean all)
@@ -81,7 +80,6 @@ NodesSearch nesting_run_nodes_search(Nesting *n)
                               .order = &n->order,
                               .view = VIEW_ALL,
                               .window = n->options.window,
-                              .offset = n->offset,
                               .true_parent = n->true_parent,
                               .explanations = n->explanations,
                               .cycles = n->cycles,

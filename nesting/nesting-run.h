@@ -21,7 +21,6 @@ typedef struct Nesting {
         CallPaths paths;
         GArray *explanations; /* of Explanation */
         GArray *offsets;      /* of ClockOffset; NULL: not looked for */
-        gint64 *offset;       /* the offsets by NodeId; NULL: none */
         guint32 *true_parent; /* oracle: by call, or NO_PARENT */
         DrawnParents drawn;
         TruthCounts truth;

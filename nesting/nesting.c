@@ -26,9 +26,16 @@ void nesting_free(Nesting *n)
 void nesting_set_clocks(Nesting *n, TraceClocks clocks)
 {
         n->clocks = clocks;
-        if (nesting_parents_from(&n->options) == PARENTS_JOINT && !n->options.span)
+        if (nesting_parents_from(&n->options) == PARENTS_JOINT)
                 call_matcher_wait(n->calls.matcher,
                                   clocks == CLOCKS_ONE ? 0 : n->options.max_offset);
+        call_matcher_keep_early(n->calls.matcher, clocks != CLOCKS_ONE);
+}
+
+void nesting_set_moved(Nesting *n, const GArray *clocks)
+{
+        if (clocks->len > 0)
+                n->offsets = g_array_copy((GArray *)clocks);
 }
 
 void nesting_set_ids(Nesting *n, gboolean by_port)
@@ -40,24 +47,6 @@ gboolean nesting_add(Nesting *n, const Message *message, GError **error)
 {
         return known_calls_add(&n->calls, message, error);
 }
-
-void nesting_end_calls(Nesting *n)
-{
-        if (n->ended)
-                return;
-        n->ended = TRUE;
-        known_calls_finish(&n->calls, NULL);
-        known_calls_close_up(&n->calls);
-        nesting_run_find_roles(n, FALSE);
-        nesting_run_find_links(n);
-}
-
-void nesting_explain(Nesting *n, guint32 call)
-{
-        explanations_add(n->explanations, call);
-}
-
-/* --- parents --------------------------------------------------------------- */
 
 static CallEdge *list_edges(const Edge *edges, guint n_edges)
 {
@@ -78,8 +67,8 @@ static Span *list_whole(const Cut *cuts, guint n_nodes)
         return list;
 }
 
-/* Finds the offsets of the nodes' clocks. */
-static void find_offsets(Nesting *n)
+/* Finds the offsets of the nodes' clocks, and takes them off all stamps. */
+static void put_clocks_right(Nesting *n)
 {
         const CallPairs *c = &n->calls.pairs;
         guint n_edges, n_nodes = node_table_size(n->calls.nodes);
@@ -87,21 +76,49 @@ static void find_offsets(Nesting *n)
         g_autofree Cut *cuts = cuts_find(n->calls.matcher, n_nodes);
         g_autofree CallEdge *call_edges = list_edges(edges, n_edges);
         g_autofree Span *whole = list_whole(cuts, n_nodes);
+        g_autofree gint64 *offset = NULL;
+        g_autoptr(GArray) found = NULL;
         const CallSpans spans = { c->n,       c->at_caller, c->at_callee, c->edge, c->stamps,
                                   call_edges, n_edges,      whole,        n_nodes };
 
-        n->offsets = call_offsets_find(&spans, n->options.max_offset,
-                                       n->clocks == CLOCKS_UNKNOWN && n->options.window == 0);
-        for (guint i = 0; i < n->offsets->len; i++) {
-                const ClockOffset *clock = &g_array_index(n->offsets, ClockOffset, i);
+        found = call_offsets_find(&spans, n->options.max_offset,
+                                  n->clocks == CLOCKS_UNKNOWN && n->options.window == 0);
+        for (guint i = 0; i < found->len; i++) {
+                const ClockOffset *clock = &g_array_index(found, ClockOffset, i);
 
                 if (clock->doubtful)
                         continue;
-                if (!n->offset)
-                        n->offset = g_new0(gint64, n_nodes);
-                n->offset[clock->node] = clock->offset;
+                if (!offset)
+                        offset = g_new0(gint64, n_nodes);
+                offset[clock->node] = clock->offset;
         }
+        if (offset)
+                known_calls_move(&n->calls, offset);
+        if (!n->offsets)
+                n->offsets = g_steal_pointer(&found);
+        else
+                g_array_append_vals(n->offsets, found->data, found->len);
 }
+
+void nesting_end_calls(Nesting *n)
+{
+        if (n->ended)
+                return;
+        n->ended = TRUE;
+        known_calls_finish(&n->calls, NULL);
+        known_calls_close_up(&n->calls);
+        if (n->options.max_offset > 0 && n->clocks != CLOCKS_ONE)
+                put_clocks_right(n);
+        nesting_run_find_roles(n, FALSE);
+        nesting_run_find_links(n);
+}
+
+void nesting_explain(Nesting *n, guint32 call)
+{
+        explanations_add(n->explanations, call);
+}
+
+/* --- parents --------------------------------------------------------------- */
 
 static void find_jointly(Nesting *n)
 {
@@ -125,9 +142,7 @@ void nesting_find_parents(Nesting *n)
         ParentsFrom from = nesting_parents_from(&n->options);
 
         nesting_end_calls(n);
-        if (from == PARENTS_JOINT && n->options.max_offset > 0 && n->clocks != CLOCKS_ONE)
-                find_offsets(n);
-        n->cycles = n->options.window > 0 || n->calls.pairs.both_ends || n->offset;
+        n->cycles = n->options.window > 0 || n->calls.pairs.both_ends;
         call_order_init(&n->order, &n->calls.pairs, n->options.window,
                         !call_matcher_counts(n->calls.matcher)->disorder);
         switch (from) {
@@ -160,14 +175,10 @@ static gboolean find_instances(Nesting *n, GError **error)
 }
 
 /* Whether trees are kept until all are known. Work that goes on elsewhere may end long after all
- * else, and a true parent may have replied long before. With clocks that are off, stamps do not
- * tell when a tree is complete. */
+ * else, and a true parent may have replied long before. */
 static gboolean holds_trees(const Nesting *n)
 {
-        ParentsFrom from = nesting_parents_from(&n->options);
-
-        return n->calls.links.parent || from == PARENTS_READ ||
-               (from == PARENTS_JOINT && n->offset);
+        return n->calls.links.parent || nesting_parents_from(&n->options) == PARENTS_READ;
 }
 
 /* Trees are built while calls are visited. */

@@ -32,6 +32,10 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(Nesting, nesting_free)
  * the last. */
 void nesting_set_clocks(Nesting *nesting, TraceClocks clocks);
 
+/* Clocks that were put right before messages came, of ClockOffset. nesting_clocks() has them first.
+ */
+void nesting_set_moved(Nesting *nesting, const GArray *clocks);
+
 /* Before the first message: by_port says that ids begin with the client's port. */
 void nesting_set_ids(Nesting *nesting, gboolean by_port);
 

@@ -72,43 +72,10 @@ static int compare_in(const void *a, const void *b)
         return COMPARE(x->enter, y->enter) ?: COMPARE(x->call, y->call);
 }
 
-static int compare_out(const void *a, const void *b)
-{
-        const CallOut *x = a, *y = b;
-
-        return COMPARE(x->start, y->start) ?: COMPARE(x->call, y->call);
-}
-
 static void put_calls_away(const NodesSearch *n, const CallsByNode *by)
 {
         big_put_away(by->in, n->calls->pairs.n * sizeof *by->in);
         big_put_away(by->out, n->calls->pairs.n * sizeof *by->out);
-}
-
-/* Subtracts the offset of its clock from each stamp. */
-static void shift_node(const NodesSearch *n, NodeId id, NodeProblem *node)
-{
-        const gint64 *offset = n->offset;
-
-        for (guint32 i = 0; i < node->n_in; i++) {
-                CallIn *in = &node->in[i];
-                SpanClocks clocks =
-                        clocks_at_callee(n->calls->pairs.stamps[in->call],
-                                         known_calls_edge(n->calls, in->call)->caller, id);
-
-                in->enter -= offset[clocks.from];
-                in->reply -= offset[clocks.to];
-        }
-        for (guint32 i = 0; i < node->n_out; i++) {
-                CallOut *out = &node->out[i];
-                SpanClocks clocks = clocks_at_caller(n->calls->pairs.stamps[out->call], id,
-                                                     known_calls_edge(n->calls, out->call)->callee);
-
-                out->start -= offset[clocks.from];
-                out->end -= offset[clocks.to];
-        }
-        qsort(node->in, node->n_in, sizeof *node->in, compare_in);
-        qsort(node->out, node->n_out, sizeof *node->out, compare_out);
 }
 
 /* The flags of a call out of a node. */
@@ -238,8 +205,6 @@ void node_calls_make_problem(const NodesSearch *n, const CallsByNode *by, NodeId
 {
         gather_node(n, by, id, problem);
         put_calls_away(n, by);
-        if (n->offset)
-                shift_node(n, id, problem);
 }
 
 void node_calls_take_answer(const NodesSearch *n, const NodeProblem *problem, NodeAnswer *answer)

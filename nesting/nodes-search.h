@@ -25,7 +25,6 @@ typedef struct {
         CallOrder *order; /* of the calls in view */
         View view;
         gint64 window;        /* the skew window, ns */
-        const gint64 *offset; /* by NodeId: by how much its clock is late, ns; NULL: not at all */
         const guint32 *true_parent; /* oracle: by call, or NO_PARENT; NULL */
         Models *learn;              /* takes the learned models; NULL */
         const ModelNames *given;    /* decides instead of learning; NULL */

@@ -27,6 +27,10 @@ static void append_bounds(GString *out, const ClockOffset *c)
 
         if (!below && !above)
                 return;
+        if (least == most) {
+                g_string_append(out, " (as the trace says)");
+                return;
+        }
         g_string_append(out, below && above ? " (between " : " (");
         append_signed(out, below ? least : most);
         g_string_append(out, below && above ? " and " : below ? " or more" : " or less");

@@ -11,6 +11,7 @@
 #include "base/hash.h"
 #include "inference/model/tuning.h"
 #include "nesting/models.h"
+#include "nesting/moved-messages.h"
 #include "nesting/nesting.h"
 #include "nesting/windows.h"
 #include "ranks/find-together.h"
@@ -118,7 +119,7 @@ static const GOptionEntry entries[] = {
           "Take true parents from the trace, for ravel score", NULL },
         { "tune", 0, G_OPTION_FLAG_HIDDEN, G_OPTION_ARG_CALLBACK, parse_tune, NULL, NULL },
         { "skew-window", 0, 0, G_OPTION_ARG_CALLBACK, parse_window,
-          "How far clocks may disagree (default 1s; paper: 0s)", "DURATION" },
+          "How far clocks may disagree (default 1s)", "DURATION" },
         { "max-call", 0, 0, G_OPTION_ARG_CALLBACK, parse_span, "Leave out longer calls",
           "DURATION" },
         { "window", 0, 0, G_OPTION_ARG_CALLBACK, parse_span,
@@ -140,12 +141,12 @@ static const GOptionEntry entries[] = {
 
 /* --- reading --------------------------------------------------------------- */
 
-static void set_clocks(Nesting *nesting, const TraceReader *reader)
+static void set_clocks(Nesting *nesting, const MovedMessages *moved, const TraceReader *reader)
 {
         guint n;
         char *const *facts = trace_reader_facts(reader, &n);
 
-        nesting_set_clocks(nesting, trace_clocks(facts, n));
+        nesting_set_clocks(nesting, moved_messages_trace_clocks(moved, facts, n));
 }
 
 /* Whether ids begin with the client's port, by the facts so far. */
@@ -157,9 +158,25 @@ static gboolean has_ports(const TraceReader *reader)
         return call_connections_by_id(facts, n);
 }
 
+/* MessageNext; data: the nesting. */
+static gboolean add_to_nesting(gpointer data, const Message *message, GError **error)
+{
+        return nesting_add(data, message, error);
+}
+
+static gboolean begin_moved(MovedMessages *moved, const TraceReader *reader, GError **error)
+{
+        guint n;
+        char *const *facts = trace_reader_facts(reader, &n);
+
+        return moved_messages_begin(moved, facts, n, error);
+}
+
 static Nesting *read_trace_calls(TraceReader *reader, NodeTable *nodes, GError **error)
 {
         g_autoptr(Nesting) nesting = nesting_new(nodes, &options.nesting);
+        g_autoptr(MovedMessages) moved =
+                moved_messages_new(nodes, &options.nesting, add_to_nesting, nesting);
         gboolean begun = FALSE;
         Message message;
         int status;
@@ -170,18 +187,26 @@ static Nesting *read_trace_calls(TraceReader *reader, NodeTable *nodes, GError *
                                 return NULL;
                         nesting_free(nesting);
                         nesting = nesting_new(nodes, &options.nesting);
+                        moved_messages_free(moved);
+                        moved = moved_messages_new(nodes, &options.nesting, add_to_nesting,
+                                                   nesting);
                         begun = FALSE;
                         continue;
                 }
                 if (!begun) {
-                        set_clocks(nesting, reader);
+                        if (!begin_moved(moved, reader, error))
+                                return NULL;
+                        set_clocks(nesting, moved, reader);
                         nesting_set_ids(nesting, has_ports(reader));
                 }
                 begun = TRUE;
-                if (!nesting_add(nesting, &message, error))
+                if (!moved_messages_add(moved, &message, error))
                         return NULL;
         }
-        set_clocks(nesting, reader);
+        if (!moved_messages_finish(moved, error))
+                return NULL;
+        set_clocks(nesting, moved, reader);
+        nesting_set_moved(nesting, moved_messages_clocks(moved));
         return g_steal_pointer(&nesting);
 }
 
@@ -304,17 +329,20 @@ static gboolean find_and_write_paths(Nesting *nesting, TraceReader *reader, cons
 typedef struct {
         NodeTable *nodes; /* borrowed */
         Windows *windows;
+        MovedMessages *moved;
         PathSet *set; /* of the current window */
         guint64 n_windows;
         OutputFile *out, *calls;
         PathSet *all; /* of all windows, for the store; NULL: no store */
-        Store *store;
+        Store *store; /* NULL until the first message is added */
+        const char *arguments;
         Verdict *verdict; /* known when the trace is read */
 } Reports;
 
 static void reports_clear(Reports *r)
 {
         windows_free(r->windows);
+        moved_messages_free(r->moved);
         store_free(r->store);
         path_set_free(r->set);
         path_set_free(r->all);
@@ -345,6 +373,8 @@ static PathSet *new_window_set(Reports *r)
         PathSet *set = path_set_new(r->nodes, options.siblings);
 
         path_set_summary(set)->method = method_name();
+        if (r->moved && r->n_windows == 0)
+                path_set_summary(set)->clocks = moved_messages_clocks(r->moved);
         if (r->all)
                 path_set_set_sink(set, add_to_all, r);
         return set;
@@ -400,19 +430,60 @@ static void report_verdict(const Verdict *verdict)
                 tool_warn("the capture is %s: ignore the probabilities above", verdict->judgement);
 }
 
+/* The store's parameters say which clocks were put right, so it waits for that. */
+static gboolean open_all(Reports *r, GError **error)
+{
+        return !r->all || r->store ||
+               (r->store = open_store(r->nodes, NULL, r->all, r->arguments, error));
+}
+
+/* MessageNext; data: the reports. */
+static gboolean add_to_windows(gpointer data, const Message *message, GError **error)
+{
+        Reports *r = data;
+
+        return open_all(r, error) && windows_add(r->windows, message, error);
+}
+
+static gboolean read_windows(Reports *r, TraceReader *reader, GError **error)
+{
+        gboolean begun = FALSE;
+        Message message;
+        int status;
+
+        trace_reader_take_late(reader);
+        while ((status = trace_reader_next(reader, &message, error)) > 0) {
+                if (!begun) {
+                        windows_set_ids(r->windows, has_ports(reader));
+                        if (!begin_moved(r->moved, reader, error))
+                                return FALSE;
+                }
+                begun = TRUE;
+                if (!moved_messages_add(r->moved, &message, error))
+                        return FALSE;
+        }
+        return status == 0 && moved_messages_finish(r->moved, error) && open_all(r, error) &&
+               windows_finish(r->windows, error);
+}
+
+static void report_clocks(const GArray *clocks, const NodeTable *nodes)
+{
+        result_report_clocks(clocks, nodes,
+                             "some calls fit into no other, as with wrong clocks, but nothing "
+                             "proves it and no clock was moved",
+                             "--skew-window 1us"); /* the smallest window */
+}
+
 static gboolean report_windows(TraceReader *reader, NodeTable *nodes, const char *arguments,
                                int *exit_status, GError **error)
 {
-        g_auto(Reports) r = { .nodes = nodes };
+        g_auto(Reports) r = { .nodes = nodes, .arguments = arguments };
         const KnownCalls *known;
-        Message message;
-        gboolean begun = FALSE;
-        int status;
 
+        r.moved = moved_messages_new(nodes, &options.nesting, add_to_windows, &r);
         if (result_has_store()) {
                 r.all = path_set_new(nodes, options.siblings);
-                if (!(r.store = open_store(nodes, NULL, r.all, arguments, error)))
-                        return FALSE;
+                path_set_summary(r.all)->clocks = moved_messages_clocks(r.moved);
         }
         if (!(r.out = result_open(TRUE, error)) ||
             (options.calls &&
@@ -421,20 +492,13 @@ static gboolean report_windows(TraceReader *reader, NodeTable *nodes, const char
         r.set = new_window_set(&r);
         r.windows = windows_new(nodes, &options.nesting, r.set, write_window, &r);
         known = windows_calls(r.windows);
-        trace_reader_take_late(reader);
-        while ((status = trace_reader_next(reader, &message, error)) > 0) {
-                if (!begun)
-                        windows_set_ids(r.windows, has_ports(reader));
-                begun = TRUE;
-                if (!windows_add(r.windows, &message, error))
-                        return FALSE;
-        }
-        if (status < 0 || !windows_finish(r.windows, error))
+        if (!read_windows(&r, reader, error))
                 return FALSE;
         tool_report_reader(reader);
         if (known->key && !report_truth(known, windows_truth(r.windows), reader, error))
                 return FALSE;
         nesting_report_matching(known, reader);
+        report_clocks(moved_messages_clocks(r.moved), nodes);
         r.verdict = nesting_report_judge(known, reader);
         report_verdict(r.verdict);
         *exit_status = result_status(r.verdict, windows_instances(r.windows));
@@ -489,6 +553,9 @@ static gboolean check_nesting_options(GError **error)
         options.nesting.method =
                 options.cheat ? METHOD_CHEAT
                               : (NestingMethod)tool_choice_index(options.method, methods);
+        /* The paper's remedy for clocks is the window alone. */
+        if (options.nesting.method == METHOD_PAPER && options.nesting.window > 0)
+                options.nesting.max_offset = 0;
         options.siblings = tool_choice_index(options.order, sibling_orders) ? SIBLINGS_STRICT
                                                                             : SIBLINGS_MULTISET;
         if (options.of_paper && nesting_parents_from(&options.nesting) == PARENTS_JOINT)
@@ -584,10 +651,7 @@ static gboolean report_whole_trace(TraceReader *reader, NodeTable *nodes, const 
                                                  trace_reader_name(reader), error))
                 return FALSE;
         nesting_report_matching(nesting_calls(nesting), reader);
-        result_report_clocks(nesting_clocks(nesting), nodes,
-                             "some calls fit into no other, as with wrong clocks, but nothing "
-                             "proves it and no clock was moved",
-                             "--skew-window 1us"); /* the smallest window */
+        report_clocks(nesting_clocks(nesting), nodes);
         return find_and_write_paths(nesting, reader, arguments, exit_status, error);
 }
 

@@ -7,6 +7,7 @@
 #include "tools/tool.h"
 #include "tracefmt/fitness.h"
 #include "tracefmt/output-file.h"
+#include "tracefmt/trace-clocks.h"
 #include "write/write-stats.h"
 
 static struct {
@@ -97,10 +98,20 @@ static void finish(TraceStats *s, GArray *waiting)
                 count_waiting(&g_array_index(waiting, Waiting, i), s->latencies->pdata[i]);
 }
 
+/* With one clock, no return is earlier than its call. */
+static void keep_early(TraceStats *s, const TraceReader *reader)
+{
+        guint n;
+        char *const *facts = trace_reader_facts(reader, &n);
+
+        call_matcher_keep_early(s->matcher, trace_clocks(facts, n) != CLOCKS_ONE);
+}
+
 static TraceStats *read_stats(TraceReader *reader, GError **error)
 {
         g_autoptr(TraceStats) s = stats_new();
         g_autoptr(GArray) waiting = g_array_new(FALSE, TRUE, sizeof(Waiting));
+        gboolean begun = FALSE;
         Message message;
         int status;
 
@@ -108,11 +119,15 @@ static TraceStats *read_stats(TraceReader *reader, GError **error)
                 if (status < 0) {
                         if (!tool_sort_trace(reader, error))
                                 return NULL;
+                        begun = FALSE;
                         stats_free(s);
                         s = stats_new();
                         g_array_set_size(waiting, 0);
                         continue;
                 }
+                if (!begun)
+                        keep_early(s, reader);
+                begun = TRUE;
                 s->ops[message.op]++;
                 if (call_matcher_add(s->matcher, &message) & MATCH_DONE)
                         take_done(s, waiting);

@@ -11,5 +11,5 @@ typedef struct {
         gboolean doubtful;  /* it is not proven, so the clock is taken as it is */
         gint64 offset;      /* its stamps are taken to be so much too late, ns; below 0: early */
         gint64 least, most; /* offsets between these are as good, ns; G_MININT64 and G_MAXINT64
-                               where nothing says */
+                               where nothing says; the same where the trace says the offset */
 } ClockOffset;

@@ -65,6 +65,9 @@ class Laboratory:
     def skewed(self, trace, skew):
         out = self.file("skewed")
         self.run("skewer", "--skew", skew, trace, output=out)
+        # The answer, which nesting would take from there.
+        text = pathlib.Path(out).read_text().replace("# skew added:", "# clocks: several\n# added:")
+        pathlib.Path(out).write_text(text)
         return out
 
     def true_paths(self, trace):

@@ -280,6 +280,45 @@ static void test_wait(void)
         }
 }
 
+/* A return that was stamped before its call is paired at the end, if its id is unique. */
+static void test_early(void)
+{
+        static const char *const ids[] = { "a", "a-long-id-that-is-not-kept-in-two-words", "" };
+
+        for (guint i = 0; i < G_N_ELEMENTS(ids); i++)
+                for (guint keep = 0; keep <= 1; keep++) {
+                        g_autoptr(CallMatcher) m = call_matcher_new(0, G_MAXINT64);
+                        gboolean paired = keep && ids[i][0] != 0;
+
+                        call_matcher_keep_early(m, keep);
+                        call(m, 100, RET_SENT, ids[i]);
+                        call(m, 100 + 9 * SECOND, CALL_SENT, ids[i]);
+                        call_matcher_finish(m);
+                        g_assert_cmpuint(call_matcher_counts(m)->pairs, ==, paired);
+                        g_assert_cmpuint(call_matcher_counts(m)->lone_returns, ==, !paired);
+                        g_assert_cmpuint(call_matcher_counts(m)->lone_calls, ==, !paired);
+                        if (paired)
+                                assert_pair(m, 0, 1, ids[i], 100 + 9 * SECOND, 100 + 9 * SECOND,
+                                            100, 100);
+                }
+}
+
+/* If another call of the id is complete, the early return is nobody's. */
+static void test_early_repeated(void)
+{
+        g_autoptr(CallMatcher) m = call_matcher_new(0, G_MAXINT64);
+
+        call_matcher_keep_early(m, TRUE);
+        call(m, 100, RET_SENT, "a");
+        call(m, 110, CALL_SENT, "a");
+        call(m, 120, RET_SENT, "a");
+        call(m, 130, CALL_SENT, "a");
+        call_matcher_finish(m);
+        g_assert_cmpuint(call_matcher_counts(m)->pairs, ==, 1);
+        g_assert_cmpuint(call_matcher_counts(m)->lone_returns, ==, 1);
+        g_assert_cmpuint(call_matcher_counts(m)->lone_calls, ==, 1);
+}
+
 /* With a skew window, and only then, a return waits for its call. */
 static void test_window(void)
 {
@@ -516,6 +555,8 @@ int main(int argc, char **argv)
         g_test_add_func("/call-pairs/oldest", test_oldest);
         g_test_add_func("/call-pairs/wait", test_wait);
         g_test_add_func("/call-pairs/window", test_window);
+        g_test_add_func("/call-pairs/early", test_early);
+        g_test_add_func("/call-pairs/early-repeated", test_early_repeated);
         g_test_add_func("/call-pairs/long-window", test_long_window);
         g_test_add_func("/call-pairs/edges", test_edges);
         g_test_add_func("/call-pairs/many", test_many);

@@ -42,6 +42,7 @@ static Nesting *read_nesting(NodeTable *nodes, const GArray *trace, const Nestin
 {
         g_autoptr(Nesting) nesting = nesting_new(nodes, options);
 
+        nesting_set_clocks(nesting, CLOCKS_ONE); /* Figure 4 drops a return before its call */
         add_trace(nesting, trace);
         nesting_find_parents(nesting);
         return g_steal_pointer(&nesting);
