@@ -9,7 +9,6 @@
 #include "inference/learn/order.h"
 #include "inference/learn/rounds.h"
 #include "inference/learn/splits.h"
-#include "inference/learn/worker-count.h"
 #include "inference/learn/worker-trial.h"
 #include "inference/model/tuning.h"
 #include "inference/search/assign.h"

@@ -1,14 +1,21 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  *
- * Whether a node has a few workers, and calls into it wait for one (model/workers.h).
+ * Whether a node has a few workers, calls into it wait for one (model/workers.h), and the parents
+ * found with them fit.
  */
 #ifndef RAVEL_WORKER_TRIAL_H
 #define RAVEL_WORKER_TRIAL_H
 
 #include "inference/model/joint.h"
 
-/* Tries the possible numbers of workers. Keeps the likeliest if it makes the waiting parents
+#include <glib.h>
+
+/* Tries the number of workers by replies (worker-count.h). Keeps it if the waiting parents get
  * likelier. Needs a first assignment, and leaves another one. */
 void workers_try(Joint *j);
+
+/* Whether the assignment is consistent with the supposed queue, if there is one: few parents make
+ * calls before a worker takes them. */
+gboolean workers_are_consistent(const Joint *j);
 
 #endif

@@ -42,14 +42,12 @@
  * one block. */
 #define PROCESS_BLOCK 64
 
-/* Kinds of calls into a node, and callees, with rates of their own. */
+/* Operations of calls into a node with a density of their own, the last shared by the rest. */
 #define WORKER_KINDS 8
 /* Consecutive calls into a node that are learned from together. */
 #define WORKER_BLOCK 64
-/* Calls into a node that are looked at, where the node is busiest. Pairs of a call out of the node
- * and a candidate that are looked at. */
+/* Calls into a node that are looked at, where the node is busiest. */
 #define WORKER_CALLS 2048
-#define WORKER_PAIRS (1 << 18)
 /* Numbers of workers that are each tried; beyond, in steps of an eighth. */
 #define WORKERS_EACH 12
 
