@@ -71,7 +71,7 @@ typedef struct {
         guint32 *call;         /* number of a call out of the node; NO_PARENT: not decided yet */
         guint32 *n_candidates; /* by call out: all it has */
         float *family; /* by call in: the probability that it made just the children it is given */
-        gint64 *wait;  /* by call in: how long for one of them, ns; NULL: no queue, or rejected */
+        gint64 *wait;  /* by call in: how long for one of them, ns; NULL: no queue */
         gsize *first;
         guint32 *parent;      /* by candidate: its number */
         float *share, *score; /* by candidate: its probability; the best score decides */
@@ -85,6 +85,9 @@ typedef struct {
  * look at from the arrays of the problem. O(calls * candidates * states of a parent). */
 void find_parents_jointly(NodeProblem *problem, NodeModel *model, NodeAnswer *answer);
 void node_answer_clear(NodeAnswer *answer);
+
+/* For a node that makes no calls: finds n_workers and wait, the rest stays empty. O(n log n). */
+void find_waits(const NodeProblem *problem, NodeAnswer *answer);
 
 /* Write to bytes and read from bytes, for any machine. The error (G_FILE_ERROR) names the wrong
  * part. */

@@ -62,6 +62,26 @@ static void sum_up(const NodesSearch *n, GArray *tasks, LogLikelihood *log)
         }
 }
 
+/* A call into a node that makes no calls may wait for a worker, too. */
+static void find_waits_at_leaves(NodeTasks *s)
+{
+        guint n_nodes = node_table_size(s->of->calls->nodes);
+
+        for (NodeId id = 0; id < n_nodes; id++) {
+                NodeTask task = { .node = id,
+                                  .n_in = s->by.first_in[id + 1] - s->by.first_in[id] };
+                NodeProblem problem;
+
+                if (!task.n_in || s->by.first_out[id + 1] > s->by.first_out[id])
+                        continue;
+                problem = node_task_problem(s, &task);
+                node_calls_make_problem(s->of, &s->by, id, &problem);
+                find_waits(&problem, &task.found);
+                node_calls_note_waits(s->of, &problem, &task.found);
+                node_task_free_problem(&task, &problem);
+        }
+}
+
 void find_parents_at_nodes(const NodesSearch *n, LogLikelihood *log)
 {
         guint n_nodes = node_table_size(n->calls->nodes);
@@ -85,5 +105,6 @@ void find_parents_at_nodes(const NodesSearch *n, LogLikelihood *log)
         g_mutex_clear(&s.lock);
         work_clear(&s.work);
         sum_up(n, tasks, log);
+        find_waits_at_leaves(&s);
         node_calls_clear(n, &s.by);
 }

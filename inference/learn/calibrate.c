@@ -135,14 +135,13 @@ static Trust find_trust(const Joint *j, const float *second, gboolean counts, co
 
 /* The number by which the odds of a call with n candidates are divided. Where order tells families
  * apart, the second shares know little about that order. So they seldom come to where the first
- * ones did, and count less against them. That does not hold where a queue of workers was rejected:
- * order is less certain there. */
+ * ones did, and count less against them. */
 static double find_divisor(const Joint *j, const Trust *t, guint32 n)
 {
         double divisor = 1 + tuning.calibration_scale * t->excess * sqrt(t->excess) * (n - 2);
 
         divisor /= fourth_root(divisor);
-        if (serving_order_counts(&j->model->evidence.order) && !j->model->evidence.workers.rejected)
+        if (serving_order_counts(&j->model->evidence.order))
                 divisor = sqrt(divisor);
         return divisor * fourth_root(t->n_alike);
 }
@@ -172,41 +171,6 @@ static void calibrate(Joint *j, const Trust *t)
                         odds = temper(odds) / divisor;
                         j->scores->share[k] =
                                 (float)((1 - error_rate) * odds / (1 + odds) + error_rate / n);
-                }
-        }
-}
-
-/* Whether the model is wrong. Either a queue was rejected during learning and no order was found in
- * its place, since order may look like a queue. Or the assignment is not consistent with the queue
- * that is supposed. */
-static gboolean is_rejected(Joint *j)
-{
-        const EvidenceSet *evidence = &j->model->evidence;
-
-        if (evidence->workers.rejected && !serving_order_counts(&evidence->order))
-                return TRUE;
-        assignment_take_best(j->assignment, j->problem, j->scores->score, FALSE);
-        return !workers_are_consistent(j);
-}
-
-/* Lowers the shares of parents, which a wrong model hardly makes likelier than any candidate. Of
- * the odds against an even choice only the fourth root is left. It is the square root where order
- * counts, too, or where the node was learned again without the rejected queue. */
-static void distrust(Joint *j)
-{
-        const EvidenceSet *evidence = &j->model->evidence;
-        gboolean again = evidence->workers.rejected && evidence->workers.n == 0;
-        gboolean less = again || serving_order_counts(&evidence->order);
-
-        for (guint32 i = 0; i < j->problem->node->n_out; i++) {
-                double others = (double)n_candidates(j->problem, i) - 1;
-
-                for (gsize k = j->problem->candidates[i];
-                     others > 0 && k < j->problem->candidates[i + 1]; k++) {
-                        double odds = sqrt(odds_of(j->scores->share[k]) * others);
-
-                        odds = (less ? odds : sqrt(odds)) / others;
-                        j->scores->share[k] = (float)(odds / (1 + odds));
                 }
         }
 }
@@ -324,11 +288,6 @@ static void find_scores(Joint *j)
         counts = beliefs_count(j, second, j->scores->score);
         trust = find_trust(j, second, counts, both);
         calibrate(j, &trust);
-        j->scores->rejected = is_rejected(j);
-        /* A wrong model does not matter where evidence refines chances. Neither does it where the
-         * second parents are much less likely. */
-        if (j->scores->rejected && !refined && counts)
-                distrust(j);
 }
 
 void joint_settle(Joint *j)

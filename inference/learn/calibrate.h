@@ -30,10 +30,6 @@
  *         probability = (1 - z) o / (1 + o) + z / n.
  *     z grows with y^1.5, where y is the mean of 1 - best share. Calls change places, so where many
  *     are uncertain, sure ones are wrong, too. z is larger where calls hang together.
- *  7. distrust(): the model is wrong if a queue was rejected and no order was found in its place.
- *     It is also wrong if the assignment is not consistent with the supposed queue. Then only the
- *     fourth root or the square root of a candidate's odds against an even choice is left. Odds
- *     stay where evidence refines chances, or where x was set to 0.
  *
  * The powers and constants were chosen on generated and captured systems (model/tuning.def).
  * Cost: nine rounds of messages and 150 sweeps of the chain; half as many sweeps again with leases.
@@ -52,7 +48,6 @@ typedef struct Scores {
                               finds better ones than beliefs; or NULL */
         double prior;      /* weight of beliefs against drawings, as a part of the usual one */
         double error_rate; /* the part of the calls in error whatever their shares are, 0 to 1 */
-        gboolean rejected; /* the model is rejected: step 7 */
 } Scores;
 
 /* Gives all candidates the same share and score. */

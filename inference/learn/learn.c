@@ -201,7 +201,6 @@ void joint_learn(Joint *j)
                 learn_by_chains(j);
         if (serving_order_counts(&evidence->order) && evidence->order.by_chain)
                 joint_keep_parents(j);
-        j->learning->rejected = !workers_are_consistent(j);
         serving_order_forget(&evidence->order);
         problem_done(j->problem, problem_learnt(j->problem));
 }

@@ -11,9 +11,6 @@ typedef struct Learning {
         gboolean keeps;      /* the model outlives this problem: --window calls again with it */
         gboolean given_away; /* the model is to decide on other problems */
         gboolean counts;     /* new parents are only counted; a later step learns from them */
-        gboolean rejected;   /* the parents that were learned are not consistent with a queue */
-        guint32 rejected_k;  /* a queue of this many workers was rejected, so more are needed; 0:
-                                none */
         double true_log;     /* the log likelihood of the true assignment, if that is known */
 } Learning;
 

@@ -14,8 +14,4 @@
  * likelier. Needs a first assignment, and leaves another one. */
 void workers_try(Joint *j);
 
-/* Whether the assignment is consistent with the supposed queue, if there is one: few parents make
- * calls before a worker takes them. */
-gboolean workers_are_consistent(const Joint *j);
-
 #endif

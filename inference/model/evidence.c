@@ -185,15 +185,6 @@ gboolean evidence_blocks(const EvidenceSet *s)
         return any;
 }
 
-gboolean evidence_swaps(const EvidenceSet *s)
-{
-        gboolean any = serving_order_counts(&s->order);
-
-        for (guint i = 0; i < s->n; i++)
-                any |= evidence_counts(s->of[i]) && s->of[i]->kind->swap;
-        return any;
-}
-
 void evidence_reject_blocks(EvidenceSet *s, gboolean rejected)
 {
         for (guint i = 0; i < s->n; i++) {

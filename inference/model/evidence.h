@@ -150,7 +150,4 @@ gboolean evidence_refines(const EvidenceSet *s);
 gboolean evidence_blocks(const EvidenceSet *s);
 void evidence_reject_blocks(EvidenceSet *s, gboolean rejected);
 
-/* Whether any evidence that counts has swap(). */
-gboolean evidence_swaps(const EvidenceSet *s);
-
 #endif

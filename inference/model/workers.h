@@ -14,7 +14,6 @@
 typedef struct {
         guint32 n;         /* 0: no bound, or not known */
         gint64 *start;     /* by call into the node: when a worker takes it, ns; NULL: no bound */
-        gboolean rejected; /* a queue was rejected by the parents found with it */
 } Workers;
 
 /* Supposes this number of workers; 0: no bound. */

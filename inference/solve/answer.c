@@ -5,6 +5,7 @@
 
 #include "base/fill.h"
 #include "inference/learn/calibrate.h"
+#include "inference/learn/worker-count.h"
 #include "inference/model/evidence.h"
 #include "inference/model/node-model.h"
 #include "inference/model/tuning.h"
@@ -119,6 +120,23 @@ void answer_add_part(NodeAnswer *answer, guint32 at, NodeAnswer *part)
         node_answer_clear(part);
 }
 
+/* The caller owns what is returned. */
+static gint64 *find_starts(const NodeProblem *node, guint32 n_workers)
+{
+        gint64 *start = g_new(gint64, node->n_in);
+
+        workers_find_starts(node->in, node->n_in, n_workers, start);
+        return start;
+}
+
+/* The array keeps its place. */
+static gint64 *turn_into_waits(const NodeProblem *node, gint64 *start)
+{
+        for (guint32 p = 0; p < node->n_in; p++)
+                start[p] = MAX(MIN(start[p], node->in[p].reply) - node->in[p].enter, 0);
+        return start;
+}
+
 /* Whether there is a queue: enough calls wait, and few of these made a call before their start. */
 static gboolean is_queue(const Joint *j, const gint64 *start)
 {
@@ -140,21 +158,25 @@ static gboolean is_queue(const Joint *j, const gint64 *start)
                n_early <= tuning.most_early * n_waited;
 }
 
-void answer_waits(const Joint *j, gboolean rejected, NodeAnswer *answer)
+void answer_waits(const Joint *j, NodeAnswer *answer)
 {
         const NodeProblem *node = j->problem->node;
-        g_autofree gint64 *wait = NULL;
+        g_autofree gint64 *start = NULL;
 
         answer->n_workers = j->model->evidence.workers.n;
-        if (answer->n_workers == 0 || rejected)
+        if (answer->n_workers == 0)
                 return;
-        wait = g_new(gint64, node->n_in);
-        workers_find_starts(node->in, node->n_in, answer->n_workers, wait);
-        if (!is_queue(j, wait))
-                return;
-        for (guint32 p = 0; p < node->n_in; p++)
-                wait[p] = CLAMP(wait[p], node->in[p].enter, node->in[p].reply) - node->in[p].enter;
-        answer->wait = g_steal_pointer(&wait);
+        start = find_starts(node, answer->n_workers);
+        if (is_queue(j, start))
+                answer->wait = turn_into_waits(node, g_steal_pointer(&start));
+}
+
+void find_waits(const NodeProblem *node, NodeAnswer *answer)
+{
+        *answer = (NodeAnswer){ .n_in = node->n_in,
+                                .n_workers = workers_count(node->in, node->n_in) };
+        if (answer->n_workers > 0)
+                answer->wait = turn_into_waits(node, find_starts(node, answer->n_workers));
 }
 
 void node_answer_clear(NodeAnswer *answer)

@@ -22,7 +22,7 @@ void answer_add_part(NodeAnswer *answer, guint32 at, NodeAnswer *part);
 void answer_make_room_for_drawings(NodeAnswer *answer);
 
 /* Writes the number of workers that serve the node's queue. Also writes how long each call into the
- * node waited, unless the queue is rejected, here or by the assignment. */
-void answer_waits(const Joint *j, gboolean rejected, NodeAnswer *answer);
+ * node waited, unless many calls were made before their parents' starts. */
+void answer_waits(const Joint *j, NodeAnswer *answer);
 
 #endif

@@ -70,7 +70,6 @@ FoundPart found_part_find(const Joint *whole, NodeModel *model, const Part *part
         answer_hand_out(j, at, before, &found.answer, 0);
         if (found.answer.weights)
                 weigh(j, found.answer.weights);
-        found.rejected = n.scores.rejected;
         kinds_clear(&n.kinds);
         nouns_clear(&n);
         return found;
@@ -109,7 +108,6 @@ void part_search_hand_out(PartSearch *s, guint32 number)
         for (guint32 p = 0; p < found->n_in; p++)
                 s->answer->family[found->first_in + p] *= found->family[p];
         g_clear_pointer(&found->family, g_free);
-        s->whole->scores->rejected |= found->rejected;
 }
 
 /* CrewPart; data: the search. */
@@ -215,7 +213,6 @@ GBytes *part_search_learn(Joint *whole, Candidates *open)
         kinds_take(&n.kinds, whole->kinds, (const CallRange *)s.ranges->data, s.ranges->len,
                    &n.problem);
         learn_from(&n.j, open);
-        whole->learning->rejected = n.learning.rejected;
         learned = forget_learned(&n.j);
         kinds_clear(&n.kinds);
         nouns_clear(&n);
@@ -250,10 +247,7 @@ GArray *part_search_divide(const Problem *p, const guint32 *n_candidates)
 void part_search_find(Joint *j, Candidates *open, gboolean choice, NodeAnswer *answer)
 {
         g_autoptr(GBytes) learned = choice ? part_search_learn(j, open) : NULL;
-        g_autoptr(GArray) parts = NULL;
+        g_autoptr(GArray) parts = part_search_divide(j->problem, answer->n_candidates);
 
-        if (j->learning->rejected)
-                return;
-        parts = part_search_divide(j->problem, answer->n_candidates);
         part_search_run(j, parts, learned, answer);
 }

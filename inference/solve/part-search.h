@@ -14,7 +14,7 @@ typedef struct {
         NodeAnswer answer; /* of its calls alone */
         float *family;     /* by call into the node from first_in on */
         guint32 first_in, n_in;
-        gboolean rejected, done;
+        gboolean done;
 } FoundPart;
 
 void found_part_clear(FoundPart *found);

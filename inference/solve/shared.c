@@ -84,15 +84,12 @@ GBytes *shared_node_learn(SharedNode *s)
         Joint *j = &s->begun.n.j;
         Bytes b;
 
-        do {
-                g_clear_pointer(&s->search.learned, g_bytes_unref);
-                if (j->problem->n_stretches == 1)
-                        whole_find_at_once(&s->begun, &s->answer);
-                else if (s->begun.choice)
-                        s->search.learned = part_search_learn(j, &s->begun.open);
-        } while (whole_begins_again(&s->begun, &s->answer));
-        if (j->problem->n_stretches == 1)
+        if (j->problem->n_stretches == 1) {
+                whole_find_at_once(&s->begun, &s->answer);
                 return NULL;
+        }
+        if (s->begun.choice)
+                s->search.learned = part_search_learn(j, &s->begun.open);
         b = bytes_to_write();
         learned_bytes(s, &b);
         begin_parts(s);
@@ -138,7 +135,6 @@ static void found_bytes(SharedNode *s, guint32 number, Bytes *b)
         n_named = (guint32)a->first[n];
         drawn = a->drawn != NULL;
         parents_bytes(s, part, b);
-        bytes_bool(b, &f->rejected);
         bytes_u32(b, &f->first_in);
         bytes_count(b, &f->n_in, 4);
         bytes_floats(b, &f->family, f->n_in);

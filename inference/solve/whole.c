@@ -24,8 +24,7 @@ static void learn(Joint *j)
         joint_learn(j);
 }
 
-/* Learns the model, and finds shares and scores with all calls of the node at once. If the learned
- * model is rejected, it finds none. */
+/* Learns the model, and finds shares and scores with all calls of the node at once. */
 static void find_beliefs(Joint *j)
 {
         gboolean truth = j->problem->node->truth != NULL;
@@ -37,8 +36,6 @@ static void find_beliefs(Joint *j)
                 learn(j);
         else
                 joint_go_on(j);
-        if (j->learning->rejected)
-                return;
         if (truth || j->problem->n_stretches > 1)
                 nouns_begin_anew(j);
         if (j->problem->n_stretches > 1 || j->problem->from > G_MININT64)
@@ -74,8 +71,6 @@ static void find_at_once(Joint *j, Candidates *open, NodeAnswer *answer)
                 learn_without_choice(j);
         else
                 nouns_assign_best(j);
-        if (j->learning->rejected)
-                return;
         joint_find_families(j, 0, n_out, answer->family);
         if (j->problem->n_choice > 0 && j->problem->node->draws)
                 joint_draw(j, 0, n_out, answer, 0);
@@ -195,7 +190,7 @@ void whole_conclude(Nouns *n, gboolean keep_log, NodeAnswer *answer)
                 answer->log = joint_log_of_assignment(j);
         }
         answer->true_log = n->learning.true_log;
-        answer_waits(j, n->scores.rejected, answer);
+        answer_waits(j, answer);
         evidence_end(&j->model->evidence);
         kinds_clear(&n->kinds);
         nouns_clear(n);
@@ -234,27 +229,6 @@ void whole_abandon(Whole *b)
         candidates_clear(&b->open);
 }
 
-gboolean whole_begins_again(Whole *b, NodeAnswer *answer)
-{
-        NodeProblem *problem = b->n.problem.node;
-        NodeModel *model = b->n.j.model;
-        Learning learning = b->n.learning;
-        gint64 resolution = model->resolution;
-
-        if (!learning.rejected)
-                return FALSE;
-        learning.rejected_k = MAX(model->evidence.workers.n, learning.rejected_k + 1);
-        whole_abandon(b);
-        node_answer_clear(answer);
-        evidence_end(&model->evidence);
-        node_model_clear(model);
-        node_model_init(model);
-        model->resolution = resolution;
-        learning.rejected = FALSE;
-        whole_begin(b, problem, model, learning, answer);
-        return TRUE;
-}
-
 void whole_end(Whole *b, NodeAnswer *answer)
 {
         const NodeProblem *problem = b->n.problem.node;
@@ -282,9 +256,7 @@ void whole_solve(NodeProblem *problem, NodeModel *model, Learning learning, GByt
         Whole b;
 
         whole_begin(&b, problem, model, learning, answer);
-        do
-                whole_find(&b, answer);
-        while (whole_begins_again(&b, answer));
+        whole_find(&b, answer);
         if (learned) {
                 note_parts(problem, answer->n_candidates, model);
                 parent_walk_forget_survival(&model->walk);

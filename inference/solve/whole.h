@@ -31,10 +31,6 @@ void whole_begin(Whole *b, NodeProblem *problem, NodeModel *model, Learning lear
 /* Finds all parents at once. */
 void whole_find_at_once(Whole *b, NodeAnswer *answer);
 
-/* Begins again if the learned model is rejected, and returns TRUE. It then learns with more
- * workers, if there may be more, or else without a queue. */
-gboolean whole_begins_again(Whole *b, NodeAnswer *answer);
-
 /* Completes the answer, which has its parents already. */
 void whole_end(Whole *b, NodeAnswer *answer);
 
