@@ -68,8 +68,7 @@ static void find_waits_at_leaves(NodeTasks *s)
         guint n_nodes = node_table_size(s->of->calls->nodes);
 
         for (NodeId id = 0; id < n_nodes; id++) {
-                NodeTask task = { .node = id,
-                                  .n_in = s->by.first_in[id + 1] - s->by.first_in[id] };
+                NodeTask task = { .node = id, .n_in = s->by.first_in[id + 1] - s->by.first_in[id] };
                 NodeProblem problem;
 
                 if (!task.n_in || s->by.first_out[id + 1] > s->by.first_out[id])

@@ -43,6 +43,7 @@ struct PathSet {
         PathTrust *trust; /* by NodeId */
         ExactSum *right;  /* of those guessed, until all is asked for; NULL where a store told it */
         guint32 n_trust;
+        GArray *workers;     /* of WorkerLoad, by NodeId */
         GPtrArray *patterns; /* of PatternEntry, which must not move */
         TimesLog *log;
         HashTable by_sequence; /* of Variant, owned */
@@ -85,6 +86,7 @@ PathSet *path_set_new(const NodeTable *nodes, SiblingOrder order)
         set->patterns = g_ptr_array_new_with_free_func(pattern_entry_free);
         set->log = times_log_new();
         table_init(&set->by_sequence, 64);
+        set->workers = g_array_new(FALSE, TRUE, sizeof(WorkerLoad));
         table_init(&set->by_id, 64);
         return set;
 }
@@ -114,6 +116,7 @@ void path_set_free(PathSet *set)
         g_free(set->by_id.places);
         times_log_free(set->log);
         g_free(set->trust);
+        g_array_free(set->workers, TRUE);
         g_free(set->right);
         g_free(set->summary);
         g_free(set);
@@ -279,6 +282,13 @@ static inline double probability_within(double probability)
         return probability > 0 ? MIN(probability, 1) : 0;
 }
 
+static WorkerLoad *find_load(PathSet *set, NodeId node)
+{
+        if (node >= set->workers->len)
+                g_array_set_size(set->workers, node + 1);
+        return &g_array_index(set->workers, WorkerLoad, node);
+}
+
 static inline void count_parent(PathSet *set, const PathCall *call)
 {
         PathTrust *trust;
@@ -319,6 +329,9 @@ gboolean path_set_add(PathSet *set, PathCall *calls, guint32 n, GError **error)
                 probability *= (double)calls[i].family;
                 if (i > 0)
                         count_parent(set, &calls[i]);
+                if (G_UNLIKELY(calls[i].workers > 0))
+                        worker_load_add(find_load(set, calls[i].callee), calls[i].workers,
+                                        calls[i].reply - calls[i].enter, calls[i].wait);
         }
         /* What is not in the cache is on its way meanwhile. */
         __builtin_prefetch(&set->by_sequence.places[hash & set->by_sequence.mask]);
@@ -523,6 +536,11 @@ void path_set_set_trust(PathSet *set, NodeId node, const PathTrust *trust)
         set->trust[node] = *trust;
 }
 
+void path_set_set_workers(PathSet *set, NodeId node, const WorkerLoad *load)
+{
+        *find_load(set, node) = *load;
+}
+
 /* --- what is in a set ------------------------------------------------------- */
 
 guint64 path_set_instances(const PathSet *set)
@@ -603,6 +621,12 @@ static double right_of(const PathTrust *trust, const ExactSum *guessed)
 
         exact_sum_add_times(&all, 1, trust->calls - trust->guessed);
         return exact_sum_value(&all);
+}
+
+const WorkerLoad *path_set_workers(const PathSet *set, guint32 *n)
+{
+        *n = set->workers->len;
+        return (const WorkerLoad *)set->workers->data;
 }
 
 const PathTrust *path_set_trust(const PathSet *set, guint32 *n)

@@ -12,6 +12,7 @@
 #include "paths/path-call.h"
 #include "paths/path-graph.h"
 #include "paths/path-pattern.h"
+#include "paths/worker-load.h"
 
 typedef enum { RANK_TOTAL, RANK_COUNT, RANK_MEAN, RANK_P99 } RankBy;
 
@@ -122,6 +123,7 @@ void path_set_add_linear(PathSet *set, NodeId client, PathHop *hops, guint32 n, 
 void path_set_add_pattern(PathSet *set, const PathPattern *pattern);
 
 void path_set_set_trust(PathSet *set, NodeId node, const PathTrust *trust);
+void path_set_set_workers(PathSet *set, NodeId node, const WorkerLoad *load);
 
 /* The pattern that the last instance was added to, and whether that goes on. */
 guint32 path_set_latest(const PathSet *set);
@@ -142,6 +144,9 @@ const NodeTable *path_set_nodes(const PathSet *set);
 
 /* By NodeId, n of them; nodes beyond made no calls. Borrowed, until an instance is added. */
 const PathTrust *path_set_trust(const PathSet *set, guint32 *n);
+
+/* By NodeId, n of them; nodes beyond have no workers. Borrowed, until an instance is added. */
+const WorkerLoad *path_set_workers(const PathSet *set, guint32 *n);
 
 /* The caller's to fill in; no strings are copied. */
 PathSetSummary *path_set_summary(const PathSet *set);

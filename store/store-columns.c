@@ -32,6 +32,8 @@ const StoreTable store_tables[N_TABLES] = {
                                  "trace_id, label, continues, queued, connect, wait, own_queued, "
                                  "connecting FROM call WHERE id BETWEEN ?1 AND ?2 ORDER BY id" },
         [TRUST] = { "trust", "SELECT node, calls, guessed, probability FROM trust ORDER BY node" },
+        [WORKER] = { "worker", "SELECT node, workers, calls, served, waited FROM worker "
+                               "ORDER BY node" },
         /* Empty in a store of path instances. */
         [VERTEX] = { "vertex", "SELECT id, parent, node, count, probability, \"end\" FROM vertex "
                                "ORDER BY id" },

@@ -19,6 +19,7 @@ typedef enum {
         CALL,
         PATH_CALLS,
         TRUST,
+        WORKER,
         VERTEX,
         VERTEX_DELAY,
         JUDGEMENT,

@@ -105,6 +105,12 @@ typedef struct {
         double probability;     /* mean, that the parent is the right one */
 } StoredTrust;
 
+/* The workers of a node with a queue. */
+typedef struct {
+        NodeId node;
+        WorkerLoad load;
+} StoredWorkers;
+
 /* Of convolution's graph (paths/path-graph.h). */
 typedef struct {
         NodeId node;
@@ -158,6 +164,7 @@ int store_reader_next_call(StoreReader *reader, StoredCall *call, GError **error
 
 /* By node; at any time. */
 int store_reader_next_trust(StoreReader *reader, StoredTrust *trust, GError **error);
+int store_reader_next_workers(StoreReader *reader, StoredWorkers *workers, GError **error);
 
 /* The same for the graph; a store of path instances has none. */
 int store_reader_next_vertex(StoreReader *reader, StoredVertex *vertex, GError **error);

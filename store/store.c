@@ -40,7 +40,7 @@ struct Store {
 /* docs/store.md says what each column is; the first two are STORE_APPLICATION and
  * STORE_VERSION. */
 static const char *const BEGIN = "PRAGMA application_id = 0x7276656c;"
-                                 "PRAGMA user_version = 5;"
+                                 "PRAGMA user_version = 6;"
                                  "PRAGMA journal_mode = OFF;"
                                  "PRAGMA synchronous = OFF;"
                                  "PRAGMA locking_mode = EXCLUSIVE;"
@@ -111,6 +111,9 @@ const char *const store_schema =
         "CREATE TABLE trust ("
         "  node INTEGER PRIMARY KEY REFERENCES node, calls INTEGER NOT NULL,"
         "  guessed INTEGER NOT NULL, probability REAL NOT NULL);"
+        "CREATE TABLE worker ("
+        "  node INTEGER PRIMARY KEY REFERENCES node, workers INTEGER NOT NULL,"
+        "  calls INTEGER NOT NULL, served INTEGER NOT NULL, waited INTEGER NOT NULL);"
         "CREATE TABLE vertex ("
         "  id INTEGER PRIMARY KEY, parent INTEGER REFERENCES vertex,"
         "  node INTEGER NOT NULL REFERENCES node, depth INTEGER NOT NULL,"
@@ -611,6 +614,28 @@ static gboolean insert_trust(Store *store, GError **error)
         return ok;
 }
 
+static gboolean insert_workers(Store *store, GError **error)
+{
+        sqlite3_stmt *s =
+                store_prepare(store, "INSERT INTO worker VALUES (?1, ?2, ?3, ?4, ?5)", error);
+        guint32 n;
+        const WorkerLoad *load = path_set_workers(store->set, &n);
+        gboolean ok = s != NULL;
+
+        for (NodeId node = 0; ok && node < n; node++) {
+                if (load[node].calls == 0)
+                        continue;
+                sqlite3_bind_int64(s, 1, (gint64)node + 1);
+                sqlite3_bind_int64(s, 2, load[node].workers);
+                sqlite3_bind_int64(s, 3, (gint64)load[node].calls);
+                sqlite3_bind_int64(s, 4, load[node].served);
+                sqlite3_bind_int64(s, 5, load[node].waited);
+                ok = insert(store, s, error);
+        }
+        sqlite3_finalize(s);
+        return ok;
+}
+
 /* Of linear patterns: the graph that they are paths of. */
 static gboolean insert_vertex(Store *store, sqlite3_stmt *vertex, sqlite3_stmt *delay, guint32 i,
                               GError **error)
@@ -687,7 +712,8 @@ gboolean store_finish(Store *store, GError **error)
                       insert_doubts(store, error) && insert_patterns(store, error) &&
                       insert_pattern_nodes(store, error) && insert_labels(store, error) &&
                       insert_hours(store, error) && insert_trust(store, error) &&
-                      insert_graph(store, error) && run_sql(store, "COMMIT", error);
+                      insert_workers(store, error) && insert_graph(store, error) &&
+                      run_sql(store, "COMMIT", error);
         if (ok) {
                 close_database(store);
                 ok = sync_file(store, error) &&

@@ -10,7 +10,7 @@
 
 /* PRAGMA application_id ("rvel") and user_version. */
 #define STORE_APPLICATION 0x7276656c
-#define STORE_VERSION     5
+#define STORE_VERSION     6
 
 typedef struct Store Store;
 

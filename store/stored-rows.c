@@ -328,6 +328,24 @@ int store_reader_next_trust(StoreReader *r, StoredTrust *trust, GError **error)
         return 1;
 }
 
+int store_reader_next_workers(StoreReader *r, StoredWorkers *workers, GError **error)
+{
+        WorkerLoad *load = &workers->load;
+        gint64 n;
+        int status = store_next_row(r, WORKER, error);
+
+        if (status <= 0)
+                return status;
+        if (!column_node(r, WORKER, 0, &workers->node, error) ||
+            !column_number(r, WORKER, 1, 1, G_MAXUINT32, &n, error) ||
+            !column_count(r, WORKER, 2, &load->calls, error) ||
+            !column_number(r, WORKER, 3, 1, G_MAXINT64, &load->served, error) ||
+            !column_number(r, WORKER, 4, 0, G_MAXINT64, &load->waited, error))
+                return -1;
+        load->workers = (guint32)n;
+        return 1;
+}
+
 static gboolean get_vertex_parent(const StoreReader *r, StoredVertex *vertex, GError **error)
 {
         gint64 parent;

@@ -154,6 +154,16 @@ static gboolean stored_set_read_trust(Loading *l, GError **error)
         return status == 0;
 }
 
+static gboolean stored_set_read_workers(Loading *l, GError **error)
+{
+        StoredWorkers workers;
+        int status;
+
+        while ((status = store_reader_next_workers(l->reader, &workers, error)) > 0)
+                path_set_set_workers(l->stored->set, workers.node, &workers.load);
+        return status == 0;
+}
+
 static void stored_set_fill_summary(Loading *l)
 {
         const StoredRun *run = store_reader_run(l->reader);
@@ -213,7 +223,7 @@ StoredSet *stored_set_new(StoreReader *reader, NodeTable *nodes, GError **error)
         if (l.is_drawn)
                 path_set_set_drawn(stored->set);
         g_array_set_clear_func(l.patterns, NULL); /* they are the set's now */
-        if (!stored_set_read_trust(&l, error))
+        if (!stored_set_read_trust(&l, error) || !stored_set_read_workers(&l, error))
                 return NULL;
         stored_set_fill_summary(&l);
         find_folded(&l, nodes);

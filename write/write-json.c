@@ -260,6 +260,35 @@ static void put_verdict(Json *j, const PathSet *set)
         json_close(j, ']');
 }
 
+/* Nodes with a queue before workers. */
+static void put_workers(Json *j, const PathSet *set)
+{
+        const PathSetSummary *summary = path_set_summary(set);
+        gint64 time = summary->last - summary->first;
+        guint32 n;
+        const WorkerLoad *load = path_set_workers(set, &n);
+
+        json_line(j, 4);
+        json_put_open(j, "workers", '[');
+        for (NodeId id = 0; id < n && time > 0; id++) {
+                if (load[id].served <= 0)
+                        continue;
+                json_line(j, 6);
+                json_open(j, '{');
+                json_put_string(j, "name", node_table_name(path_set_nodes(set), id));
+                json_put_count(j, "workers", load[id].workers);
+                json_put_number(j, "busy", worker_load_busy(&load[id], time), "%.4f");
+                json_key(j, "served");
+                json_time(j, load[id].served / (gint64)load[id].calls);
+                json_key(j, "waited");
+                json_time(j, load[id].waited / (gint64)load[id].calls);
+                json_put_number(j, "full_at", worker_load_most(&load[id]), "%.6g");
+                json_put_number(j, "now", 1e9 * (double)load[id].calls / (double)time, "%.6g");
+                json_close(j, '}');
+        }
+        json_close(j, ']');
+}
+
 static void paths_json_put_summary(Json *j, const PathSet *set)
 {
         const PathSetSummary *summary = path_set_summary(set);
@@ -287,6 +316,8 @@ static void paths_json_put_summary(Json *j, const PathSet *set)
         put_total(j, "paths", path_set_instances(set));
         put_total(j, "patterns", path_set_size(set));
         put_clocks(j, set);
+        if (path_set_waits(set))
+                put_workers(j, set);
         if (!path_set_graph(set))
                 put_trust(j, set);
         put_verdict(j, set);

@@ -623,44 +623,47 @@ static void write_tree(const PathSet *set, const PathWriteOptions *options, guin
         }
 }
 
-/* By node, how many workers it has in the patterns; 0: not known. */
-static guint32 *find_workers(const PathSet *set)
+/* "2,250" or "16.5" */
+static char *format_rate(double a_second)
 {
-        guint32 *workers = g_new0(guint32, node_table_size(path_set_nodes(set)));
-
-        for (guint32 i = 0; i < path_set_size(set); i++) {
-                const PathPattern *p = path_set_pattern(set, i);
-
-                for (guint32 k = 0; k < p->n_nodes; k++)
-                        workers[p->nodes[k].node] =
-                                MAX(workers[p->nodes[k].node], p->nodes[k].workers);
-        }
-        return workers;
+        return a_second < 100 ? g_strdup_printf("%.3g", a_second)
+                              : path_format_count((guint64)(a_second + 0.5));
 }
 
-/* "work serves 4 calls at a time, app 6; ..." */
+/* "db: 2 workers, 61 % busy; a call is served 12.2 ms and waits 5.80 ms; full at 165 calls/s, now
+ * 100." */
+static void write_load(const char *written, const WorkerLoad *l, gint64 time, guint columns,
+                       GString *out)
+{
+        g_autofree char *name = text_shorten(written, NAME_WIDTH);
+        g_autofree char *served = path_format_duration(l->served / (gint64)l->calls);
+        g_autofree char *waited = path_format_duration(l->waited / (gint64)l->calls);
+        g_autofree char *most = format_rate(worker_load_most(l));
+        g_autofree char *now = format_rate(1e9 * (double)l->calls / (double)time);
+        g_autofree char *line = g_strdup_printf(
+                "%s: %u worker%s, %.0f %% busy; a call is served %s and waits %s; full at %s "
+                "calls/s, now %s.",
+                name, l->workers, l->workers == 1 ? "" : "s", 100 * worker_load_busy(l, time),
+                served, waited, most, now);
+
+        text_append_wrapped(out, line, " ", 0, columns);
+}
+
 static void write_workers(const PathSet *set, guint columns, GString *out)
 {
-        g_autofree guint32 *workers = find_workers(set);
-        g_autoptr(GString) text = g_string_new(NULL);
+        const PathSetSummary *summary = path_set_summary(set);
+        guint32 n;
+        const WorkerLoad *load = path_set_workers(set, &n);
+        g_autofree char *text =
+                g_strdup_printf("%s: what of own time a call waited for a worker. serving: the "
+                                "rest of it.",
+                                path_set_goes_on(set) ? "own queued" : "queued");
 
-        for (NodeId i = 0; i < node_table_size(path_set_nodes(set)); i++) {
-                const char *name = node_table_written(path_set_nodes(set), i);
-
-                if (workers[i] == 0)
-                        continue;
-                g_autofree char *shortened = text_shorten(name, NAME_WIDTH);
-                g_string_append_printf(text,
-                                       text->len > 0     ? ", %s %u"
-                                       : workers[i] == 1 ? "%s serves %u call at a time"
-                                                         : "%s serves %u calls at a time",
-                                       shortened, workers[i]);
-        }
-        g_string_append_printf(text,
-                               "; others wait there. %s: what of own time a call waited for that. "
-                               "serving: the rest of it.",
-                               path_set_goes_on(set) ? "own queued" : "queued");
-        text_append_wrapped(out, text->str, " ", 0, columns);
+        text_append_wrapped(out, text, " ", 0, columns);
+        for (NodeId id = 0; id < n && summary->last > summary->first; id++)
+                if (load[id].served > 0)
+                        write_load(node_table_written(path_set_nodes(set), id), &load[id],
+                                   summary->last - summary->first, columns, out);
 }
 
 static void write_legend(const PathSet *set, const PathWriteOptions *options, GString *out)

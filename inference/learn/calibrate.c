@@ -6,7 +6,6 @@
 
 #include <math.h>
 
-#include "inference/learn/worker-trial.h"
 #include "inference/model/node-model.h"
 #include "inference/model/tuning.h"
 #include "inference/search/assignment.h"

@@ -12,10 +12,17 @@
 /* Bins of a density: quarters of an octave from 1 us. Times below 1 us share the first bin. */
 enum { BINS = 4 * 40, BIN_SHIFT = 50, FIRST_BIN = (1023 + 10) << 2 };
 
+/* The number of the kind that is all calls, and of all counts. */
+enum { ALL_KINDS = WORKER_KINDS, COUNTS = 2 * (ALL_KINDS + 1) * (BINS + 1) };
+
 typedef struct {
         gint64 reply;
-        guint32 call; /* of those that are looked at, from 0 */
+        guint32 call; /* index into the sample */
 } Reply;
+
+typedef struct {
+        guint32 key, n;
+} KindCount;
 
 /* How long a call was served, or the processor time that it got. */
 typedef struct {
@@ -33,7 +40,7 @@ typedef struct {
         gint64 *start;
         Served *served;
         double *log;   /* log likelihoods without a queue */
-        double *count; /* by half, kind and bin, and then by half and kind */
+        double *count; /* see counts_of() */
 } Sample;
 
 /* --- the sample ------------------------------------------------------------------ */
@@ -64,29 +71,41 @@ static int compare_replies(const void *a, const void *b)
         return x->reply != y->reply ? COMPARE(x->reply, y->reply) : COMPARE(x->call, y->call);
 }
 
-static int compare_counts(const void *a, const void *b)
+/* What calls of one kind have in common. */
+static inline guint32 kind_key(const CallIn *in)
 {
-        return compare_uint32s(b, a);
+        return (guint32)in->label << 16 | (guint32)in->size[0] << 8 | in->size[1];
 }
 
-/* The most frequent operations have a kind each; all others share the last. */
+static int compare_kinds(const void *a, const void *b)
+{
+        const KindCount *x = a, *y = b;
+
+        return x->n != y->n ? COMPARE(y->n, x->n) : COMPARE(x->key, y->key);
+}
+
+/* The most frequent operations and sizes have a kind each; all others share the last. */
 static void find_kinds(Sample *s)
 {
-        g_autofree guint32 *count = g_new0(guint32, G_MAXUINT16 + 1);
-        g_autofree guint32 *order = NULL;
+        g_autofree guint32 *key = g_new(guint32, s->n);
+        g_autofree KindCount *kinds = g_new(KindCount, s->n);
         guint n = 0;
 
         for (guint32 i = 0; i < s->n; i++)
-                count[s->in[s->first + i].label]++;
-        order = g_new(guint32, G_MAXUINT16 + 1);
-        for (guint32 label = 0; label <= G_MAXUINT16; label++)
-                if (count[label] > 0)
-                        order[n++] = count[label] << 16 | label;
-        qsort(order, n, sizeof *order, compare_counts);
-        for (guint i = 0; i < n; i++)
-                count[order[i] & G_MAXUINT16] = MIN(i, WORKER_KINDS - 1);
-        for (guint32 i = 0; i < s->n; i++)
-                s->kind[i] = (guint8)count[s->in[s->first + i].label];
+                key[i] = kind_key(&s->in[s->first + i]);
+        qsort(key, s->n, sizeof *key, compare_uint32s);
+        for (guint32 i = 0; i < s->n; i++) {
+                if (n == 0 || kinds[n - 1].key != key[i])
+                        kinds[n++] = (KindCount){ key[i], 0 };
+                kinds[n - 1].n++;
+        }
+        qsort(kinds, n, sizeof *kinds, compare_kinds);
+        for (guint32 i = 0; i < s->n; i++) {
+                s->kind[i] = 0;
+                while (s->kind[i] + 1 < WORKER_KINDS && s->kind[i] + 1u < n &&
+                       kinds[s->kind[i]].key != kind_key(&s->in[s->first + i]))
+                        s->kind[i]++;
+        }
 }
 
 static void sample_init(Sample *s, const CallIn *in, guint32 n, const gint64 *replies)
@@ -102,7 +121,7 @@ static void sample_init(Sample *s, const CallIn *in, guint32 n, const gint64 *re
         s->start = g_new(gint64, s->n);
         s->served = g_new(Served, s->n);
         s->log = g_new0(double, s->n);
-        s->count = g_new(double, (gsize)2 * WORKER_KINDS * (BINS + 1));
+        s->count = g_new(double, COUNTS);
 }
 
 static void sample_clear(Sample *s)
@@ -130,10 +149,10 @@ static guint32 find_most_open(const Sample *s)
 
 /* --- times and densities ----------------------------------------------------------- */
 
-/* Starts by k workers; 0: no bound. Returns how many calls wait. */
-static guint32 find_starts(Sample *s, guint32 k)
+/* Starts by k workers; 0: no bound. Returns whether any call waits. */
+static gboolean find_starts(Sample *s, guint32 k)
 {
-        guint32 n_waiting = 0;
+        gboolean waits = FALSE;
 
         for (guint32 i = 0; i < s->n; i++) {
                 guint32 at = s->first + i;
@@ -141,10 +160,10 @@ static guint32 find_starts(Sample *s, guint32 k)
                 s->start[i] = s->in[at].enter;
                 if (k > 0 && at >= k && s->replies[at - k] > s->start[i]) {
                         s->start[i] = s->replies[at - k];
-                        n_waiting++;
+                        waits = TRUE;
                 }
         }
-        return n_waiting;
+        return waits;
 }
 
 /* Whether a call replied before a worker took it. With coarse stamps, serving may take no time. */
@@ -160,7 +179,8 @@ static gboolean is_early(const Sample *s, guint32 call)
  * are in order of calls. */
 static void find_served(Sample *s, guint32 c)
 {
-        double clock = 0; /* the processor time that a call got which was served from the first on */
+        double clock =
+                0; /* the processor time that a call got which was served from the first on */
         gint64 now = s->start[0];
         guint32 next = 0, n_served = 0;
 
@@ -206,10 +226,10 @@ static inline double width_of(guint bin)
         return bin == 1 ? 1536 : (double)((guint64)256 << bin / 4);
 }
 
-/* The counts of the kind of a call by one half of the calls. The last is of all bins. */
-static inline double *counts_of(const Sample *s, guint half, guint32 call)
+/* The counts of a kind, or of ALL_KINDS, in one half of the calls. The last is of all bins. */
+static inline double *counts_of(const Sample *s, guint half, guint kind)
 {
-        return s->count + (gsize)(half * WORKER_KINDS + s->kind[call]) * (BINS + 1);
+        return s->count + (gsize)(half * (ALL_KINDS + 1) + kind) * (BINS + 1);
 }
 
 static inline guint half_of(guint32 call)
@@ -217,21 +237,36 @@ static inline guint half_of(guint32 call)
         return call / WORKER_BLOCK % 2;
 }
 
+static inline void count_time(double *count, guint bin)
+{
+        count[bin - 1] += 0.25;
+        count[bin] += 0.5;
+        count[bin + 1] += 0.25;
+        count[BINS]++;
+}
+
 static void count_served(Sample *s)
 {
-        fill(s->count, 0, (gsize)2 * WORKER_KINDS * (BINS + 1) * sizeof *s->count);
+        fill(s->count, 0, COUNTS * sizeof *s->count);
         for (guint32 i = 0; i < s->n; i++) {
-                double *count = counts_of(s, half_of(i), i);
-                guint bin;
+                guint bin = bin_of(s->served[i].time);
 
                 if (s->served[i].time == 0)
                         continue;
-                bin = bin_of(s->served[i].time);
-                count[bin - 1] += 0.25;
-                count[bin] += 0.5;
-                count[bin + 1] += 0.25;
-                count[BINS]++;
+                count_time(counts_of(s, half_of(i), s->kind[i]), bin);
+                count_time(counts_of(s, half_of(i), ALL_KINDS), bin);
         }
+}
+
+/* The density of a time, 1/ns, by the other half of the calls. Kinds back off to all calls. */
+static double density_of(const Sample *s, guint32 call)
+{
+        const double *count = counts_of(s, 1 - half_of(call), s->kind[call]);
+        const double *all = counts_of(s, 1 - half_of(call), ALL_KINDS);
+        guint bin = bin_of(s->served[call].time);
+        double of_all = (all[bin] + 1.0 / BINS) / (all[BINS] + 1);
+
+        return (count[bin] + of_all) / (count[BINS] + 1) / width_of(bin);
 }
 
 /* The log likelihood of the replies by starts and c processors. A call that replied before its
@@ -243,18 +278,10 @@ static double judge(Sample *s, guint32 c, gboolean base)
         find_served(s, c);
         count_served(s);
         for (guint32 i = 0; i < s->n; i++) {
-                const double *count = counts_of(s, 1 - half_of(i), i);
-                const Served *served = &s->served[i];
-                double of_call;
+                double of_call = s->served[i].time > 0
+                                         ? exact_log(density_of(s, i) * s->served[i].rate)
+                                         : s->log[i] + exact_log(tuning.out_of_queue);
 
-                if (served->time > 0) {
-                        guint bin = bin_of(served->time);
-
-                        of_call = exact_log((count[bin] + 1.0 / BINS) / (count[BINS] + 1) /
-                                            width_of(bin) * served->rate);
-                } else {
-                        of_call = s->log[i] + exact_log(tuning.out_of_queue);
-                }
                 if (base)
                         s->log[i] = of_call;
                 log += of_call;
@@ -266,7 +293,7 @@ static double judge(Sample *s, guint32 c, gboolean base)
 
 typedef struct {
         guint32 k;  /* workers, or processors; 0: no bound */
-        double log; /* log likelihood, less the gain that k workers need */
+        double log; /* log likelihood, nats, less the gain that workers need */
 } Guess;
 
 static inline guint32 next_number(guint32 k)
@@ -293,15 +320,14 @@ static Guess find_processors(Sample *s, guint32 most)
 /* Tries k workers. none: the best without a queue. */
 static void try_workers(Sample *s, guint32 k, const Guess *none, Guess *best)
 {
-        guint32 n_waiting = find_starts(s, k);
         double log;
 
-        if (n_waiting == 0)
+        if (!find_starts(s, k))
                 return;
         log = judge(s, 0, FALSE);
         if (none->k > 0 && none->k < k)
                 log = MAX(log, judge(s, none->k, FALSE));
-        log -= tuning.least_queue_gain + tuning.least_gain_waits * n_waiting;
+        log -= tuning.least_queue_gain;
         if (log > best->log)
                 *best = (Guess){ k, log };
 }
@@ -328,8 +354,8 @@ guint32 workers_count(const CallIn *in, guint32 n)
         guint32 k;
         Sample s;
 
-        if (n < 2)
-                return 0;
+        if (n < 4 * WORKER_BLOCK)
+                return 0; /* too few for densities */
         sample_init(&s, in, n, replies);
         k = find_workers(&s);
         sample_clear(&s);

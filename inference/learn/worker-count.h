@@ -16,7 +16,8 @@
 #include "inference/inference.h"
 
 /* The number of workers of a node, from all n calls into it, by enter; 0: no bound is likely. It
- * looks at WORKER_CALLS calls, where the node is busiest. O(n log n). */
+ * looks at WORKER_CALLS calls, where the node is busiest, and says nothing about few. O(n log n).
+ */
 guint32 workers_count(const CallIn *in, guint32 n);
 
 #endif

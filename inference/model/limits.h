@@ -43,7 +43,7 @@
 #define PROCESS_BLOCK 64
 
 /* Operations of calls into a node with a density of their own, the last shared by the rest. */
-#define WORKER_KINDS 8
+#define WORKER_KINDS 16
 /* Consecutive calls into a node that are learned from together. */
 #define WORKER_BLOCK 64
 /* Calls into a node that are looked at, where the node is busiest. */

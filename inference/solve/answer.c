@@ -120,63 +120,51 @@ void answer_add_part(NodeAnswer *answer, guint32 at, NodeAnswer *part)
         node_answer_clear(part);
 }
 
-/* The caller owns what is returned. */
-static gint64 *find_starts(const NodeProblem *node, guint32 n_workers)
+/* Whether few of the calls that wait do anything before their start: make a call, or reply. parent:
+ * by call out; not looked at if there is none. */
+static gboolean is_queue(const NodeProblem *node, const guint32 *parent, const gint64 *start)
 {
-        gint64 *start = g_new(gint64, node->n_in);
-
-        workers_find_starts(node->in, node->n_in, n_workers, start);
-        return start;
-}
-
-/* The array keeps its place. */
-static gint64 *turn_into_waits(const NodeProblem *node, gint64 *start)
-{
-        for (guint32 p = 0; p < node->n_in; p++)
-                start[p] = MAX(MIN(start[p], node->in[p].reply) - node->in[p].enter, 0);
-        return start;
-}
-
-/* Whether there is a queue: enough calls wait, and few of these made a call before their start. */
-static gboolean is_queue(const Joint *j, const gint64 *start)
-{
-        const NodeProblem *node = j->problem->node;
         g_autofree gboolean *early = g_new0(gboolean, node->n_in);
         guint32 n_waited = 0, n_early = 0;
 
-        for (guint32 i = 0; i < node->n_out; i++) {
-                guint32 p = j->assignment->parent[i];
-
-                if (p != NO_PARENT && node->out[i].start < start[p])
-                        early[p] = TRUE;
-        }
+        for (guint32 i = 0; i < node->n_out; i++)
+                if (parent[i] != NO_PARENT && node->out[i].start < start[parent[i]])
+                        early[parent[i]] = TRUE;
         for (guint32 p = 0; p < node->n_in; p++) {
-                n_waited += start[p] > node->in[p].enter;
-                n_early += early[p] && start[p] > node->in[p].enter;
+                gboolean waited = start[p] > node->in[p].enter;
+
+                n_waited += waited;
+                n_early += waited && (early[p] || node->in[p].reply < start[p]);
         }
-        return n_waited >= MAX(tuning.least_waited, node->n_in / tuning.least_waited_part) &&
-               n_early <= tuning.most_early * n_waited;
+        return n_early <= tuning.most_early * n_waited;
+}
+
+static void write_waits(const NodeProblem *node, const guint32 *parent, NodeAnswer *answer)
+{
+        g_autofree gint64 *wait = NULL;
+
+        if (answer->n_workers == 0)
+                return;
+        wait = g_new(gint64, node->n_in);
+        workers_find_starts(node->in, node->n_in, answer->n_workers, wait);
+        if (!is_queue(node, parent, wait))
+                return;
+        for (guint32 p = 0; p < node->n_in; p++)
+                wait[p] = MAX(MIN(wait[p], node->in[p].reply) - node->in[p].enter, 0);
+        answer->wait = g_steal_pointer(&wait);
 }
 
 void answer_waits(const Joint *j, NodeAnswer *answer)
 {
-        const NodeProblem *node = j->problem->node;
-        g_autofree gint64 *start = NULL;
-
         answer->n_workers = j->model->evidence.workers.n;
-        if (answer->n_workers == 0)
-                return;
-        start = find_starts(node, answer->n_workers);
-        if (is_queue(j, start))
-                answer->wait = turn_into_waits(node, g_steal_pointer(&start));
+        write_waits(j->problem->node, j->assignment->parent, answer);
 }
 
 void find_waits(const NodeProblem *node, NodeAnswer *answer)
 {
         *answer = (NodeAnswer){ .n_in = node->n_in,
                                 .n_workers = workers_count(node->in, node->n_in) };
-        if (answer->n_workers > 0)
-                answer->wait = turn_into_waits(node, find_starts(node, answer->n_workers));
+        write_waits(node, NULL, answer);
 }
 
 void node_answer_clear(NodeAnswer *answer)

@@ -47,16 +47,11 @@ WITHOUT = {
 # empty one is that of WITHOUT.
 GROUPS = {
     "workers": (["u8", "u24", "p8", "workers", "loops"], {
-        "out_of_turn": ["0", "16"], "most_too_early": ["1e9"], "worker_rounds": ["1"],
-        "rate_of_waiting": ["1.0"], "least_queue_gain": ["0"], "least_gain_waits": ["0"],
-        "few_waiting": ["0.0", "1.0"], "low_waiting": ["0.0"], "most_early": ["1.0"],
-        "overruled": ["2.0"], "least_waited": ["0"], "least_waited_part": ["1000000"],
+        "out_of_turn": ["0", "16"], "least_queue_gain": ["0", "50"], "out_of_queue": ["1e-9", "0.1"],
+        "most_early": ["1.0"],
     }),
     "workers that are none": (["loops, 95", "busy", "j2", "p2", "w1", "g8"], {
-        "most_too_early": ["1e9"], "least_queue_gain": ["0"], "least_gain_waits": ["0"],
-        "few_waiting": ["1.0"], "most_early": ["1.0"], "overruled": ["2.0"],
-        "least_waited": ["0"], "least_waited_part": ["1000000"], "most_unmade": ["1.0"],
-        "few_unmade": ["1000000"],
+        "least_queue_gain": ["0"], "most_early": ["1.0"],
     }),
     "identifiers": (["p8 ids", "pt24 ids", "j24 ids"], {
         "match_backoff": ["0.01"], "evidence_gain": ["0"], "evidence_times": ["0"],

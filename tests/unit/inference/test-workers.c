@@ -4,6 +4,11 @@
  */
 #include "inference/model/workers.h"
 
+#include <math.h>
+#include <stdlib.h>
+
+#include "inference/learn/worker-count.h"
+
 static int compare_out_calls(const void *a, const void *b)
 {
         const CallOut *x = a, *y = b;
@@ -106,10 +111,160 @@ static void test_workers(void)
         check_workers(0, 0);
 }
 
+/* --- numbers of workers, by replies alone --------------------------------------------- */
+
+enum { COUNTED = 2000 };
+
+typedef enum { EXPONENTIAL, LOGNORMAL, LAWS } Law;
+
+static double draw_uniform(GRand *random)
+{
+        return 1 - g_rand_double(random); /* above 0 */
+}
+
+/* ns; operation 1 takes four times as long as operation 0. */
+static double draw_work(GRand *random, Law law, guint operation)
+{
+        double mean = operation ? 48e6 : 12e6;
+
+        if (law == EXPONENTIAL)
+                return -mean * log(draw_uniform(random));
+        return mean * exp(0.6 * sqrt(-2 * log(draw_uniform(random))) *
+                                  cos(2 * G_PI * draw_uniform(random)) -
+                          0.18);
+}
+
+/* Calls at the load of k workers; their replies are still to come, and work is how long each
+ * takes. */
+static void draw_calls(GRand *random, CallIn *in, double *work, guint32 k, double load, Law law,
+                       guint n_operations)
+{
+        double mean = n_operations == 1 ? 12e6 : 0.7 * 12e6 + 0.3 * 48e6, time = 0;
+
+        for (guint32 i = 0; i < COUNTED; i++) {
+                guint operation = n_operations > 1 && draw_uniform(random) > 0.7;
+
+                time -= mean / (load * k) * log(draw_uniform(random));
+                work[i] = draw_work(random, law, operation);
+                in[i] = (CallIn){ .enter = (gint64)time, .call = i, .label = (guint16)operation };
+        }
+}
+
+/* First in, first out. Returns the mean wait. */
+static double serve_in_order(CallIn *in, const double *work, guint32 k)
+{
+        double free[64] = { 0 }, waited = 0;
+
+        for (guint32 i = 0; i < COUNTED; i++) {
+                guint32 first = 0;
+                double start;
+
+                for (guint32 w = 1; w < k; w++)
+                        if (free[w] < free[first])
+                                first = w;
+                start = MAX((double)in[i].enter, free[first]);
+                waited += start - (double)in[i].enter;
+                free[first] = start + work[i];
+                in[i].reply = (gint64)free[first];
+        }
+        return waited / COUNTED;
+}
+
+/* All at once, with k processors for them. */
+static void share_processors(CallIn *in, const double *work, guint32 k)
+{
+        g_autofree double *left = g_memdup2(work, COUNTED * sizeof *work);
+        guint32 first = 0, n = 0; /* calls that came; those before first have left */
+        double now = 0;
+
+        while (first < COUNTED) {
+                guint32 n_open = 0, next = COUNTED;
+                double rate, until;
+
+                for (guint32 i = first; i < n; i++) {
+                        n_open += left[i] > 0;
+                        if (left[i] > 0 && (next == COUNTED || left[i] < left[next]))
+                                next = i;
+                }
+                rate = n_open > k ? (double)k / n_open : 1;
+                until = next < COUNTED ? now + left[next] / rate : G_MAXDOUBLE;
+                if (n < COUNTED && (double)in[n].enter <= until) {
+                        until = (double)in[n].enter;
+                        next = COUNTED;
+                }
+                for (guint32 i = first; i < n; i++)
+                        left[i] -= left[i] > 0 ? (until - now) * rate : 0;
+                now = until;
+                if (next < COUNTED) {
+                        left[next] = 0;
+                        in[next].reply = MAX((gint64)now, in[next].enter + 1);
+                } else {
+                        n++;
+                }
+                while (first < n && left[first] <= 0)
+                        first++;
+        }
+}
+
+/* The number is right where calls wait for long enough to tell: 1 % of a mean call. */
+static void test_count(void)
+{
+        static const guint32 numbers[] = { 1, 2, 4, 16 };
+        g_autofree CallIn *in = g_new(CallIn, COUNTED);
+        g_autofree double *work = g_new(double, COUNTED);
+        g_autoptr(GRand) random = g_rand_new_with_seed(3);
+        guint n = 0, n_right = 0;
+
+        for (guint law = 0; law < LAWS; law++)
+                for (guint operations = 1; operations <= 2; operations++)
+                        for (guint i = 0; i < G_N_ELEMENTS(numbers); i++)
+                                for (double load = 0.3; load < 1; load += 0.3) {
+                                        guint32 k = numbers[i], found;
+                                        double wait;
+
+                                        draw_calls(random, in, work, k, load, law, operations);
+                                        wait = serve_in_order(in, work, k);
+                                        found = workers_count(in, COUNTED);
+                                        if (wait < 0.12e6) {
+                                                g_assert_true(found == 0 || found + 2 >= k);
+                                                continue;
+                                        }
+                                        n++;
+                                        n_right += found == k;
+                                }
+        g_assert_cmpuint(n, >=, 38);
+        g_assert_cmpuint(n_right, >=, n - 1);
+}
+
+/* Nodes without a queue: calls share processors, or do not meet at all. */
+static void test_no_queue(void)
+{
+        static const guint32 numbers[] = { 1, 2, 4, 16, COUNTED };
+        g_autofree CallIn *in = g_new(CallIn, COUNTED);
+        g_autofree double *work = g_new(double, COUNTED);
+        g_autoptr(GRand) random = g_rand_new_with_seed(4);
+
+        for (guint law = 0; law < LAWS; law++)
+                for (guint operations = 1; operations <= 2; operations++)
+                        for (guint i = 0; i < G_N_ELEMENTS(numbers); i++)
+                                for (double load = 0.3; load < 1; load += 0.3) {
+                                        guint32 k = numbers[i];
+
+                                        draw_calls(random, in, work, MIN(k, 8), load, law,
+                                                   operations);
+                                        share_processors(in, work, k);
+                                        g_assert_cmpuint(workers_count(in, COUNTED), ==, 0);
+                                }
+        g_assert_cmpuint(workers_count(in, 0), ==, 0);
+        g_assert_cmpuint(workers_count(in, 1), ==, 0);
+}
+
 int main(int argc, char **argv)
 {
         g_test_init(&argc, &argv, NULL);
         g_test_add_func("/workers/queue", test_queue);
         g_test_add_func("/workers/workers", test_workers);
+        g_test_add_func("/workers/count", test_count);
+        g_test_add_func("/workers/no-queue", test_no_queue);
         return g_test_run();
 }
