@@ -2,8 +2,7 @@
  *
  * How busy the workers of a node are, and how many calls a second they can serve.
  */
-#ifndef RAVEL_WORKER_LOAD_H
-#define RAVEL_WORKER_LOAD_H
+#pragma once
 
 #include <glib.h>
 
@@ -34,5 +33,3 @@ static inline double worker_load_most(const WorkerLoad *load)
 {
         return 1e9 * (double)load->calls * load->workers / (double)load->served;
 }
-
-#endif

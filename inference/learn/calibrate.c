@@ -6,6 +6,7 @@
 
 #include <math.h>
 
+#include "inference/learn/worker-count.h"
 #include "inference/model/node-model.h"
 #include "inference/model/tuning.h"
 #include "inference/search/assignment.h"
@@ -174,6 +175,39 @@ static void calibrate(Joint *j, const Trust *t)
         }
 }
 
+/* Whether parents cannot be told. A queue is doubtful, or calls slow each other down so much that
+ * delays say little, and neither order nor a queue that fits says more. */
+static gboolean is_crowded(Joint *j)
+{
+        const EvidenceSet *evidence = &j->model->evidence;
+
+        if (evidence->workers.doubtful)
+                return TRUE;
+        if (!evidence->workers.crowded || serving_order_counts(&evidence->order))
+                return FALSE;
+        if (evidence->workers.n == 0)
+                return TRUE;
+        assignment_take_best(j->assignment, j->problem, j->scores->score, FALSE);
+        return !workers_fit(j->problem->node, j->assignment->parent, j->problem->start) ||
+               !workers_can_have_made_calls(j->problem);
+}
+
+/* Of the odds against an even choice only the eighth root is left. */
+static void distrust(Joint *j)
+{
+        for (guint32 i = 0; i < j->problem->node->n_out; i++) {
+                double others = (double)n_candidates(j->problem, i) - 1;
+
+                for (gsize k = j->problem->candidates[i];
+                     others > 0 && k < j->problem->candidates[i + 1]; k++) {
+                        double odds = odds_of(j->scores->share[k]) * others;
+
+                        odds = fourth_root(sqrt(odds)) / others;
+                        j->scores->share[k] = (float)(odds / (1 + odds));
+                }
+        }
+}
+
 /* --- shares and scores ------------------------------------------------------- */
 
 /* Draws n assignments, a sweep apart, with the bits from `first` on. */
@@ -287,6 +321,9 @@ static void find_scores(Joint *j)
         counts = beliefs_count(j, second, j->scores->score);
         trust = find_trust(j, second, counts, both);
         calibrate(j, &trust);
+        /* Evidence that refines chances does not depend on delays. */
+        if (!refined && is_crowded(j))
+                distrust(j);
 }
 
 void joint_settle(Joint *j)

@@ -6,6 +6,7 @@
 #include "base/compare.h"
 #include "base/exact-log.h"
 #include "base/fill.h"
+#include "inference/model/problem.h"
 #include "inference/model/tuning.h"
 #include "inference/model/workers.h"
 
@@ -149,23 +150,6 @@ static guint32 find_most_open(const Sample *s)
 
 /* --- times and densities ----------------------------------------------------------- */
 
-/* Starts by k workers; 0: no bound. Returns whether any call waits. */
-static gboolean find_starts(Sample *s, guint32 k)
-{
-        gboolean waits = FALSE;
-
-        for (guint32 i = 0; i < s->n; i++) {
-                guint32 at = s->first + i;
-
-                s->start[i] = s->in[at].enter;
-                if (k > 0 && at >= k && s->replies[at - k] > s->start[i]) {
-                        s->start[i] = s->replies[at - k];
-                        waits = TRUE;
-                }
-        }
-        return waits;
-}
-
 /* Whether a call replied before a worker took it. With coarse stamps, serving may take no time. */
 static gboolean is_early(const Sample *s, guint32 call)
 {
@@ -173,6 +157,28 @@ static gboolean is_early(const Sample *s, guint32 call)
 
         return in->reply < s->start[call] ||
                (in->reply == s->start[call] && s->start[call] > in->enter);
+}
+
+typedef struct {
+        guint32 n, n_early; /* calls that wait; of these, calls that reply before their start */
+} Waits;
+
+/* Finds starts by k workers; 0: no bound. */
+static Waits find_starts(Sample *s, guint32 k)
+{
+        Waits waiting = { 0 };
+
+        for (guint32 i = 0; i < s->n; i++) {
+                guint32 at = s->first + i;
+
+                s->start[i] = s->in[at].enter;
+                if (k > 0 && at >= k && s->replies[at - k] > s->start[i]) {
+                        s->start[i] = s->replies[at - k];
+                        waiting.n++;
+                        waiting.n_early += is_early(s, i);
+                }
+        }
+        return waiting;
 }
 
 /* How long each call is served from its start, if c processors are shared; 0: nothing is. Starts
@@ -302,7 +308,7 @@ static inline guint32 next_number(guint32 k)
 }
 
 /* The likeliest number of processors that all calls share, without a queue. */
-static Guess find_processors(Sample *s, guint32 most)
+static Guess find_processors(Sample *s, guint32 most, double *slows)
 {
         Guess best = { 0 }, none = { 0 };
 
@@ -314,6 +320,7 @@ static Guess find_processors(Sample *s, guint32 most)
                 if (log > best.log)
                         best = (Guess){ c, log };
         }
+        *slows = (best.log - none.log) / s->n;
         return best.log - none.log < tuning.least_queue_gain ? none : best;
 }
 
@@ -322,7 +329,7 @@ static void try_workers(Sample *s, guint32 k, const Guess *none, Guess *best)
 {
         double log;
 
-        if (!find_starts(s, k))
+        if (find_starts(s, k).n == 0)
                 return;
         log = judge(s, 0, FALSE);
         if (none->k > 0 && none->k < k)
@@ -332,10 +339,12 @@ static void try_workers(Sample *s, guint32 k, const Guess *none, Guess *best)
                 *best = (Guess){ k, log };
 }
 
-static guint32 find_workers(Sample *s)
+static WorkerCount find_workers(Sample *s)
 {
+        WorkerCount count = { 0 };
+        Waits waiting;
         guint32 most = find_most_open(s);
-        Guess none = find_processors(s, most), best = { .log = none.log };
+        Guess none = find_processors(s, most, &count.slows), best = { .log = none.log };
 
         for (guint32 k = 1; k < most; k = next_number(k))
                 try_workers(s, k, &none, &best);
@@ -345,19 +354,57 @@ static guint32 find_workers(Sample *s)
                 try_workers(s, k - step, &none, &best);
                 try_workers(s, k + step, &none, &best);
         }
-        return best.k;
+        count.n = best.k;
+        waiting = find_starts(s, best.k);
+        count.doubtful = waiting.n_early > tuning.out_of_queue * waiting.n;
+        return count;
 }
 
-guint32 workers_count(const CallIn *in, guint32 n)
+WorkerCount workers_count(const CallIn *in, guint32 n)
 {
-        g_autofree gint64 *replies = workers_sort_replies(in, n);
-        guint32 k;
+        g_autofree gint64 *replies = NULL;
+        WorkerCount count;
         Sample s;
 
         if (n < 4 * WORKER_BLOCK)
-                return 0; /* too few for densities */
+                return (WorkerCount){ 0 }; /* too few for densities */
+        replies = workers_sort_replies(in, n);
         sample_init(&s, in, n, replies);
-        k = find_workers(&s);
+        count = find_workers(&s);
         sample_clear(&s);
-        return k;
+        return count;
+}
+
+/* --- whether they fit --------------------------------------------------------------- */
+
+gboolean workers_fit(const NodeProblem *node, const guint32 *parent, const gint64 *start)
+{
+        g_autofree gboolean *early = g_new0(gboolean, node->n_in);
+        guint32 n_waited = 0, n_early = 0;
+
+        for (guint32 i = 0; i < node->n_out; i++)
+                if (parent[i] != NO_PARENT && node->out[i].start < start[parent[i]])
+                        early[parent[i]] = TRUE;
+        for (guint32 p = 0; p < node->n_in; p++) {
+                gboolean waited = start[p] > node->in[p].enter;
+
+                n_waited += waited;
+                n_early += waited && (early[p] || node->in[p].reply < start[p]);
+        }
+        return n_early <= tuning.most_early * n_waited;
+}
+
+gboolean workers_can_have_made_calls(const Problem *p)
+{
+        guint32 n_contested = 0, n_unmade = 0;
+
+        for (guint32 i = 0; i < p->node->n_out; i++) {
+                guint32 n_waiting = 0;
+
+                for (gsize k = p->candidates[i]; k < p->candidates[i + 1]; k++)
+                        n_waiting += p->start[p->candidate[k]] > p->node->out[i].start;
+                n_contested += n_waiting > 0;
+                n_unmade += n_waiting > 0 && n_waiting == n_candidates(p, i);
+        }
+        return n_unmade <= MAX(tuning.few_unmade, tuning.most_unmade * n_contested);
 }

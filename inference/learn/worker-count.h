@@ -10,14 +10,24 @@
  * judged by the densities of the other half. No parents are needed, so nodes that call nobody are
  * judged as well.
  */
-#ifndef RAVEL_WORKER_COUNT_H
-#define RAVEL_WORKER_COUNT_H
+#pragma once
 
-#include "inference/inference.h"
+#include "inference/model/problem.h"
 
-/* The number of workers of a node, from all n calls into it, by enter; 0: no bound is likely. It
- * looks at WORKER_CALLS calls, where the node is busiest, and says nothing about few. O(n log n).
- */
-guint32 workers_count(const CallIn *in, guint32 n);
+typedef struct {
+        guint32 n;         /* workers; 0: no bound is likely */
+        gboolean doubtful; /* too many calls reply before one of them could take them */
+        double slows; /* nats a call by which shared processors are likelier than none; at least 0
+                       */
+} WorkerCount;
 
-#endif
+/* Counts the workers of a node, from all n calls into it, by enter. It looks at WORKER_CALLS calls,
+ * where the node is busiest, and says nothing about few. O(n log n). */
+WorkerCount workers_count(const CallIn *in, guint32 n);
+
+/* Whether few of the calls that wait until their start do anything before: make a call, or reply.
+ * parent: by call out, an index or NO_PARENT; not looked at if there is none. */
+gboolean workers_fit(const NodeProblem *node, const guint32 *parent, const gint64 *start);
+
+/* Whether hardly a call comes while all its candidates still wait. */
+gboolean workers_can_have_made_calls(const Problem *p);

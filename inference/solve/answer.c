@@ -120,25 +120,6 @@ void answer_add_part(NodeAnswer *answer, guint32 at, NodeAnswer *part)
         node_answer_clear(part);
 }
 
-/* Whether few of the calls that wait do anything before their start: make a call, or reply. parent:
- * by call out; not looked at if there is none. */
-static gboolean is_queue(const NodeProblem *node, const guint32 *parent, const gint64 *start)
-{
-        g_autofree gboolean *early = g_new0(gboolean, node->n_in);
-        guint32 n_waited = 0, n_early = 0;
-
-        for (guint32 i = 0; i < node->n_out; i++)
-                if (parent[i] != NO_PARENT && node->out[i].start < start[parent[i]])
-                        early[parent[i]] = TRUE;
-        for (guint32 p = 0; p < node->n_in; p++) {
-                gboolean waited = start[p] > node->in[p].enter;
-
-                n_waited += waited;
-                n_early += waited && (early[p] || node->in[p].reply < start[p]);
-        }
-        return n_early <= tuning.most_early * n_waited;
-}
-
 static void write_waits(const NodeProblem *node, const guint32 *parent, NodeAnswer *answer)
 {
         g_autofree gint64 *wait = NULL;
@@ -147,7 +128,7 @@ static void write_waits(const NodeProblem *node, const guint32 *parent, NodeAnsw
                 return;
         wait = g_new(gint64, node->n_in);
         workers_find_starts(node->in, node->n_in, answer->n_workers, wait);
-        if (!is_queue(node, parent, wait))
+        if (!workers_fit(node, parent, wait))
                 return;
         for (guint32 p = 0; p < node->n_in; p++)
                 wait[p] = MAX(MIN(wait[p], node->in[p].reply) - node->in[p].enter, 0);
@@ -157,13 +138,15 @@ static void write_waits(const NodeProblem *node, const guint32 *parent, NodeAnsw
 void answer_waits(const Joint *j, NodeAnswer *answer)
 {
         answer->n_workers = j->model->evidence.workers.n;
-        write_waits(j->problem->node, j->assignment->parent, answer);
+        if (!j->model->evidence.workers.doubtful)
+                write_waits(j->problem->node, j->assignment->parent, answer);
 }
 
 void find_waits(const NodeProblem *node, NodeAnswer *answer)
 {
-        *answer = (NodeAnswer){ .n_in = node->n_in,
-                                .n_workers = workers_count(node->in, node->n_in) };
+        WorkerCount count = workers_count(node->in, node->n_in);
+
+        *answer = (NodeAnswer){ .n_in = node->n_in, .n_workers = count.doubtful ? 0 : count.n };
         write_waits(node, NULL, answer);
 }
 

@@ -51,7 +51,7 @@ GROUPS = {
         "most_early": ["1.0"],
     }),
     "workers that are none": (["loops, 95", "busy", "j2", "p2", "w1", "g8"], {
-        "least_queue_gain": ["0"], "most_early": ["1.0"],
+        "least_queue_gain": ["0"], "most_early": ["1.0"], "most_slowed": ["0", "1e9"],
     }),
     "identifiers": (["p8 ids", "pt24 ids", "j24 ids"], {
         "match_backoff": ["0.01"], "evidence_gain": ["0"], "evidence_times": ["0"],

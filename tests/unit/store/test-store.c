@@ -159,7 +159,7 @@ static void test_contents(Fixture *f, gconstpointer unused)
         g_assert_cmpuint(count_files(f->directory), ==, 1);
 
         assert_query(f, "PRAGMA integrity_check", "ok\n");
-        assert_query(f, "PRAGMA user_version", "5\n");
+        assert_query(f, "PRAGMA user_version", "6\n");
         assert_query(f, "PRAGMA application_id", "1920361836\n");
         assert_query(f, "SELECT method, arguments, parameters, seed, messages, calls FROM run",
                      "paper|nesting -o x y.trace|penalty=2,0,0\n|7|12|6\n");
