@@ -49,7 +49,7 @@ typedef struct {
 /* The stretch with the most time at the node. */
 static void find_busiest(Sample *s, guint32 n_in)
 {
-        double most = -1;
+        double most = -G_MAXDOUBLE;
 
         for (guint32 from = 0; from == 0 || from + WORKER_CALLS <= n_in; from += WORKER_CALLS) {
                 guint32 n = MIN(n_in - from, WORKER_CALLS);
