@@ -10,5 +10,6 @@ libravel_a_SOURCES += \
 	%D%/exact-sum.c \
 	%D%/helper.c \
 	%D%/json-reader.c \
+	%D%/outcome.c \
 	%D%/printable.c \
 	%D%/work.c

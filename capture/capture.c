@@ -6,10 +6,10 @@
 #include "base/size-class.h"
 #include "capture/connection.h"
 #include "capture/links.h"
-#include "capture/settling.h"
 #include "capture/network/link-layer.h"
 #include "capture/network/tunnel.h"
 #include "capture/operations.h"
+#include "capture/settling.h"
 #include "capture/streams.h"
 
 /* Clocks are set back; a packet this much (ns) before the last begins anew. */
@@ -312,6 +312,15 @@ static void label_fill(Capture *c, const CapturedMessage *m)
                 node_table_escape(c->attrs, m->label, strlen(m->label), FALSE);
 }
 
+static void outcome_fill(Capture *c, Outcome outcome)
+{
+        char text[OUTCOME_TEXT + 1];
+        gsize n = outcome_write(outcome, text);
+
+        attrs_add_key(c, "st=");
+        g_string_append_len(c->attrs, text, (gssize)n);
+}
+
 static void message_fill(Capture *c, const CapturedMessage *m, Message *message)
 {
         memset(message, 0, sizeof *message);
@@ -331,6 +340,8 @@ static void message_fill(Capture *c, const CapturedMessage *m, Message *message)
         attrs_add_number(c, "bytes=", (gint64)size_round(m->bytes));
         attrs_add_number(c, "conn=", m->connection);
         attrs_add_number(c, "txn=", m->transaction);
+        if (m->outcome)
+                outcome_fill(c, m->outcome);
         if (m->label && c->options.labels)
                 label_fill(c, m);
         if (m->identifiers) {

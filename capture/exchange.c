@@ -299,6 +299,7 @@ void exchange_datagram(Exchange *x, guint side, const guint8 *bytes, gsize n, gs
         p->datagrams = TRUE;
         pairing_open(p, side, 0, &stamp, context);
         pairing_count(p, side, length);
+        p->message[side].outcome = parsed.outcome;
         if (pairing_begin(p, side, parsed.kind, END_BY_CONTENT, &parsed, stamp, context))
                 pairing_end(p, side, stamp, context);
         else

@@ -229,6 +229,7 @@ static void message_write(Pairing *p, guint side, const CaptureContext *context)
                 out.transaction = m->transaction;
                 out.stall = m->stall;
                 out.resent = call.resent;
+                out.outcome = m->outcome;
                 account_add(context->account, ACCOUNT_RETURNS);
                 break;
         case KIND_ONE_WAY:
@@ -417,6 +418,7 @@ void pairing_open(Pairing *p, guint side, guint32 seq, const Stamp *stamp,
                 m->several = m->unseen = m->transaction = m->fetch = FALSE;
         m->link.some = FALSE;
         m->bytes = 0;
+        m->outcome = OUTCOME_OK;
         m->stall = p->stall[side];
         p->stall[side] = 0;
         m->seq = seq;

@@ -73,14 +73,15 @@ typedef struct {
         Stamp first, last; /* of the bytes that were seen */
         char *label;
         RequestIdentifiers *identifiers; /* of a call; NULL: none */
-        Link link;      /* of a call: the first message with the same content; see links.h */
-        Pieces *pieces; /* NULL before the first */
-        guint64 number; /* of a call: with the port, its id */
-        guint64 bytes;  /* so far */
-        gint64 stall;   /* ns for which its bytes were held up */
-        guint32 seq;    /* of the first byte */
-        guint8 kind;    /* MessageKind */
-        guint8 end;     /* MessageEnd */
+        Link link;       /* of a call: the first message with the same content; see links.h */
+        Pieces *pieces;  /* NULL before the first */
+        guint64 number;  /* of a call: with the port, its id */
+        guint64 bytes;   /* so far */
+        Outcome outcome; /* of a return */
+        gint64 stall;    /* ns for which its bytes were held up */
+        guint32 seq;     /* of the first byte */
+        guint8 kind;     /* MessageKind */
+        guint8 end;      /* MessageEnd */
         guint8 open, seen, written, keyed, session;
         guint8 lost;        /* a return that answers no call, and was dropped */
         guint8 stray;       /* a return: nobody knows which call it answers */

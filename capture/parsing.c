@@ -377,6 +377,8 @@ static void stretch_take_facts(Exchange *x, guint side, const Stretch *b, const 
 {
         MessageInProgress *m = &x->pairing.message[side];
         m->transaction = parsed->transaction != FALSE;
+        if (parsed->outcome)
+                m->outcome = parsed->outcome;
         if (parsed->headers.bytes)
                 streams_fields(&x->pairing, side, parsed, context);
         if (parsed->carried.content)

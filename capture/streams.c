@@ -23,6 +23,7 @@ struct Stream {
         Link link;
         Pieces *pieces[2]; /* of the call and of the return; NULL before the first */
         Stamp call_first, call_last, return_first;
+        Outcome outcome; /* of the return */
         char *label;
         RequestIdentifiers *identifiers;
         guint64 call_bytes, return_bytes;
@@ -51,8 +52,8 @@ struct StreamTable {
         guint64 seed;    /* the pool's */
         guint n;
         Stream *oldest, *newest;
-        HeaderLabels *labels;    /* of the side that calls; NULL before the first */
-        gboolean without_labels; /* they can be read no more */
+        HeaderLabels *labels[2];    /* by the side that sends; NULL before the first */
+        gboolean without_labels[2]; /* they can be read no more */
 };
 
 struct StreamPool {
@@ -202,11 +203,12 @@ static void call_write(Stream *s, const CaptureContext *context)
 }
 
 /* number: of the call. */
-static void return_write(const Pairing *p, guint side, guint64 number, guint64 bytes, Stamp first,
-                         Stamp last, const CaptureContext *context)
+static void return_write(const Pairing *p, guint side, guint64 number, guint64 bytes,
+                         Outcome outcome, Stamp first, Stamp last, const CaptureContext *context)
 {
         CapturedMessage out = pairing_message(p, side, RET_SENT, last, p->port[!side], number);
         out.bytes = bytes;
+        out.outcome = outcome;
         out.duration = MAX(last.time - first.time, 0);
         sequencer_add(context->sequencer, &out);
         account_add(context->account, ACCOUNT_RETURNS);
@@ -315,7 +317,7 @@ static void stream_piece_end(Stream *s, guint side, Stamp last, const CaptureCon
 static void stream_answer(Stream *s, Stamp last, const CaptureContext *context)
 {
         call_write(s, context);
-        return_write(s->pairing, !s->side, s->number, s->return_bytes,
+        return_write(s->pairing, !s->side, s->number, s->return_bytes, s->outcome,
                      s->return_begun ? s->return_first : last, last, context);
         stream_remove(s, context);
 }
@@ -428,7 +430,8 @@ static void return_part_end(Pairing *p, guint side, guint part, Stream *s, Stamp
         else if (part & PART_ABORTS)
                 return;                               /* what is over */
         else if (pairing_take_call(p, side, &number)) /* it led to this protocol */
-                return_write(p, side, number, p->message[side].bytes, last, last, context);
+                return_write(p, side, number, p->message[side].bytes, p->message[side].outcome,
+                             last, last, context);
         else {
                 account_add(context->account, ACCOUNT_RETURN_WITHOUT_CALL);
                 if (p->cut)
@@ -446,6 +449,7 @@ static gboolean through_end(Pairing *p, guint side, gboolean aborts, guint64 key
         Stream *next;
         for (Stream *s = any ? group->oldest : NULL; s && s->key <= key; s = next) {
                 next = s->peer_newer; /* with the last its group is gone */
+                s->outcome = p->message[!side].outcome;
                 if (aborts)
                         stream_forget(s, context);
                 else
@@ -474,6 +478,8 @@ void streams_part_end(Pairing *p, guint side, MessageKind kind, guint part, guin
                 through_part_end(p, side, (part & PART_ABORTS) != 0, key, last, context);
         } else if (kind == KIND_RETURN) {
                 if (s) {
+                        if (p->message[side].outcome)
+                                s->outcome = p->message[side].outcome;
                         s->return_bytes += p->message[side].bytes;
                         s->segments += p->loose[side].segments;
                         s->bytes += p->loose[side].bytes;
@@ -533,25 +539,38 @@ void streams_values(Pairing *p, guint side, guint64 key, gboolean whole,
                                 context->values->str, context->values->len, whole);
 }
 
+/* FALSE: the fields can be read no more. */
+static gboolean fields_read(HeaderLabels *labels, const Parsed *parsed, gboolean of_call,
+                            GString *label, GString *values, Outcome *outcome)
+{
+        const HeaderBlock *b = &parsed->headers;
+
+        return of_call ? header_labels_read(labels, b->bytes, b->n, b->ends, label, values, outcome)
+                       : header_labels_read_answer(labels, b->bytes, b->n, b->ends, label, outcome);
+}
+
 void streams_fields(Pairing *p, guint side, const Parsed *parsed, const CaptureContext *context)
 {
         StreamTable *t = table(p, context);
-        GString *label = context->label;
-        if (!t->labels && !t->without_labels)
-                t->labels = header_labels_new(&context->streams->label_memory);
+        HeaderLabels **labels = &t->labels[side];
+        GString *label = context->label, *values = side == p->client ? context->values : NULL;
+        if (!*labels && !t->without_labels[side])
+                *labels = header_labels_new(&context->streams->label_memory);
         g_string_truncate(label, 0);
-        if (context->values)
-                g_string_truncate(context->values, 0);
-        if (!t->labels || !header_labels_read(t->labels, parsed->headers.bytes, parsed->headers.n,
-                                              parsed->headers.ends, label, context->values)) {
-                g_clear_pointer(&t->labels, header_labels_free);
-                t->without_labels = TRUE;
+        if (values)
+                g_string_truncate(values, 0);
+        if (!*labels || !fields_read(*labels, parsed, side == p->client, label, values,
+                                     &p->message[side].outcome)) {
+                g_clear_pointer(labels, header_labels_free);
+                t->without_labels[side] = TRUE;
                 return;
         }
+        if (side != p->client)
+                return;
         Stream *s = stream_find(p, side, parsed->key);
         if (s && !s->written && !s->label && label->len > 0)
                 s->label = g_strndup(label->str, label->len);
-        if (s && context->values)
+        if (s && values)
                 streams_values(p, side, parsed->key, TRUE, context);
 }
 
@@ -585,7 +604,8 @@ void streams_clear(Pairing *p, const CaptureContext *context)
                 return;
         while (p->streams->oldest)
                 stream_forget(p->streams->oldest, context);
-        header_labels_free(p->streams->labels);
+        header_labels_free(p->streams->labels[0]);
+        header_labels_free(p->streams->labels[1]);
         g_clear_pointer(&p->streams->groups, g_hash_table_destroy);
         g_free(p->streams->buckets);
         g_clear_pointer(&p->streams, g_free);

@@ -3,7 +3,7 @@ unit_tests = \
 	%D%/unit/analysis/test-score %D%/unit/analysis/test-trend-series %D%/unit/analysis/test-variance \
 	%D%/unit/base/test-big-memory %D%/unit/base/test-binomial %D%/unit/base/test-contingency \
 	%D%/unit/base/test-crew %D%/unit/base/test-exact-sum %D%/unit/base/test-json-reader \
-	%D%/unit/base/test-printable %D%/unit/base/test-size-class %D%/unit/calls/test-call-connections \
+	%D%/unit/base/test-outcome %D%/unit/base/test-printable %D%/unit/base/test-size-class %D%/unit/calls/test-call-connections \
 	%D%/unit/calls/test-call-facts %D%/unit/calls/test-call-labels %D%/unit/calls/test-call-pairs \
 	%D%/unit/capture/test-amqp %D%/unit/capture/test-capture %D%/unit/capture/test-common-address \
 	%D%/unit/capture/test-connection-number %D%/unit/capture/test-connection \

@@ -73,6 +73,8 @@ static inline void word_take(const Word *w, Attributes *a)
         case 's':
                 word_number(w, "syn", &a->syn);
                 word_number(w, "stall", &a->stall);
+                if (word_is(w, "st", 2) && !a->outcome)
+                        a->outcome = outcome_read(w->value.at, w->value.length);
                 break;
         case 't':
                 word_number(w, "txn", &a->txn);

@@ -6,6 +6,7 @@
  */
 #pragma once
 
+#include "base/outcome.h"
 #include "tracefmt/message.h"
 
 /* A value as written, borrowed from the message and not NUL-terminated. */
@@ -19,6 +20,7 @@ typedef struct {
         AttributeText label, link, relay, fetch, ids, path;
         gint64 bytes, conn, txn;
         gint64 syn, stall, resent; /* ns */
+        Outcome outcome;           /* OUTCOME_OK, too, where st= is not one */
 } Attributes;
 
 extern const Attributes no_attributes;

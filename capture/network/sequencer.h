@@ -10,6 +10,7 @@
  */
 #pragma once
 
+#include "base/outcome.h"
 #include "capture/packet/identifiers.h"
 #include "capture/packet/packet.h"
 #include "tracefmt/message.h"
@@ -37,6 +38,7 @@ typedef struct {
         guint32 connection;   /* of a call: its number; 0: none */
         gboolean transaction; /* of a return: one is open after it */
         guint8 fetch;         /* of a call: FetchKind (protocol.h) */
+        Outcome outcome;      /* of a return */
         Link link;            /* the first message with what this one carries: see links.h */
         char *label;          /* owned, NULL where there is none */
         RequestIdentifiers *identifiers; /* likewise */

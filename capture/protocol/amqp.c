@@ -521,6 +521,8 @@ static gboolean settle_read(Channel *channel, const AmqpState *s, guint16 number
         if (s->sender == SENDER_SERVER && !channel->confirms)
                 return TRUE; /* of messages published before the capture */
         channel->settles |= s->sender != SENDER_SERVER;
+        if (id != ACK)
+                parsed->outcome = outcome_named(id == NACK ? "NACK" : "REJECT");
         gboolean multiple = id != REJECT && (flags & 1);
         parsed_set_keyed(parsed, KIND_RETURN, PART_ENDS | (multiple ? PART_THROUGH : 0),
                          tag_key(number, multiple && tag == 0 ? TAGS : tag));
@@ -631,6 +633,7 @@ static gboolean other_read(Amqp *amqp, Channel *channel, const AmqpState *s, con
 {
         Cursor name, exchange, key;
         guint8 flags;
+        guint16 reason;
         switch (id) {
         case PUBLISH:
                 return amqp_publish_read(amqp, channel, f->channel, c, label, parsed);
@@ -672,6 +675,8 @@ static gboolean other_read(Amqp *amqp, Channel *channel, const AmqpState *s, con
                 parsed->kind = KIND_SESSION;
                 if (s->sender == SENDER_SERVER)
                         response_set(channel, parsed);
+                if (cursor_u16(&c, &reason))
+                        parsed->outcome = outcome_number(NUMBERS_AMQP, reason);
                 return TRUE;
         case CHANNEL_CLOSE_OK: /* tags begin anew */
                 *channel = (Channel){ .published = 0 };

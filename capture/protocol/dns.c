@@ -118,6 +118,8 @@ static ParseStatus dns_parse(gpointer state, guint8 call, const guint8 *bytes, g
         gboolean response = (read_u16(bytes + 2) & FLAG_RESPONSE) != 0;
         guint16 type;
         parsed->kind = response ? KIND_RETURN : KIND_CALL;
+        if (response)
+                parsed->outcome = outcome_dns(read_u16(bytes + 2) & RCODE);
         parsed->keyed = TRUE;
         parsed->key = read_u16(bytes);
         parsed->call = CALL_QUERY;

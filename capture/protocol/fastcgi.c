@@ -27,6 +27,7 @@ enum {
         UNKNOWN,
 
         BODY = 8,         /* bytes of BEGIN and END */
+        LOOK = 256,       /* bytes of an answer in which its status is looked for */
         MAX_RECORDS = 256 /* by which a connection is recognised */
 };
 
@@ -148,6 +149,51 @@ static void fastcgi_label_append(GString *label, Cursor c)
         path_label_append(label, route.at, cursor_left(&route));
 }
 
+/* --- outcomes -------------------------------------------------------------- */
+
+typedef struct {
+        guint16 headed; /* of the server: the request whose answer has begun, or 0 */
+} FastcgiState;
+
+G_STATIC_ASSERT(sizeof(FastcgiState) <= PROTOCOL_STATE_SIZE);
+
+/* "Status: 404 Not Found", a line of the headers that an answer begins with. */
+static Outcome status_find(Cursor c)
+{
+        static const char name[] = "Status: ";
+        enum { DIGITS = 3 };
+        while (cursor_left(&c) >= sizeof name - 1 + DIGITS) {
+                const guint8 *p = c.at + sizeof name - 1;
+                const guint8 *end = memchr(c.at, '\n', cursor_left(&c));
+                if (g_ascii_strncasecmp((const char *)c.at, name, sizeof name - 1) == 0 &&
+                    g_ascii_isdigit(p[0]) && g_ascii_isdigit(p[1]) && g_ascii_isdigit(p[2]))
+                        return outcome_http((guint)(p[0] - '0') * 100 + (guint)(p[1] - '0') * 10 +
+                                            (guint)(p[2] - '0'));
+                if (!end || *c.at == '\r' || *c.at == '\n')
+                        break;
+                c.at = end + 1;
+        }
+        return OUTCOME_OK;
+}
+
+/* Whether the outcome of a request is looked for in the record. */
+static gboolean has_outcome(const FastcgiState *s, const Record *r)
+{
+        return r->type == END || (r->type == STDOUT && r->length > 0 && s->headed != r->id);
+}
+
+/* c: the bytes of the record, as far as they are looked at. */
+static void fastcgi_outcome_read(FastcgiState *s, const Record *r, Cursor c, Parsed *parsed)
+{
+        if (r->type == END) {
+                parsed->outcome = outcome_fastcgi(c.at[4]);
+                s->headed = 0;
+        } else {
+                parsed->outcome = status_find(c);
+                s->headed = r->id;
+        }
+}
+
 /* --- records --------------------------------------------------------------- */
 
 static void fastcgi_part_set(const Record *r, Parsed *parsed)
@@ -183,8 +229,8 @@ static void fastcgi_part_set(const Record *r, Parsed *parsed)
 static ParseStatus fastcgi_parse(gpointer state, guint8 call, const guint8 *bytes, gsize n,
                                  gboolean eof, GString *label, Parsed *parsed)
 {
+        FastcgiState *s = state;
         Record r;
-        (void)state;
         if (eof)
                 return PARSE_NOT_MINE; /* within a record */
         ParseStatus status = call == CALL_PROBE ? fastcgi_recognise(bytes, n) : PARSE_MESSAGE;
@@ -196,6 +242,13 @@ static ParseStatus fastcgi_parse(gpointer state, guint8 call, const guint8 *byte
                 if (n < fastcgi_record_size(&r))
                         return PARSE_MORE;
                 fastcgi_label_append(label, cursor(bytes + RECORD_HEADER, r.length));
+        }
+        if (call != CALL_PROBE && has_outcome(s, &r)) {
+                gsize needed = MIN(r.length, (gsize)LOOK);
+                gsize shown = MIN(n - RECORD_HEADER, needed);
+                if (shown < needed && !(parsed->cut && r.type == STDOUT))
+                        return PARSE_MORE;
+                fastcgi_outcome_read(s, &r, cursor(bytes + RECORD_HEADER, shown), parsed);
         }
         fastcgi_part_set(&r, parsed);
         parsed->length = fastcgi_record_size(&r);

@@ -14,13 +14,25 @@ enum {
         MAX_TABLE = 16384,
         MAX_METHOD = 24,
         MAX_PATH = 4096,
+        KNOWN_BLOCKS = 4,
+        MAX_KNOWN = 16, /* bytes of a block that is known */
 };
+
+/* A block of a response that only refers to the table as it is. */
+typedef struct {
+        guint8 bytes[MAX_KNOWN];
+        guint8 n; /* 0: none */
+        Outcome outcome;
+} KnownBlock;
 
 struct HeaderLabels {
         nghttp2_hd_inflater *inflater;
         nghttp2_mem allocator;
         GString *method, *path;
-        gboolean grpc;
+        Outcome outcome;
+        gboolean grpc, within; /* within a block */
+        KnownBlock known[KNOWN_BLOCKS];
+        guint next_known; /* the one that another takes the place of */
 };
 
 /* --- memory, counted: each piece knows its size ----------------------------- */
@@ -100,6 +112,19 @@ static gboolean name_is(const nghttp2_nv *field, const char *name)
         return field->namelen == strlen(name) && memcmp(field->name, name, field->namelen) == 0;
 }
 
+/* Its digits, up to 4; 0 where it is no number. */
+static guint field_number(const nghttp2_nv *field)
+{
+        guint number = 0;
+
+        for (gsize i = 0; i < field->valuelen; i++) {
+                if (!g_ascii_isdigit(field->value[i]) || i == 4)
+                        return 0;
+                number = 10 * number + (guint)(field->value[i] - '0');
+        }
+        return number;
+}
+
 static void field_take(HeaderLabels *h, const nghttp2_nv *field)
 {
         static const char grpc[] = "application/grpc";
@@ -110,6 +135,10 @@ static void field_take(HeaderLabels *h, const nghttp2_nv *field)
         else if (name_is(field, ":path"))
                 g_string_append_len(g_string_truncate(h->path, 0), value,
                                     (gssize)MIN(field->valuelen, MAX_PATH));
+        else if (name_is(field, ":status"))
+                h->outcome = outcome_http(field_number(field));
+        else if (name_is(field, "grpc-status"))
+                h->outcome = outcome_grpc(field_number(field));
         else if (name_is(field, "content-type"))
                 h->grpc = field->valuelen >= sizeof grpc - 1 &&
                           memcmp(value, grpc, sizeof grpc - 1) == 0;
@@ -149,7 +178,7 @@ static void header_labels_label_append(HeaderLabels *h, GString *label)
 }
 
 gboolean header_labels_read(HeaderLabels *h, const guint8 *bytes, gsize n, gboolean last,
-                            GString *label, GString *values)
+                            GString *label, GString *values, Outcome *outcome)
 {
         for (int flags = 0; !(flags & NGHTTP2_HD_INFLATE_FINAL);) {
                 nghttp2_nv field;
@@ -169,5 +198,59 @@ gboolean header_labels_read(HeaderLabels *h, const guint8 *bytes, gsize n, gbool
         }
         nghttp2_hd_inflate_end_headers(h->inflater);
         header_labels_label_append(h, label);
+        if (h->outcome)
+                *outcome = h->outcome;
+        h->outcome = OUTCOME_OK;
+        return TRUE;
+}
+
+/* Whether a block is short, and all its fields are indices of one byte. */
+static gboolean block_is_indices(const guint8 *bytes, gsize n)
+{
+        if (n == 0 || n > MAX_KNOWN)
+                return FALSE;
+        for (gsize i = 0; i < n; i++)
+                if (bytes[i] <= 0x80 || bytes[i] == 0xff)
+                        return FALSE;
+        return TRUE;
+}
+
+static const KnownBlock *known_block_find(const HeaderLabels *h, const guint8 *bytes, gsize n)
+{
+        for (guint i = 0; i < KNOWN_BLOCKS; i++)
+                if (h->known[i].n == n && memcmp(h->known[i].bytes, bytes, n) == 0)
+                        return &h->known[i];
+        return NULL;
+}
+
+static void known_block_add(HeaderLabels *h, const guint8 *bytes, gsize n, Outcome outcome)
+{
+        KnownBlock *k = &h->known[h->next_known++ % KNOWN_BLOCKS];
+
+        memcpy(k->bytes, bytes, n);
+        k->n = (guint8)n;
+        k->outcome = outcome;
+}
+
+gboolean header_labels_read_answer(HeaderLabels *h, const guint8 *bytes, gsize n, gboolean last,
+                                   GString *label, Outcome *outcome)
+{
+        gboolean indices = last && !h->within && block_is_indices(bytes, n);
+        const KnownBlock *known = indices ? known_block_find(h, bytes, n) : NULL;
+        Outcome found = OUTCOME_OK;
+
+        h->within = !last;
+        if (!known) {
+                if (!header_labels_read(h, bytes, n, last, label, NULL, &found))
+                        return FALSE;
+                if (indices)
+                        known_block_add(h, bytes, n, found);
+                else
+                        memset(h->known, 0, sizeof h->known); /* the table may be another */
+        } else {
+                found = known->outcome;
+        }
+        if (found)
+                *outcome = found;
         return TRUE;
 }

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  *
  * Names of operations from the header blocks of HTTP/2: "GET /users/{id}" from
- * :method and :path, or of gRPC "shop.Cart/Add". Blocks are packed (RFC 7541) with a
+ * :method and :path, or of gRPC "shop.Cart/Add"; and outcomes from those of responses, by :status
+ * and grpc-status. Blocks are packed (RFC 7541) with a
  * table that all blocks of a direction build, so they must all be shown, in order,
  * from the first of the connection.
  */
 #ifndef RAVEL_HEADER_LABELS_H
 #define RAVEL_HEADER_LABELS_H
 
-#include <glib.h>
+#include "base/outcome.h"
 
 typedef struct HeaderLabels HeaderLabels;
 
@@ -20,9 +21,14 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(HeaderLabels, header_labels_free)
 
 /* The next n bytes of header blocks; last: of this block. Then label has the
  * operation's name, or is empty where the block is not a request's. values: where to append path
- * and fields, as lines of text (values.h), or NULL. FALSE: it is broken, or memory is short, and
- * nothing can be read any more. */
+ * and fields, as lines of text (values.h), or NULL. *outcome is set where the block has one. FALSE:
+ * it is broken, or memory is short, and nothing can be read any more. */
 gboolean header_labels_read(HeaderLabels *h, const guint8 *bytes, gsize n, gboolean last,
-                            GString *label, GString *values);
+                            GString *label, GString *values, Outcome *outcome);
+
+/* The same for a block of a response. One that only refers to the table, as most do, is not read
+ * again as long as the table stays as it was. label: scratch. */
+gboolean header_labels_read_answer(HeaderLabels *h, const guint8 *bytes, gsize n, gboolean last,
+                                   GString *label, Outcome *outcome);
 
 #endif

@@ -178,6 +178,13 @@ static MessageKind message_kind(const HttpState *s)
         return s->status < 200 ? KIND_INTERIM : KIND_RETURN;
 }
 
+/* What is known of the message by its start line. */
+static inline void start_line_facts(const HttpState *s, Parsed *parsed)
+{
+        parsed->kind = message_kind(s);
+        parsed->outcome = outcome_http(s->status);
+}
+
 static const guint8 *http_skip_blanks(const guint8 *p, const guint8 *end)
 {
         while (p < end && (*p == ' ' || *p == '\t'))
@@ -419,7 +426,7 @@ static ParseStatus http_parse_end(HttpState *s, gsize n, Parsed *parsed)
 {
         if (s->phase == START)
                 return PARSE_NOT_MINE;
-        parsed->kind = message_kind(s);
+        start_line_facts(s, parsed);
         parsed->length = n;
         s->phase = START;
         return PARSE_MESSAGE;
@@ -467,13 +474,13 @@ static ParseStatus http_parse(gpointer state, guint8 call, const guint8 *bytes, 
                 if (status == PARSE_MORE)
                         continue;
                 if (status != PARSE_NOT_MINE && (s->status != 101 || s->phase == START))
-                        parsed->kind = message_kind(s); /* else its headers say */
+                        start_line_facts(s, parsed); /* else its headers say */
                 return status;
         }
         if (eof)
                 return http_parse_end(s, n, parsed);
         if (s->phase != START && s->status != 101)
-                parsed->kind = message_kind(s);
+                start_line_facts(s, parsed);
         if (s->phase == UNTIL_CLOSE && s->events && n > parsed->length) {
                 parsed->piece = (guint32)parsed->length; /* what is written at a time */
                 parsed->length = n;

@@ -5,7 +5,8 @@
  * with the server's RST_STREAM. Frames are told by their headers alone and bodies
  * passed over; of a header block (RFC 7541) only the first field is looked at,
  * which says whether it is a request, a response or an interim one. Where labels are
- * wanted, the blocks of a client are handed on whole, from the first of the connection.
+ * wanted, the blocks of both sides are handed on whole, from the first of the connection: those of
+ * a client for the operation, those of a server for the outcome.
  *
  * Recognised by the client's preface, or in the middle of a connection by frames
  * that are sound in every respect.
@@ -55,6 +56,8 @@ typedef struct {
         guint8 block_part; /* PartFlags of its last frame */
         guint8 known, role;
         guint8 labels; /* all header blocks since the first were handed on */
+        guint8 blocks; /* a header block was seen */
+        guint8 starts; /* of the server: its first frame is the first of the connection */
 } Http2State;
 
 G_STATIC_ASSERT(sizeof(Http2State) <= PROTOCOL_STATE_SIZE);
@@ -162,6 +165,26 @@ static gboolean status_is_interim(Cursor c)
         if (!cursor_u8(&c, &length) || !cursor_u8(&c, &first))
                 return FALSE;
         return length & 0x80 ? first >> 3 == 1 : first == '1';
+}
+
+/* The status in the first field of a response, as far as the static table has it, or plain digits.
+ * 0: it is in the table of the connection, or packed. */
+static guint first_status(Cursor c)
+{
+        static const guint16 statuses[] = { 200, 204, 206, 304, 400, 404, 500 };
+        gboolean literal;
+        guint32 index;
+        const guint8 *p;
+        while (table_size_read(&c)) {
+        }
+        if (!http2_field_read(&c, &literal, &index) || index < 8 || index > 14)
+                return 0;
+        if (!literal)
+                return statuses[index - 8];
+        if (!(p = cursor_take(&c, 4)) || p[0] != 3 || !g_ascii_isdigit(p[1]) ||
+            !g_ascii_isdigit(p[2]) || !g_ascii_isdigit(p[3]))
+                return 0;
+        return (guint)(p[1] - '0') * 100 + (guint)(p[2] - '0') * 10 + (guint)(p[3] - '0');
 }
 
 static Field first_field(Cursor c)
@@ -344,6 +367,9 @@ static gboolean http2_headers_read(Http2State *s, const Frame *f, const guint8 *
         if ((f->flags & FLAG_END_STREAM) && (f->flags & FLAG_END_HEADERS))
                 part |= PART_ENDS;
         http2_part_set(s, f, part, parsed);
+        if (field == FIELD_RESPONSE)
+                parsed->outcome = outcome_http(
+                        first_status(cursor(payload + block_offset(f), n - block_offset(f))));
         if (f->stream % 2 == 0 && field != FIELD_OTHER)
                 parsed->kind = KIND_ONE_WAY;
         if (field == FIELD_INTERIM && !(f->flags & FLAG_END_STREAM)) {
@@ -369,12 +395,25 @@ static void continuation_read(Http2State *s, const Frame *f, Parsed *parsed)
                 s->block = 0;
 }
 
+/* The first header block of a direction. The server's blocks are all seen if its first frame was,
+ * and the client's preface. */
+static void blocks_begin(Http2State *s, const Http2State *client, const Frame *f)
+{
+        if (s->starts && client && client->labels && f->type == HEADERS)
+                s->labels = TRUE;
+        s->blocks = TRUE;
+}
+
 /* How much of a frame's payload must be there. */
 static gsize http2_payload_needed(Http2State *s, const Frame *f, gboolean labels)
 {
+        if (f->type == RST_STREAM)
+                return f->length;
+        if (f->type == PUSH_PROMISE && s->starts)
+                s->labels = FALSE; /* its fields are in the server's table, too */
         if (f->type != HEADERS && f->type != CONTINUATION)
                 return 0;
-        if (f->length > MAX_BLOCK)
+        if (f->length > MAX_BLOCK || !labels)
                 s->labels = FALSE;
         if (labels && s->labels)
                 return f->length;
@@ -404,6 +443,8 @@ static ParseStatus http2_frame_read(Http2State *s, const guint8 *bytes, gsize n,
         if (!http2_frame_is_sound(&f) ||
             (s->block ? f.type != CONTINUATION || f.stream != s->block : f.type == CONTINUATION))
                 return PARSE_NOT_MINE;
+        if (!s->blocks && (f.type == HEADERS || f.type == PUSH_PROMISE))
+                blocks_begin(s, parsed->other, &f);
         if (n - FRAME_HEADER < http2_payload_needed(s, &f, labels))
                 return PARSE_MORE;
         parsed->kind = KIND_CONTROL;
@@ -431,6 +472,8 @@ static ParseStatus http2_frame_read(Http2State *s, const guint8 *bytes, gsize n,
                 break;
         case RST_STREAM:
                 http2_part_set(s, &f, PART_ABORTS, parsed);
+                if (s->role != ROLE_CLIENT)
+                        parsed->outcome = outcome_http2(read_u32(bytes + FRAME_HEADER));
                 break;
         default:
                 break;
@@ -463,6 +506,7 @@ static ParseStatus http2_parse(gpointer state, guint8 call, const guint8 *bytes,
                 if (status != PARSE_MESSAGE)
                         return status;
                 s->known = TRUE;
+                s->starts = bytes[3] == SETTINGS && !(bytes[4] & FLAG_ACK);
         }
         return http2_frame_read(s, bytes, n, label != NULL, parsed);
 }

@@ -52,6 +52,7 @@ enum {
         MAX_MESSAGE = 1 << 28,    /* entries hold pictures and lists of certificates */
         MAX_RECOGNISED = 1 << 24, /* what servers accept, by default at most */
         MAX_NAME = 4096,          /* of an object, by which a message is recognised */
+        RESULT = 4,               /* bytes of a result's code */
         LOOK = 256,               /* bytes of an operation that are looked at, where any are */
         MAX_BUFFER = 1 << 24,     /* of a security layer */
         BUFFER_HEADER = 4,
@@ -286,6 +287,11 @@ static ParseStatus ldap_recognise(const guint8 *bytes, gsize n)
 
 /* --- messages -------------------------------------------------------------- */
 
+static gboolean has_result(const LdapMessage *m)
+{
+        return operations[m->operation].fields[0] == 'c';
+}
+
 /* How much of the contents must be there. */
 static gsize contents_needed(const LdapMessage *m)
 {
@@ -296,8 +302,18 @@ static gsize contents_needed(const LdapMessage *m)
         case EXTENDED_RESULT:
                 return MIN(m->contents, (gsize)LOOK);
         default:
-                return 0;
+                return MIN(m->contents, (gsize)(has_result(m) ? RESULT : 0));
         }
+}
+
+/* What a result says, which its contents begin with. */
+static Outcome result_read(Cursor c)
+{
+        guint32 n;
+        const guint8 *p;
+        if (ldap_tag_read(&c, ENUMERATED, 1, 2, &n) != PARSE_MESSAGE || !(p = cursor_take(&c, n)))
+                return OUTCOME_OK;
+        return outcome_number(NUMBERS_LDAP, n == 1 ? p[0] : read_u16(p));
 }
 
 /* Whether the client binds by SASL. */
@@ -361,6 +377,8 @@ static ParseStatus ldap_message_read(LdapState *s, const LdapState *other, const
         parsed->keyed = parsed->kind != KIND_SESSION;
         parsed->part = parsed->keyed ? operations[m.operation].part : 0;
         parsed->length = m.length;
+        if (has_result(&m))
+                parsed->outcome = result_read(cursor(bytes + m.at, needed));
         if (label && parsed->keyed && operations[m.operation].label)
                 g_string_append(label, operations[m.operation].label);
         return PARSE_MESSAGE;

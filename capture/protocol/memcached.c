@@ -205,6 +205,9 @@ static ParseStatus memcached_answer_read(MemcachedState *s, guint8 call, const W
                 s->call = call;
         s->side = SIDE_SERVER;
         parsed->kind = KIND_RETURN;
+        if (word_is(words->word[0], "ERROR") || word_is(words->word[0], "CLIENT_ERROR") ||
+            word_is(words->word[0], "SERVER_ERROR"))
+                parsed->outcome = outcome_word(words->word[0].text, words->word[0].n, OUTCOME_OK);
         s->open = kind == ANSWER_GOES_ON ||
                   (s->call == CALL_UNTIL_MN && !word_is(words->word[0], "MN"));
         return s->open ? PARSE_MORE : PARSE_MESSAGE;
@@ -294,6 +297,22 @@ static gboolean memcached_header_is_plausible(const guint8 *h)
                read_u16(h + 2) + (guint32)h[4] <= body;
 }
 
+/* What the text protocol would say instead of this status. */
+static Outcome binary_outcome(guint16 status)
+{
+        switch (status) {
+        case 0x00: /* success; no such key, there is one, not stored */
+        case 0x01:
+        case 0x02:
+        case 0x05:
+                return OUTCOME_OK;
+        case 0x81:
+                return outcome_named("ERROR");
+        default:
+                return outcome_named(status < 0x80 ? "CLIENT_ERROR" : "SERVER_ERROR");
+        }
+}
+
 /* A quiet command begins or continues a call, or is one-way; so is an answer. */
 static ParseStatus memcached_packet_read(MemcachedState *s, const guint8 *h, GString *label,
                                          Parsed *parsed)
@@ -305,6 +324,7 @@ static ParseStatus memcached_packet_read(MemcachedState *s, const guint8 *h, GSt
                         return PARSE_MESSAGE;
                 }
                 parsed->kind = KIND_RETURN;
+                parsed->outcome = binary_outcome(read_u16(h + 6));
                 s->open = op_is_quiet(op) || op_is_quiet_get(op) ||
                           (op == OP_STAT && read_u16(h + 2) > 0);
                 return s->open ? PARSE_MORE : PARSE_MESSAGE;

@@ -365,14 +365,34 @@ static gboolean mqtt_publish_read(const MqttState *s, const MqttState *other, co
         return TRUE;
 }
 
+/* The first reason of several why something has failed, after the id; 0: none has. */
+static guint8 reasons_read(const MqttPacket *p, guint8 version, Cursor c)
+{
+        guint32 properties;
+        guint8 reason;
+        if (p->type != SUBACK && version != 5)
+                return 0;
+        if (version == 5 && (!mqtt_number_read(&c, &properties) || !cursor_skip(&c, properties)))
+                return 0;
+        while (cursor_u8(&c, &reason))
+                if (reason >= FAILED)
+                        return reason;
+        return 0;
+}
+
 /* What answers a packet with an id. last: there is nothing more to it, if it has not failed. */
-static void mqtt_answer_read(const MqttPacket *p, Cursor c, gboolean last, Parsed *parsed)
+static void mqtt_answer_read(const MqttPacket *p, guint8 version, Cursor c, gboolean last,
+                             Parsed *parsed)
 {
         guint16 id = 0;
         guint8 reason = 0;
         cursor_u16(&c, &id);
         if (p->type >= PUBACK && p->type <= PUBCOMP)
                 cursor_u8(&c, &reason);
+        else
+                reason = reasons_read(p, version, c);
+        if (reason >= FAILED)
+                parsed->outcome = outcome_number(NUMBERS_MQTT, reason);
         if (!last && reason < FAILED)
                 return;
         parsed_set_keyed(parsed, KIND_RETURN, PART_ENDS,
@@ -439,13 +459,13 @@ static ParseStatus mqtt_message_read(MqttState *s, const MqttState *other, const
                         return PARSE_NOT_MINE;
                 break;
         case PUBREC:
-                mqtt_answer_read(&p, c, FALSE, parsed);
+                mqtt_answer_read(&p, version_of(s, other), c, FALSE, parsed);
                 break;
         case PUBACK:
         case PUBCOMP:
         case SUBACK:
         case UNSUBACK:
-                mqtt_answer_read(&p, c, TRUE, parsed);
+                mqtt_answer_read(&p, version_of(s, other), c, TRUE, parsed);
                 break;
         case SUBSCRIBE:
                 mqtt_request_read("subscribe", c, label, parsed);

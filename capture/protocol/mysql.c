@@ -528,6 +528,9 @@ static ParseStatus mysql_parse(gpointer state, guint8 call, const guint8 *bytes,
                 parsed->kind = (MessageKind)s->kind;
                 parsed->length = (guint64)at + HEADER + p.length;
                 s->open = s->continues || !s->last_packet;
+                if (s->kind == KIND_RETURN && s->last_packet && p.shown >= 3 &&
+                    p.payload[0] == BYTE_ERROR)
+                        parsed->outcome = outcome_mysql(read_u16_le(p.payload + 1));
                 if (!s->open) {
                         parsed->transaction =
                                 s->kind == KIND_RETURN && (s->transaction || s->prepared);

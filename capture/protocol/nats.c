@@ -284,6 +284,7 @@ static ParseStatus nats_recognise(const guint8 *bytes, gsize n, gboolean cut)
 /* --- subjects ---------------------------------------------------------------- */
 
 static const char inbox[] = "_INBOX.";
+static const char header_version[] = "NATS/1.0 "; /* of headers; with a blank it has a status */
 
 /* Where in a subject the part begins that clients make up for one reply. Servers may put
  * something before it. NULL: there is none. */
@@ -403,8 +404,27 @@ static Habit *habit_of(Nats *nats, Sender caller, guint64 subscription)
 
 /* --- messages ---------------------------------------------------------------- */
 
+/* The outcome that a reply says: a status after the version of its headers, or that a delivery is
+ * not done. */
+static Outcome reply_outcome(Cursor payload)
+{
+        enum { DIGITS = 3 };
+        guint32 status;
+        if (cursor_begins(&payload, "-NAK"))
+                return outcome_named("NAK");
+        if (cursor_begins(&payload, "+TERM"))
+                return outcome_named("TERM");
+        if (cursor_begins(&payload, header_version) &&
+            cursor_left(&payload) >= sizeof header_version - 1 + DIGITS &&
+            nats_number_read(cursor(payload.at + sizeof header_version - 1, DIGITS), &status) &&
+            status >= 400)
+                return outcome_number(NUMBERS_NATS, status);
+        return OUTCOME_OK;
+}
+
 /* What waited for it has its return. FALSE: it is none. */
-static gboolean nats_answer(Nats *nats, Sender caller, Cursor subject, Parsed *parsed)
+static gboolean nats_answer(Nats *nats, Sender caller, Cursor subject, Cursor payload,
+                            Parsed *parsed)
 {
         Reply *reply = reply_find(nats, caller, subject);
         if (!reply || reply->role == REPLY_SHARED)
@@ -417,6 +437,7 @@ static gboolean nats_answer(Nats *nats, Sender caller, Cursor subject, Parsed *p
         if (habit)
                 habit->answered = TRUE;
         parsed_set_keyed(parsed, KIND_RETURN, PART_ENDS, reply->key);
+        parsed->outcome = reply_outcome(payload);
         reply_remove(nats, caller, reply);
         return TRUE;
 }
@@ -488,14 +509,14 @@ static void nats_publish_read(Nats *nats, const Line *line, Cursor payload, GStr
         if (is_ack(subject)) {
                 if (cursor_begins(&payload, working))
                         return;
-                if (!nats_answer(nats, SENDER_SERVER, subject, parsed))
+                if (!nats_answer(nats, SENDER_SERVER, subject, payload, parsed))
                         parsed_set_keyed(parsed, KIND_RETURN, PART_ENDS, 0); /* of one not seen */
         } else if (is_pull(subject)) {
                 parsed->kind = KIND_SESSION;
         } else if (cursor_begins(&subject, "$JS.FC.")) { /* flow control */
                 return;
         } else {
-                if (!nats_answer(nats, SENDER_SERVER, subject, parsed))
+                if (!nats_answer(nats, SENDER_SERVER, subject, payload, parsed))
                         nats_message_read(nats, SENDER_CLIENT, line, reply, 0, payload, label,
                                           parsed);
                 return;
@@ -507,11 +528,10 @@ static void nats_publish_read(Nats *nats, const Line *line, Cursor payload, GStr
 static void delivery_read(Nats *nats, const Line *line, Cursor payload, GString *label,
                           Parsed *parsed)
 {
-        static const char version[] = "NATS/1.0 "; /* of headers; with a blank it has a status */
         Cursor reply = line->n_words > 2 ? line->word[2] : cursor(line->word[0].end, 0);
-        if (nats_answer(nats, SENDER_CLIENT, line->word[0], parsed))
+        if (nats_answer(nats, SENDER_CLIENT, line->word[0], payload, parsed))
                 return;
-        if (line->verb == HMSG && cursor_begins(&payload, version)) {
+        if (line->verb == HMSG && cursor_begins(&payload, header_version)) {
                 parsed->kind = KIND_SESSION;
                 return;
         }

@@ -20,6 +20,7 @@ enum {
         HEADER = 5, /* type and length; the length counts itself and what follows */
         MAX_STARTUP = 10000,
         MAX_LENGTH = 1 << 30,
+        MAX_ERROR = 4096,    /* bytes of an error in which its code is looked for */
         MAX_PARAMETER = 256, /* in which identifiers are looked for */
         MAX_RECOGNISED = 1 << 24,
         CODE_PROTOCOL_3_0 = 196608,
@@ -335,6 +336,28 @@ static gboolean may_send(const PostgresState *s, guint8 type)
                (s->side != SIDE_CLIENT && is_type(server_types, type));
 }
 
+/* The code of an error, which is fields of a type and a text each; n bytes are shown. FALSE: more
+ * bytes must be seen. */
+static gboolean error_read(const guint8 *bytes, gsize n, gboolean whole, Parsed *parsed)
+{
+        static const guint8 unknown[] = "XX000";
+        Cursor c = cursor(bytes + HEADER, n - HEADER);
+        guint8 type;
+        while (cursor_u8(&c, &type) && type != 0) {
+                const guint8 *end = memchr(c.at, 0, cursor_left(&c));
+                if (!end)
+                        break;
+                if (type == 'C' && end - c.at == 5) {
+                        parsed->outcome = outcome_sqlstate(c.at);
+                        return TRUE;
+                }
+                cursor_skip(&c, (gsize)(end + 1 - c.at));
+        }
+        if (whole || parsed->cut || n > MAX_ERROR)
+                parsed->outcome = outcome_sqlstate(unknown);
+        return parsed->outcome != OUTCOME_OK;
+}
+
 static ParseStatus postgres_parse(gpointer state, guint8 call, const guint8 *bytes, gsize n,
                                   gboolean eof, GString *label, Parsed *parsed)
 {
@@ -365,6 +388,10 @@ static ParseStatus postgres_parse(gpointer state, guint8 call, const guint8 *byt
                 if (type == 'Z' && n - at == HEADER && length > 4)
                         break; /* its status comes */
                 if (!parse_note(s, bytes + at, n - at, length, parsed))
+                        break;
+                if (type == 'E' && s->kind == KIND_RETURN &&
+                    !error_read(bytes + at, MIN(n - at, (gsize)length + 1), n - at > length,
+                                parsed))
                         break;
                 parsed->kind = (MessageKind)s->kind;
                 parsed->length = (guint64)at + 1 + length;

@@ -8,6 +8,7 @@
 #ifndef RAVEL_PROTOCOL_H
 #define RAVEL_PROTOCOL_H
 
+#include "base/outcome.h"
 #include "capture/packet/packet.h"
 
 typedef enum {
@@ -109,6 +110,7 @@ typedef struct {
                            PARSE_MESSAGE the message ends after them, with PARSE_PIECE its piece */
         guint64 key;
         const Protocol *next; /* where it switches: to this; NULL: what is found out */
+        Outcome outcome;      /* of a return, or of a part of one, as soon as it is known */
         guint32 piece;        /* with PARSE_PIECE: the first of those bytes that is of the piece */
         MessageKind kind;     /* as soon as it is known, with PARSE_MORE too */
         guint16 part;         /* PartFlags; 0 where messages are whole */

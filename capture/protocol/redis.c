@@ -386,8 +386,26 @@ static Got unseen_form(const guint8 *bytes, gsize n, RedisForm *form)
         return got == MORE ? MORE : GOT;
 }
 
+/* The word that an error begins with, simple or (RESP3) a string. MORE: it is not all there. */
+static Got redis_error_read(const guint8 *bytes, gsize n, Parsed *parsed)
+{
+        const Outcome other = outcome_named("ERR");
+        gint64 length;
+        gsize at = 0, end;
+        Got got = bytes[0] == '!' ? redis_take_number(bytes, n, &at, &length) : GOT;
+        if (got != GOT)
+                return got;
+        at += bytes[0] == '-';
+        for (end = at; end < n && bytes[end] > ' ' && end - at <= MAX_NAME;)
+                end++;
+        if (end == n && !parsed->cut)
+                return MORE;
+        parsed->outcome = outcome_word(bytes + at, end - at, other);
+        return GOT;
+}
+
 static Got redis_reply_begin(RedisState *s, guint8 call, const guint8 *bytes, gsize n,
-                             const Parsed *parsed)
+                             Parsed *parsed)
 {
         Piece text;
         gint64 number;
@@ -410,6 +428,12 @@ static Got redis_reply_begin(RedisState *s, guint8 call, const guint8 *bytes, gs
                         s->replicates = TRUE;
                 }
                 break;
+        case '-':
+        case '!':
+                got = redis_error_read(bytes, n, parsed);
+                if (got != GOT)
+                        return got;
+                break;
         case '*':
         case '>':
                 got = redis_take_number(bytes, n, &at, &number);
@@ -427,7 +451,7 @@ static Got redis_reply_begin(RedisState *s, guint8 call, const guint8 *bytes, gs
                         return MORE;
                 break;
         default:
-                if (!strchr("-:$_,#(!=~%|", bytes[0] ? bytes[0] : ' '))
+                if (!strchr(":$_,#(=~%|", bytes[0] ? bytes[0] : ' '))
                         return BROKEN;
         }
         s->side = SIDE_SERVER;

@@ -626,6 +626,8 @@ static ParseStatus server_parse(ServerState *s, const SmtpState *other, const gu
                 if (code == 0)
                         return PARSE_NOT_MINE;
                 parsed->kind = (MessageKind)s->kind;
+                if (code >= 400 && !parsed->outcome)
+                        parsed->outcome = outcome_number(NUMBERS_SMTP, code);
                 parsed->length += next;
                 if (length <= REPLY_CODE || bytes[at + REPLY_CODE] != '-') {
                         if (s->left > 0 && code != CLOSING) {

@@ -344,7 +344,7 @@ static void test_smtp(void)
         scene_end(s, "7 CALL_SENT a>b 1000.109 dur=3000000\n"
                      "10 CALL_SENT a>b 1000.138\n"
                      "16 RET_SENT b>a 1000.109 dur=1000000\n"
-                     "16 RET_SENT b>a 1000.138\n"
+                     "16 RET_SENT b>a 1000.138 st=SMTP550\n"
                      "17 CALL_SENT a>b 1000.147 dur=2000000\n"
                      "20 RET_SENT b>a 1000.147\n"
                      "23 CALL_SENT a>b 1000.17b\n"

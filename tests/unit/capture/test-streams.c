@@ -109,7 +109,7 @@ static void test_streams_cut_short(void)
                      "5 CALL_SENT a>b 1000.7\n"
                      "5 CALL_SENT a>b 1000.1\n"
                      "6 RET_SENT b>a 1000.1\n"
-                     "6 RET_SENT b>a 1000.7\n"
+                     "6 RET_SENT b>a 1000.7 st=INTERNAL_ERROR\n"
                      "7 RET_SENT b>a 1000.3 dur=1000000\n");
 }
 
