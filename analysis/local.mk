@@ -17,6 +17,7 @@ libravel_a_SOURCES += \
 	%D%/variance/variance-rows.c \
 	%D%/variance/variance-sums.c \
 	%D%/variance/variance.c \
+	%D%/why/why-failed.c \
 	%D%/why/why-kinds.c \
 	%D%/why/why-packets.c \
 	%D%/why/why-requests.c

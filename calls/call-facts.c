@@ -29,12 +29,13 @@ void call_facts_add_return(CallFacts *f, guint64 call, const Attributes *a, gboo
         gint64 size = bytes ? a->bytes : 0;
         CallFact *fact;
 
-        if (call >= G_MAXUINT32 || !(size | a->stall | a->resent))
+        if (call >= G_MAXUINT32 || (!(size | a->stall | a->resent) && !a->outcome))
                 return;
         fact = fact_place(f, call);
         fact->ret_bytes = size ? size : fact->ret_bytes;
         fact->ret_stall = a->stall ? a->stall : fact->ret_stall;
         fact->stall = MAX(fact->stall, a->resent);
+        fact->outcome = a->outcome ? a->outcome : fact->outcome;
 }
 
 void call_facts_join(CallFacts *f, guint64 call, guint64 from)

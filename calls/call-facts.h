@@ -5,6 +5,7 @@
  * - the bytes of the call and its return: bytes=
  * - the time from the opening of its connection to the call: syn=
  * - its delays in the network: stall=, resent=
+ * - how it ended: st=
  * - how long it waited for a worker.
  *
  * A column beside the call pairs.
@@ -21,6 +22,7 @@ typedef struct {
         gint64 stall, ret_stall;      /* delay of the call in the network, and of its return, ns */
         gint64 wait;                  /* from its entry until a worker took it, ns */
         guint32 workers;              /* workers of its callee; 0: no bound, or unknown */
+        Outcome outcome;              /* of its return */
 } CallFact;
 
 typedef struct {

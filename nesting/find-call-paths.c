@@ -45,6 +45,7 @@ static inline void fill_path_call(const CallPaths *p, const CallTree *tree, guin
                           .ret_bytes = fact.ret_bytes,
                           .wait = fact.wait,
                           .workers = fact.workers,
+                          .outcome = fact.outcome,
                           .own = 0,
                           .network = 0,
                           .queued = 0,

@@ -106,6 +106,8 @@ static void collapsed_add_vertex(Builder *b, const Waiting *w)
         const PatternNode *node = &b->pattern->nodes[places[0]];
         CollapsedCall v = { .parent = w->parent, .first = w->first, .n = w->n, .all = *node };
 
+        v.all.faults = (NodeFaults){ 0 };
+
         memset(v.all.times, 0, sizeof v.all.times);
         for (guint32 i = 0; i < w->n; i++)
                 pattern_node_merge(&v.all, &b->pattern->nodes[places[i]]);

@@ -5,6 +5,7 @@ libravel_a_SOURCES += \
 	%D%/misassigned.c \
 	%D%/node-hours.c \
 	%D%/path-clocks.c \
+	%D%/path-failure.c \
 	%D%/path-graph.c \
 	%D%/path-own-time.c \
 	%D%/path-pattern.c \

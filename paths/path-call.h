@@ -5,6 +5,7 @@
 #ifndef RAVEL_PATH_CALL_H
 #define RAVEL_PATH_CALL_H
 
+#include "base/outcome.h"
 #include "tracefmt/message.h"
 #include "tracefmt/parent.h"
 
@@ -46,6 +47,7 @@ typedef struct {
                                     connection, ns */
         gint64 stall, ret_stall; /* how long after it, and before its return, the network held bytes
                                     of them up, ns */
+        Outcome outcome;
 } PathCall;
 
 /* A message that nobody answers: it ends when it is sent, and its stay is none. */

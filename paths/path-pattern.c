@@ -11,6 +11,13 @@ void pattern_node_merge(PatternNode *into, const PatternNode *from)
 {
         for (NodeTime i = 0; i < N_NODE_TIMES; i++)
                 histogram_merge(&into->times[i], &from->times[i]);
+        into->faults.errors += from->faults.errors;
+        into->faults.own += from->faults.own;
+        into->faults.culprits += from->faults.culprits;
+        into->faults.retries += from->faults.retries;
+        into->faults.lost += from->faults.lost;
+        if (into->faults.outcome == OUTCOME_OK)
+                into->faults.outcome = from->faults.outcome;
 }
 
 void path_pattern_clear(PathPattern *p)
@@ -18,8 +25,21 @@ void path_pattern_clear(PathPattern *p)
         for (guint32 i = 0; p->nodes && i < p->n_nodes; i++)
                 pattern_node_clear(&p->nodes[i]);
         histogram_clear(&p->completion);
+        histogram_clear(&p->good);
         g_free(p->nodes);
         g_free(p->signature);
+}
+
+const Histogram *path_pattern_good(const PathPattern *p)
+{
+        return p->failed > 0 ? &p->good : &p->nodes[0].latency;
+}
+
+gint64 pattern_node_good_own(const PatternNode *node)
+{
+        guint64 good = node->own.count - MIN(node->faults.errors, node->own.count);
+
+        return good > 0 ? (gint64)((node->own.sum - node->faults.own) / (gint128)good) : 0;
 }
 
 gint128 path_pattern_sum(const PathPattern *pattern, NodeTime time)

@@ -5,6 +5,7 @@
  */
 #pragma once
 
+#include "base/outcome.h"
 #include "paths/histogram.h"
 #include "tracefmt/node-table.h"
 #include "tracefmt/parent.h"
@@ -22,6 +23,16 @@ typedef enum {
         N_NODE_TIMES
 } NodeTime;
 
+/* What went wrong with the calls at a node of a pattern (paths/path-failure.h). */
+typedef struct {
+        guint64 errors;   /* calls in error */
+        gint128 own;      /* own time of these, ns */
+        Outcome outcome;  /* of the first of these */
+        guint64 culprits; /* how many failed paths have their culprit here */
+        guint64 retries;  /* calls that try an earlier one again */
+        gint128 lost;     /* from the start of a call in error to the start of its retry, ns */
+} NodeFaults;
+
 typedef struct {
         NodeId node;
         guint32 parent;    /* index into the pattern's nodes; NO_PARENT for node 0 */
@@ -37,6 +48,7 @@ typedef struct {
         };
         guint32 workers;  /* workers that serve the queue; 0: no bound, or not known */
         guint8 continues; /* WorkContinues */
+        NodeFaults faults;
 } PatternNode;
 
 typedef struct {
@@ -51,6 +63,8 @@ typedef struct {
         double drawn, drawn_error; /* by drawings, where the set has them: how many instances, and
                                       a standard error of that */
         gboolean goes_on;          /* some work is not nested: there is a completion time */
+        guint64 failed;            /* path instances that failed, by their root's outcome */
+        Histogram good;            /* latencies of the others; empty if none failed */
         Histogram completion;      /* time until all work is done; empty if nothing goes on */
         guint32 n_nodes;
         PatternNode *nodes; /* pre-order; siblings in the order of the signature */
@@ -77,6 +91,12 @@ gint128 path_pattern_total(const PathPattern *pattern);
 
 /* The completion times of its instances; their latencies where it does not go on. */
 const Histogram *path_pattern_completion(const PathPattern *pattern);
+
+/* The latencies of the instances that did not fail. */
+const Histogram *path_pattern_good(const PathPattern *pattern);
+
+/* The mean own time of a node's calls that are not in error, ns; 0: there is none. */
+gint64 pattern_node_good_own(const PatternNode *node);
 
 /* The node of the pattern with the most own time in all: the one to blame. Ties
  * go to the first. */

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "paths/path-failure.h"
 #include "paths/path-own-time.h"
 
 /* What an instance adds to the histograms of a node of its pattern. Network times go into their
@@ -308,9 +309,61 @@ static inline void count_labels(PatternEntry *entry, const PathCall *calls, cons
         }
 }
 
+/* The first instance that failed: the latencies of the earlier ones are set aside. */
+static void pattern_entry_split(PatternEntry *entry, TimesLog *log)
+{
+        if (entry->n_waiting + entry->n_logged > 0)
+                pattern_entry_count_waiting(log, entry);
+        histogram_merge(&entry->pattern.good, &entry->pattern.nodes[0].latency);
+}
+
+/* Of an instance with calls in error. */
+static void count_faults(PatternEntry *entry, const PathCall *calls, const guint32 *slot)
+{
+        PathPattern *p = &entry->pattern;
+        guint32 culprit = path_culprit(calls, p->n_nodes);
+
+        for (guint32 i = 0; i < p->n_nodes; i++) {
+                NodeFaults *f = &p->nodes[slot[i]].faults;
+                guint32 retried = path_retried(calls, i);
+
+                if (outcome_is_error(calls[i].outcome)) {
+                        f->errors++;
+                        f->own += calls[i].own;
+                        if (f->outcome == OUTCOME_OK)
+                                f->outcome = calls[i].outcome;
+                }
+                if (retried != NO_PARENT) {
+                        f->retries++;
+                        f->lost += calls[i].start - calls[retried].start;
+                }
+        }
+        if (culprit != NO_PARENT)
+                p->nodes[slot[culprit]].faults.culprits++;
+}
+
+static void count_outcomes(PatternEntry *entry, TimesLog *log, const PathCall *calls,
+                           const guint32 *slot)
+{
+        PathPattern *p = &entry->pattern;
+        gboolean failed = outcome_is_failure(calls[0].outcome);
+
+        if (!p->nodes)
+                make_nodes(entry);
+        if (failed && p->failed == 0)
+                pattern_entry_split(entry, log);
+        p->failed += failed;
+        if (!failed && p->failed > 0)
+                histogram_add(&p->good, calls[0].end - calls[0].start);
+        if (path_has_errors(calls, p->n_nodes))
+                count_faults(entry, calls, slot);
+}
+
 void pattern_entry_add(PatternEntry *entry, TimesLog *log, const PathCall *calls,
                        const guint32 *slot)
 {
+        if (G_UNLIKELY(entry->pattern.failed > 0 || path_has_errors(calls, entry->pattern.n_nodes)))
+                count_outcomes(entry, log, calls, slot);
         wait_for_more(log, entry);
         entry->latency += calls[0].end - calls[0].start;
         if (!entry->is_wide && !put_narrow(entry, calls, slot))

@@ -10,27 +10,36 @@ const StoreTable store_tables[N_TABLES] = {
                          "unmatched_returns, cut_paths, parallelism, first, last FROM run" },
         [CAPTURE] = { "capture", "SELECT name, sha256, facts FROM capture ORDER BY id" },
         [NODE] = { "node", "SELECT id, name FROM node ORDER BY id" },
-        [PATTERN] = { "pattern", "SELECT id, signature, client, count, total, mean, deviation, "
-                                 "p50, p90, p99, min, max, probability, label, completion_total, "
-                                 "completion_mean, completion_p50, completion_p99, misassigned, "
-                                 "drawn, drawn_error FROM pattern ORDER BY id" },
+        [PATTERN] = { "pattern",
+                      "SELECT id, signature, client, count, total, mean, deviation, p50, p90, "
+                      "p99, min, max, probability, label, completion_total, completion_mean, "
+                      "completion_p50, completion_p99, misassigned, drawn, drawn_error, failed "
+                      "FROM pattern ORDER BY id" },
         [PATTERN_NODE] = { "pattern_node",
                            "SELECT pattern, place, latency_mean, latency_p99, own_mean, own_p99, "
                            "parent, node, latency, call_delay, own, network, label, labels, "
                            "continues, connecting, queued, CASE place WHEN 0 THEN (SELECT "
-                           "completion FROM pattern WHERE pattern.id = pattern_node.pattern) END, "
-                           "workers, own_queued, serving, own_queued_mean FROM pattern_node ORDER "
-                           "BY pattern, place" },
+                           "completion "
+                           "FROM pattern WHERE pattern.id = pattern_node.pattern) END, "
+                           "workers, own_queued, serving, own_queued_mean, "
+                           "errors, error_own, outcome, culprits, retries, lost, CASE place "
+                           "WHEN 0 THEN (SELECT good FROM pattern "
+                           "WHERE pattern.id = pattern_node.pattern) END "
+                           "FROM pattern_node ORDER BY pattern, place" },
         [PATH] = { "path", "SELECT id, pattern, start, latency, first_call, calls, probability, "
                            "completion FROM path ORDER BY id" },
-        [CALL] = { "call", "SELECT id, path, parent, caller, callee, coalesce(call_sent, "
-                           "call_recv) AS call_sent, coalesce(ret_recv, ret_sent, CASE WHEN "
-                           "continues IS NOT NULL THEN coalesce(call_sent, call_recv) END) AS "
-                           "ret_recv, trace_id, probability FROM call ORDER BY id" },
-        [PATH_CALLS] = { "call", "SELECT id, parent, place, caller, callee, call_sent, call_recv, "
-                                 "ret_sent, ret_recv, own, network, probability, candidates, "
-                                 "trace_id, label, continues, queued, connect, wait, own_queued, "
-                                 "connecting FROM call WHERE id BETWEEN ?1 AND ?2 ORDER BY id" },
+        [CALL] = { "call", "SELECT id, path, parent, caller, callee, "
+                           "coalesce(call_sent, call_recv) AS call_sent, "
+                           "coalesce(ret_recv, ret_sent, CASE WHEN continues IS NOT NULL "
+                           "THEN coalesce(call_sent, call_recv) END) AS ret_recv, trace_id, "
+                           "probability "
+                           "FROM call ORDER BY id" },
+        [PATH_CALLS] = { "call",
+                         "SELECT id, parent, place, caller, callee, call_sent, call_recv, "
+                         "ret_sent, ret_recv, own, network, probability, candidates, trace_id, "
+                         "label, continues, queued, connect, wait, own_queued, connecting, "
+                         "outcome "
+                         "FROM call WHERE id BETWEEN ?1 AND ?2 ORDER BY id" },
         [TRUST] = { "trust", "SELECT node, calls, guessed, probability FROM trust ORDER BY node" },
         [WORKER] = { "worker", "SELECT node, workers, calls, served, waited FROM worker "
                                "ORDER BY node" },

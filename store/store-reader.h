@@ -44,6 +44,7 @@ typedef struct {
         guint64 count;
         gint64 total, mean, deviation, p50, p90, p99, min, max; /* of the latency, ns */
         double probability;
+        guint64 failed;   /* path instances that failed; 0 in older stores */
         gboolean goes_on; /* some work is not nested: */
         struct {
                 gint64 total, mean, p50, p99;
@@ -76,8 +77,10 @@ typedef struct {
                 };
         };
         StoredHistogram completion; /* of place 0: the pattern's; empty where nothing goes on */
-        gint64 own_queued_mean;     /* ns */
-        guint32 workers;            /* 0: no bound, or not known */
+        StoredHistogram good;       /* likewise; empty where nothing failed */
+        NodeFaults faults;
+        gint64 own_queued_mean; /* ns */
+        guint32 workers;        /* 0: no bound, or not known */
 } StoredPatternNode;
 
 typedef struct {

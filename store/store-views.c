@@ -104,6 +104,7 @@ static const struct {
           "    CAST(call.ret_bytes AS INTEGER) AS ret_bytes,"
           "    CAST(call.continues AS TEXT) AS continues,"
           "    CAST(call.probability AS REAL) AS probability,"
+          "    CAST(call.outcome AS TEXT) AS outcome, CAST(call.class AS TEXT) AS class,"
           "    entry.written AS entry, pattern.label AS entry_label, client.written AS client,"
           "    pattern.signature AS type, path.pattern AS pattern,"
           "    path.start AS request_start, path.latency AS request_latency"
@@ -116,6 +117,26 @@ static const struct {
           "    CROSS JOIN node ON node.id = +call.callee"
           "    CROSS JOIN (SELECT pattern, place, depth FROM pattern_node LIMIT -1) AS of_place"
           "      ON of_place.pattern = path.pattern AND of_place.place = call.place" },
+        { "failed_request",
+          "  SELECT path.id AS request, path.start AS start, path.latency AS latency,"
+          "    call.id AS call, (SELECT written FROM node WHERE node.id = +call.caller) AS caller,"
+          "    (SELECT written FROM node WHERE node.id = +call.callee) AS node,"
+          "    (SELECT name FROM label WHERE label.id = +call.label) AS label,"
+          "    CAST(call.outcome AS TEXT) AS outcome, CAST(call.class AS TEXT) AS class,"
+          "    pattern.signature AS type"
+          "  FROM path CROSS JOIN pattern ON pattern.id = path.pattern"
+          "    CROSS JOIN call ON call.id = path.culprit"
+          "  WHERE path.culprit IS NOT NULL" },
+        { "edge_outcome",
+          "  SELECT (SELECT written FROM node WHERE node.id = by_edge.caller) AS caller,"
+          "    (SELECT written FROM node WHERE node.id = by_edge.callee) AS callee,"
+          "    outcome, class, calls, latency_mean, own_mean"
+          "  FROM (SELECT +caller AS caller, +callee AS callee, +outcome AS outcome,"
+          "          +class AS class, count(*) AS calls,"
+          "          CAST(round(avg(coalesce(ret_recv, ret_sent) -"
+          "            coalesce(call_sent, call_recv))) AS INTEGER) AS latency_mean,"
+          "          CAST(round(avg(own)) AS INTEGER) AS own_mean"
+          "        FROM call GROUP BY 1, 2, 3, 4) AS by_edge" },
         { "before",
           "  SELECT path.id AS request, earlier.id AS earlier, later.id AS later,"
           "    first.written AS earlier_node, second.written AS later_node"

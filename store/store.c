@@ -19,6 +19,7 @@
 #include "base/grow.h"
 #include "paths/misassigned.h"
 #include "paths/node-hours.h"
+#include "paths/path-failure.h"
 #include "paths/path-own-time.h"
 #include "paths/verdict.h"
 #include "store/store-layout.h"
@@ -71,7 +72,8 @@ const char *const store_schema =
         "  doubt INTEGER REFERENCES doubt, label TEXT,"
         "  completion_total INTEGER, completion_mean INTEGER, completion_p50 INTEGER,"
         "  completion_p99 INTEGER, completion BLOB, misassigned INTEGER,"
-        "  drawn REAL, drawn_error REAL);"
+        "  drawn REAL, drawn_error REAL,"
+        "  failed INTEGER, good_mean INTEGER, good_p50 INTEGER, good_p99 INTEGER, good BLOB);"
         "CREATE TABLE pattern_node ("
         "  pattern INTEGER NOT NULL REFERENCES pattern, place INTEGER NOT NULL,"
         "  parent INTEGER, depth INTEGER NOT NULL, node INTEGER NOT NULL REFERENCES node,"
@@ -87,12 +89,14 @@ const char *const store_schema =
         "  workers INTEGER, own_queued_mean INTEGER, own_queued_p99 INTEGER, own_queued BLOB,"
         "  serving_mean INTEGER, serving_p99 INTEGER, serving BLOB,"
         "  connecting_mean INTEGER, connecting_p99 INTEGER, connecting BLOB,"
+        "  errors INTEGER, error_own INTEGER, outcome TEXT, culprits INTEGER, retries INTEGER,"
+        "  lost INTEGER,"
         "  PRIMARY KEY (pattern, place)) WITHOUT ROWID;"
         "CREATE TABLE path ("
         "  id INTEGER PRIMARY KEY, pattern INTEGER NOT NULL REFERENCES pattern,"
         "  start INTEGER NOT NULL, latency INTEGER NOT NULL,"
         "  first_call INTEGER NOT NULL REFERENCES call, calls INTEGER NOT NULL,"
-        "  probability REAL NOT NULL, completion INTEGER);"
+        "  probability REAL NOT NULL, completion INTEGER, culprit INTEGER REFERENCES call);"
         "CREATE TABLE call ("
         "  id INTEGER PRIMARY KEY, path INTEGER NOT NULL REFERENCES path,"
         "  parent INTEGER REFERENCES call, place INTEGER NOT NULL,"
@@ -102,7 +106,7 @@ const char *const store_schema =
         "  probability REAL NOT NULL, candidates INTEGER NOT NULL, trace_id TEXT,"
         "  label INTEGER REFERENCES label, continues TEXT, queued INTEGER,"
         "  last INTEGER, call_bytes INTEGER, ret_bytes INTEGER, connect INTEGER,"
-        "  wait INTEGER, own_queued INTEGER, connecting INTEGER);"
+        "  wait INTEGER, own_queued INTEGER, connecting INTEGER, outcome TEXT, class TEXT);"
         "CREATE TABLE hour ("
         "  node INTEGER NOT NULL REFERENCES node, hour INTEGER NOT NULL,"
         "  calls INTEGER NOT NULL, latency_mean INTEGER NOT NULL, latency_p99 INTEGER NOT NULL,"
@@ -184,6 +188,22 @@ static void bind_some(sqlite3_stmt *statement, int column, gint64 number)
         bind_time(statement, column, number, number != 0);
 }
 
+/* The text of an outcome, and its class; NULL where there is none. */
+static void bind_outcome(sqlite3_stmt *statement, int column, int class, Outcome outcome)
+{
+        char text[OUTCOME_TEXT + 1];
+        gsize n = outcome_write(outcome, text);
+
+        sqlite3_bind_null(statement, column);
+        if (class)
+                bind_text(statement, class, NULL);
+        if (n == 0)
+                return;
+        sqlite3_bind_text64(statement, column, text, n, SQLITE_TRANSIENT, SQLITE_UTF8);
+        if (class)
+                bind_text(statement, class, outcome_class_name(outcome_class(outcome)));
+}
+
 static gboolean insert_call(Store *store, const PathCall *c, gint64 path, guint32 place,
                             guint32 last, gint64 first_call, GError **error)
 {
@@ -217,6 +237,7 @@ static gboolean insert_call(Store *store, const PathCall *c, gint64 path, guint3
         bind_time(s, 23, c->wait, c->workers > 0);
         bind_time(s, 24, c->own_queued, c->workers > 0);
         bind_some(s, 25, c->connecting);
+        bind_outcome(s, 26, 27, c->outcome);
         return insert(store, s, error);
 }
 
@@ -241,6 +262,7 @@ static gboolean store_add_path(gpointer data, guint64 number, guint32 pattern,
         Store *store = data;
         sqlite3_stmt *s = store->insert_path;
         gint64 path = (gint64)number + 1, first_call = store->n_calls + 1;
+        guint32 culprit = path_culprit(calls, n);
 
         for (guint32 i = 0; i < n; i++)
                 node_hours_add(store->hours, &calls[i]);
@@ -254,6 +276,7 @@ static gboolean store_add_path(gpointer data, guint64 number, guint32 pattern,
         sqlite3_bind_int64(s, 6, n);
         sqlite3_bind_double(s, 7, probability);
         bind_time(s, 8, path_completion(calls, n), path_set_latest_goes_on(store->set));
+        bind_time(s, 9, first_call + culprit, culprit != NO_PARENT);
         if (!insert(store, s, error))
                 return FALSE;
         store_find_last(store, calls, n);
@@ -323,14 +346,14 @@ Store *store_new(const char *path, PathSet *set, const StoreRun *run, GError **e
             !create_views(store, error) || !insert_run(store, run, error))
                 return NULL;
         store->insert_path = store_prepare(
-                store, "INSERT INTO path VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)", error);
+                store, "INSERT INTO path VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)", error);
         if (!store->insert_path)
                 return NULL;
         store->insert_call =
                 store_prepare(store,
                               "INSERT INTO call VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, "
                               "?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, "
-                              "?19, ?20, ?21, ?22, ?23, ?24, ?25)",
+                              "?19, ?20, ?21, ?22, ?23, ?24, ?25, ?26, ?27)",
                               error);
         if (!store->insert_call)
                 return NULL;
@@ -468,6 +491,26 @@ static void bind_completion(sqlite3_stmt *s, int column, const PathPattern *p)
         bind_time(s, column + 2, p->goes_on ? histogram_quantile(h, 0.5) : 0, p->goes_on);
 }
 
+/* What the instances that did not fail had, where some did. */
+static void bind_good(sqlite3_stmt *s, int column, const PathPattern *p)
+{
+        g_autoptr(GBytes) packed = histogram_pack(&p->good);
+        gsize n;
+        gconstpointer data = g_bytes_get_data(packed, &n);
+
+        sqlite3_bind_int64(s, column, (gint64)p->failed);
+        for (int i = 1; i <= 4; i++)
+                sqlite3_bind_null(s, column + i);
+        if (p->failed == 0)
+                return;
+        if (p->good.count > 0) {
+                sqlite3_bind_int64(s, column + 1, histogram_mean(&p->good));
+                sqlite3_bind_int64(s, column + 2, histogram_quantile(&p->good, 0.5));
+                sqlite3_bind_int64(s, column + 3, histogram_quantile(&p->good, 0.99));
+        }
+        sqlite3_bind_blob64(s, column + 4, data ? data : "", n, SQLITE_TRANSIENT);
+}
+
 static gboolean insert_patterns(Store *store, GError **error)
 {
         g_autofree gboolean *misassigned = misassigned_find(store->set);
@@ -475,7 +518,7 @@ static gboolean insert_patterns(Store *store, GError **error)
                 store_prepare(store,
                               "INSERT INTO pattern VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, "
                               "?9, ?10, ?11, ?12, ?13, ?14, nullif(?15, 0), ?16, ?17, ?18, ?19, "
-                              "?20, ?21, ?22, ?23, ?24)",
+                              "?20, ?21, ?22, ?23, ?24, ?25, ?26, ?27, ?28, ?29)",
                               error);
         gboolean ok = s != NULL;
 
@@ -506,10 +549,23 @@ static gboolean insert_patterns(Store *store, GError **error)
                         sqlite3_bind_double(s, 23, p->drawn);
                         sqlite3_bind_double(s, 24, p->drawn_error);
                 }
+                bind_good(s, 25, p);
                 ok = insert(store, s, error);
         }
         sqlite3_finalize(s);
         return ok;
+}
+
+static void bind_faults(sqlite3_stmt *s, int column, const NodeFaults *f)
+{
+        gint64 own = f->errors ? (gint64)(f->own / (gint128)f->errors) : 0;
+
+        sqlite3_bind_int64(s, column, (gint64)f->errors);
+        bind_time(s, column + 1, own, f->errors > 0);
+        bind_outcome(s, column + 2, 0, f->outcome);
+        sqlite3_bind_int64(s, column + 3, (gint64)f->culprits);
+        sqlite3_bind_int64(s, column + 4, (gint64)f->retries);
+        sqlite3_bind_int64(s, column + 5, (gint64)CLAMP(f->lost, G_MININT64, G_MAXINT64));
 }
 
 static gboolean insert_pattern_node(Store *store, sqlite3_stmt *s, guint32 pattern, guint32 place,
@@ -536,6 +592,7 @@ static gboolean insert_pattern_node(Store *store, sqlite3_stmt *s, guint32 patte
         bind_if(s, 26, node->workers > 0, &node->own_queued);
         bind_if(s, 29, node->workers > 0, &node->serving);
         bind_if(s, 32, node->connecting.count > 0, &node->connecting);
+        bind_faults(s, 35, &node->faults);
         return insert(store, s, error);
 }
 
@@ -545,7 +602,8 @@ static gboolean insert_pattern_nodes(Store *store, GError **error)
                 store,
                 "INSERT INTO pattern_node VALUES (?1, ?2, ?3, ?4, ?5, ?24, ?6, "
                 "?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, "
-                "?20, ?21, ?22, ?23, ?25, ?26, ?27, ?28, ?29, ?30, ?31, ?32, ?33, ?34)",
+                "?20, ?21, ?22, ?23, ?25, ?26, ?27, ?28, ?29, ?30, ?31, ?32, ?33, ?34, "
+                "?35, ?36, ?37, ?38, ?39, ?40)",
                 error);
         gboolean ok = s != NULL;
 

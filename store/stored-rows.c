@@ -138,6 +138,45 @@ static gboolean column_continues(const StoreReader *r, Table t, int column, guin
         return *continues != WORK_NESTED || row_fail(r, t, column, "how it goes on", error);
 }
 
+/* NULL in stores from before there were outcomes. */
+static gboolean column_some(const StoreReader *r, Table t, int column, guint64 *count,
+                            GError **error)
+{
+        *count = 0;
+        return column_is_null(r, t, column) || column_count(r, t, column, count, error);
+}
+
+/* NULL is none. */
+static gboolean column_outcome(const StoreReader *r, Table t, int column, Outcome *outcome,
+                               GError **error)
+{
+        const char *text;
+
+        *outcome = OUTCOME_OK;
+        if (column_is_null(r, t, column))
+                return TRUE;
+        if (!(text = column_text(r, t, column, error)))
+                return FALSE;
+        *outcome = outcome_read(text, strlen(text));
+        return *outcome != OUTCOME_OK || row_fail(r, t, column, "an outcome", error);
+}
+
+static gboolean get_faults(const StoreReader *r, NodeFaults *f, GError **error)
+{
+        gint64 own = 0, lost = 0;
+
+        if (!column_some(r, PATTERN_NODE, 22, &f->errors, error) ||
+            !column_stamp(r, PATTERN_NODE, 23, &own, error) ||
+            !column_outcome(r, PATTERN_NODE, 24, &f->outcome, error) ||
+            !column_some(r, PATTERN_NODE, 25, &f->culprits, error) ||
+            !column_some(r, PATTERN_NODE, 26, &f->retries, error) ||
+            !column_stamp(r, PATTERN_NODE, 27, &lost, error))
+                return FALSE;
+        f->own = (gint128)own * (gint128)f->errors;
+        f->lost = lost;
+        return TRUE;
+}
+
 int store_reader_next_pattern(StoreReader *r, StoredPattern *pattern, GError **error)
 {
         int status = store_next_row(r, PATTERN, error);
@@ -158,7 +197,8 @@ int store_reader_next_pattern(StoreReader *r, StoredPattern *pattern, GError **e
             !column_probability(r, PATTERN, 12, &pattern->probability, error) ||
             !column_label(r, PATTERN, 13, &pattern->label, error) ||
             !get_completion(r, pattern, error) || !get_doubt(r, pattern, error) ||
-            !get_misassigned(r, pattern, error) || !get_drawn(r, pattern, error))
+            !get_misassigned(r, pattern, error) || !get_drawn(r, pattern, error) ||
+            !column_some(r, PATTERN, 21, &pattern->failed, error))
                 return -1;
         pattern->id = path_pattern_id(pattern->label, pattern->signature);
         return 1;
@@ -230,9 +270,11 @@ int store_reader_next_pattern_node(StoreReader *r, StoredPatternNode *node, GErr
         for (NodeTime i = 0; i < N_NODE_TIMES; i++)
                 node->times[i] = column_histogram(r, time_columns[i]);
         node->completion = column_histogram(r, 17);
+        node->good = column_histogram(r, 28);
         node->n_labels = 0;
         if (!column_continues(r, PATTERN_NODE, 14, &node->continues, error) ||
-            !column_label(r, PATTERN_NODE, 12, &node->label, error) || !get_waits(r, node, error))
+            !column_label(r, PATTERN_NODE, 12, &node->label, error) || !get_waits(r, node, error) ||
+            !get_faults(r, &node->faults, error))
                 return -1;
         if (node->label) {
                 if (!column_number(r, PATTERN_NODE, 13, 1, G_MAXUINT32, &labels, error))
@@ -435,6 +477,7 @@ gboolean store_reader_append_node(StoreReader *r, const StoredPatternNode *store
         node->n_labels = stored->n_labels;
         node->continues = stored->continues;
         node->workers = stored->workers;
+        node->faults = stored->faults;
         for (NodeTime i = 0; i < N_NODE_TIMES; i++)
                 if (!store_reader_histogram(r, &stored->times[i], &node->times[i], error))
                         return FALSE;
@@ -499,7 +542,8 @@ static gboolean get_path_call(const StoreReader *r, guint32 first, guint32 n, Pa
             !column_continues(r, PATH_CALLS, 15, &c->continues, error) ||
             !column_stamp(r, PATH_CALLS, 16, &c->queued, error) ||
             !column_stamp(r, PATH_CALLS, 17, &c->connect, error) ||
-            !column_stamp(r, PATH_CALLS, 20, &c->connecting, error) || !get_wait(r, c, error))
+            !column_stamp(r, PATH_CALLS, 20, &c->connecting, error) || !get_wait(r, c, error) ||
+            !column_outcome(r, PATH_CALLS, 21, &c->outcome, error))
                 return FALSE;
         c->stamps =
                 (guint8)((c->start != NO_TIME) << CALL_SENT | (c->enter != NO_TIME) << CALL_RECV |

@@ -40,6 +40,7 @@ static gboolean loading_take_patterns(Loading *l, GError **error)
                         .drawn = stored->drawn,
                         .drawn_error = stored->drawn_error,
                         .goes_on = stored->goes_on,
+                        .failed = stored->failed,
                 };
                 g_array_append_val(l->patterns, p);
                 g_array_append_val(l->doubts, stored->doubt);
@@ -54,6 +55,8 @@ static gboolean stored_set_read_node(Loading *l, const StoredPatternNode *n, GEr
 
         return (!p->goes_on || n->place > 0 ||
                 store_reader_histogram(l->reader, &n->completion, &p->completion, error)) &&
+               (p->failed == 0 || n->place > 0 ||
+                store_reader_histogram(l->reader, &n->good, &p->good, error)) &&
                store_reader_append_node(l->reader, n, p, error);
 }
 

@@ -9,14 +9,14 @@
 #include "tools/tool.h"
 #include "tracefmt/output-file.h"
 #include "tracefmt/trace-reader.h"
-#include "write/write-why.h"
+#include "write/write-failures.h"
 
 enum { SHOWN_AT = 3 }; /* requests that were there at a moment */
 
 static struct {
         char *format, *at;
         gint slowest;
-        gboolean packets;
+        gboolean packets, failed;
         guint64 request; /* 0: none */
         gint64 time;
 } options;
@@ -29,6 +29,8 @@ static const GOptionEntry entries[] = { { "slowest", 0, 0, G_OPTION_ARG_INT, &op
                                           "Explain the N slowest requests", "N" },
                                         { "at", 0, 0, G_OPTION_ARG_STRING, &options.at,
                                           "Explain the requests under way at this time", "TIME" },
+                                        { "failed", 0, 0, G_OPTION_ARG_NONE, &options.failed,
+                                          "Name the calls by which requests failed", NULL },
                                         { "packets", 0, 0, G_OPTION_ARG_NONE, &options.packets,
                                           "Print filters that find a request's packets", NULL },
                                         { "format", 0, 0, G_OPTION_ARG_STRING, &options.format,
@@ -60,8 +62,9 @@ static gboolean check_arguments(int argc, char **argv, GError **error)
         }
         if (argc == 3 && !check_request(argv[2], error))
                 return FALSE;
-        if ((argc == 3) + (options.slowest != 0) + (options.at != NULL) > 1)
-                return usage(error, "too much", "one of a request's number, --slowest and --at");
+        if ((argc == 3) + (options.slowest != 0) + (options.at != NULL) + options.failed > 1)
+                return usage(error, "too much",
+                             "one of a request's number, --slowest, --at and --failed");
         if (options.slowest < 0)
                 return usage(error, "--slowest below 0", "a number of requests");
         if (options.packets && argc < 3 && options.slowest == 0 && !options.at)
@@ -147,6 +150,25 @@ static gboolean append_answer(Why *why, const char *path, GString *out, GError *
         return TRUE;
 }
 
+static gboolean append_failures(StoreReader *reader, const NodeTable *nodes, GString *out,
+                                GError **error)
+{
+        g_autoptr(WhyFailures) failures = why_failures_new(reader, nodes, error);
+
+        if (failures)
+                why_write_failures(out, failures, tool_choice_index(options.format, formats),
+                                   tool_columns());
+        return failures != NULL;
+}
+
+static gboolean append_reasons(StoreReader *reader, const NodeTable *nodes, const char *path,
+                               GString *out, GError **error)
+{
+        g_autoptr(Why) why = why_new(reader, nodes, error);
+
+        return why && append_answer(why, path, out, error);
+}
+
 int tool_why(int argc, char **argv)
 {
         g_autoptr(GOptionContext) context =
@@ -154,7 +176,6 @@ int tool_why(int argc, char **argv)
         g_autoptr(NodeTable) nodes = node_table_new();
         g_autoptr(GString) text = g_string_new(NULL);
         g_autoptr(StoreReader) reader = NULL;
-        g_autoptr(Why) why = NULL;
         GError *error = NULL;
         int status;
 
@@ -164,7 +185,8 @@ int tool_why(int argc, char **argv)
                 return status;
         if (!check_arguments(argc, argv, &error) ||
             !(reader = store_reader_new(argv[1], nodes, &error)) ||
-            !(why = why_new(reader, nodes, &error)) || !append_answer(why, argv[1], text, &error) ||
+            !(options.failed ? append_failures(reader, nodes, text, &error)
+                             : append_reasons(reader, nodes, argv[1], text, &error)) ||
             !output_file_put("-", text, &error))
                 return tool_fail(error);
         return EXIT_DONE;

@@ -2,6 +2,7 @@
 libravel_a_SOURCES += \
 	%D%/drawer.c \
 	%D%/drawing.c \
+	%D%/fault-text.c \
 	%D%/fields.c \
 	%D%/graph-parts.c \
 	%D%/json.c \
@@ -16,6 +17,7 @@ libravel_a_SOURCES += \
 	%D%/write-diff.c \
 	%D%/write-dot.c \
 	%D%/write-explanations.c \
+	%D%/write-failures.c \
 	%D%/write-graph.c \
 	%D%/write-json.c \
 	%D%/write-query.c \

@@ -422,6 +422,7 @@
       i, id: r[0], shape: r[1], count: r[2], total: r[3], mean: r[4], deviation: r[5], p50: r[6], p90: r[7],
       p99: r[8], min: r[9], max: r[10], probability: r[11], slowest: r[12], slowestOwn: r[13], latency: r[14], doubt: r[15], label: r[16] ? visible(r[16]) : '', completion: data.goesOn ? r[17] : r[4], completionP99: data.goesOn ? r[18] : r[7], whole: data.goesOn ? r[17] * r[2] : r[3], members: null,
     }));
+    rows.forEach((r, i) => { r.failed = data.failed ? data.failed[i] : 0; });
     // By drawings, of as many paths as they count: what the list is about. Count and total are of the paths found.
     const isDrawn = Boolean(data.drawn);
     rows.forEach((r, i) => {
@@ -566,7 +567,7 @@
         const variance = sum((r) => r.count * (r.deviation ** 2 + (r.mean - mean) ** 2)) / n;
         const worst = m.reduce((a, b) => (b.slowestOwn * b.count > a.slowestOwn * a.count ? b : a));
         return {
-          id: m[0].id, tree, label: m[0].label, members: m, rare: m.every((r) => r.rare), doubt: Math.max(...m.map((r) => r.doubt)), count: n, total, mean, deviation: Math.sqrt(variance),
+          id: m[0].id, tree, label: m[0].label, members: m, failed: sum((r) => r.failed), rare: m.every((r) => r.rare), doubt: Math.max(...m.map((r) => r.doubt)), count: n, total, mean, deviation: Math.sqrt(variance),
           p50: quantileOf(merged, 0.5), p90: quantileOf(merged, 0.9), p99: quantileOf(merged, 0.99),
           min: Math.min(...m.map((r) => r.min)), max: Math.max(...m.map((r) => r.max)),
           probability: sum((r) => r.probability * r.count) / n, slowest: roles[worst.slowest],
@@ -603,7 +604,7 @@
     const labelOf = (r) => r.group ? `${plural(r.patterns, 'pattern')} of ${data.misassignedPaths} paths or fewer, probably misassigned` : (r.label ? r.label + ' ' : '') + signatureText(treeOf(r).client, treeOf(r).root, shownNames());
     const titleOf = (r) => (r.label ? r.label + ' ' : '') + signatureText(treeOf(r).client, treeOf(r).root, names);
 
-    // "web2 catalog": both nodes; "web2>catalog": that call.
+    // "web2 catalog": both nodes; "web2>catalog": that call; "failed": patterns with paths that failed.
     function matcher(query) {
       const terms = query.toLowerCase().split(/\s+/).filter(Boolean).map((t) => t.split('>').filter(Boolean));
       const lower = shownNames().map((n) => n.toLowerCase());
@@ -613,7 +614,7 @@
       };
       return (row) => {
         const tree = treeOf(row);
-        return terms.every((term) => !term.length || has(tree.root, tree.client, term) || (term.length < 2 && (lower[tree.client].includes(term[0]) || row.label.toLowerCase().includes(term[0]))));
+        return terms.every((term) => !term.length || (term[0] === 'failed' && row.failed > 0) || has(tree.root, tree.client, term) || (term.length < 2 && (lower[tree.client].includes(term[0]) || row.label.toLowerCase().includes(term[0]))));
       };
     }
 
@@ -997,7 +998,7 @@
         row.label && el('div', { class: 'operation', id: 'operation' }, row.label),
         el('div', { class: 'signature', id: 'signature' }, signatureText(tree.client, tree.root, names)),
         row.doubt >= 0 && el('p', { class: 'doubt' }, sentenceOf(data.doubts[row.doubt])),
-        el('dl', { class: 'tiles' }, isDrawn && tile('count by drawings', drawnCount(row)), tile(linear ? 'messages' : isDrawn ? 'paths found' : 'paths', count(row.count)), tile(isDrawn ? 'total of these' : 'total', duration(row.total)), tile('of all', share(row.whole, data.total)),
+        el('dl', { class: 'tiles' }, isDrawn && tile('count by drawings', drawnCount(row)), tile(linear ? 'messages' : isDrawn ? 'paths found' : 'paths', count(row.count)), tile(isDrawn ? 'total of these' : 'total', duration(row.total)), tile('of all', share(row.whole, data.total)), row.failed > 0 && tile('failed', `${count(row.failed)}, ${share(row.failed, row.count)}`),
           tile('mean', duration(row.mean)), data.goesOn && tile('completion', duration(row.completion)), data.goesOn && tile('its p99', duration(row.completionP99)), tile('deviation', duration(row.deviation)), tile('min', duration(row.min)), tile('p50', duration(row.p50)),
           tile('p90', duration(row.p90)), tile('p99', duration(row.p99)), tile('max', duration(row.max)), tile('probability', probability(row.probability))),
         group && group.members.length > 1 && el('p', null, el('span', { class: 'quiet' }, 'With other replicas: '),

@@ -48,6 +48,21 @@ static void put_part(Json *j, const char *key, const Histogram *h)
         json_close(j, '}');
 }
 
+static void put_faults(Json *j, const PatternNode *node)
+{
+        const NodeFaults *f = &node->faults;
+        char outcome[OUTCOME_TEXT + 1];
+
+        outcome_write(f->outcome, outcome);
+        json_line(j, 9);
+        json_put_count(j, "errors", f->errors);
+        json_put_string(j, "outcome", *outcome ? outcome : NULL);
+        json_put_time(j, "good_own", pattern_node_good_own(node));
+        json_put_count(j, "culprits", f->culprits);
+        json_put_count(j, "retries", f->retries);
+        json_put_time(j, "lost", f->lost);
+}
+
 static void put_node(Json *j, const PathSet *set, const PathPattern *p, guint32 i)
 {
         const PatternNode *node = &p->nodes[i];
@@ -83,6 +98,8 @@ static void put_node(Json *j, const PathSet *set, const PathPattern *p, guint32 
                 put_part(j, "own_queued", &node->own_queued);
                 put_part(j, "serving", &node->serving);
         }
+        if (node->faults.errors + node->faults.retries > 0)
+                put_faults(j, node);
         json_close(j, '}');
 }
 
@@ -133,6 +150,13 @@ static gboolean paths_json_put_pattern(Json *j, const PathSet *set, const PathPa
         if (path_set_goes_on(set)) {
                 json_put_open(j, "completion", '{');
                 put_statistics(j, path_pattern_completion(p));
+                json_close(j, '}');
+                json_line(j, 5);
+        }
+        if (p->failed > 0) {
+                json_put_count(j, "failed", p->failed);
+                json_put_open(j, "good", '{');
+                put_statistics(j, &p->good);
                 json_close(j, '}');
                 json_line(j, 5);
         }

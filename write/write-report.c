@@ -186,6 +186,21 @@ static void report_page_append_drawn(Json *j, const Report *r)
         json_close(j, ']');
 }
 
+/* How many paths of each row failed, where any did. */
+static void append_failed(Json *j, const Report *r)
+{
+        guint64 any = 0;
+
+        for (guint i = 0; i < r->rows->len; i++)
+                any |= g_array_index(r->rows, ReportRow, i).stored.failed;
+        if (!any)
+                return;
+        json_put_open(j, "failed", '[');
+        for (guint i = 0; i < r->rows->len; i++)
+                json_integer(j, (gint64)g_array_index(r->rows, ReportRow, i).stored.failed);
+        json_close(j, ']');
+}
+
 /* The rows of patterns that probably are errors of inference, where there are any. */
 static void append_misassigned(Json *j, const Report *r)
 {
@@ -454,6 +469,7 @@ gboolean report_write(const Report *r, const StoreReader *reader, const char *ma
         report_page_append_nodes(j, r);
         report_page_append_rows(j, r);
         report_page_append_drawn(j, r);
+        append_failed(j, r);
         append_misassigned(j, r);
         write_report_calls(j, r, reader);
         page_time(j, "firstStart", r->first);

@@ -18,6 +18,7 @@
 #include "paths/path-clocks.h"
 #include "paths/pattern-text.h"
 #include "paths/verdict.h"
+#include "write/fault-text.h"
 #include "write/text-table.h"
 #include "write/trust-text.h"
 
@@ -332,12 +333,30 @@ static gint64 text_total_of(const PathSet *set, const PathPattern *p)
         return (gint64)CLAMP(latency->sum, G_MININT64, G_MAXINT64);
 }
 
+/* Whether one of the patterns has failed instances. */
+static gboolean any_failed(const PathSet *set, const PathWriteOptions *options)
+{
+        for (guint32 i = 0; i < options->n_patterns; i++)
+                if (path_set_outline(set, options->rank[i])->failed > 0)
+                        return TRUE;
+        return FALSE;
+}
+
+/* The median of the paths that did not fail. */
+static char *format_good(const PathPattern *p)
+{
+        const Histogram *good = path_pattern_good(p);
+
+        return good->count > 0 ? path_format_duration(histogram_quantile(good, 0.5)) : g_strdup("");
+}
+
 static TextTable *rank_table(const PathSet *set, const PathWriteOptions *options,
                              const guint32 *place)
 {
         TextTable *table = text_table_new();
         gboolean doubt = any_doubt(set, options), mark = any_mark(set, options);
         gboolean operation = any_operation(set, options), goes_on = path_set_goes_on(set);
+        gboolean failed = any_failed(set, options);
 
         text_table_add_column(table, "rank", TEXT_RIGHT, 0);
         text_table_add_column(table, "count", TEXT_RIGHT, 0);
@@ -347,6 +366,8 @@ static TextTable *rank_table(const PathSet *set, const PathWriteOptions *options
         text_table_add_column(table, "mean", TEXT_RIGHT, 0);
         text_table_add_column(table, "p50", TEXT_RIGHT, 3);
         text_table_add_column(table, "p99", TEXT_RIGHT, 1);
+        text_table_add_column(table, failed ? "failed" : "", TEXT_RIGHT, 0);
+        text_table_add_column(table, failed ? "p50 of good" : "", TEXT_RIGHT, 4);
         if (goes_on)
                 text_table_add_column(table, "completion", TEXT_RIGHT, 2);
         text_table_add_column(table, doubt ? "prob" : "", TEXT_RIGHT, 4);
@@ -365,6 +386,8 @@ static TextTable *rank_table(const PathSet *set, const PathWriteOptions *options
                 text_table_add(table, path_format_duration(histogram_mean(latency)));
                 text_table_add(table, path_format_duration(histogram_quantile(latency, 0.5)));
                 text_table_add(table, path_format_duration(histogram_quantile(latency, 0.99)));
+                text_table_add(table, failed ? path_format_count(p->failed) : g_strdup(""));
+                text_table_add(table, failed ? format_good(p) : g_strdup(""));
                 if (goes_on)
                         text_table_add(table, format_completion(p));
                 text_table_add(table,
@@ -404,7 +427,7 @@ static void write_heading(GString *out, const TextTable *table, const PathWriteO
 static void write_rank_table(const PathSet *set, const PathWriteOptions *options,
                              const guint32 *place, GString *out)
 {
-        guint path_column = 9 + path_set_goes_on(set) + path_set_is_drawn(set);
+        guint path_column = 11 + path_set_goes_on(set) + path_set_is_drawn(set);
         g_autoptr(TextTable) table = rank_table(set, options, place);
 
         text_table_fit(table, options->columns);
@@ -488,6 +511,14 @@ static char *format_if(const PathPattern *p, const CollapsedCall *v, const Histo
         return h->count > 0 ? path_format_duration(text_of_all(p, v, h)) : g_strdup("");
 }
 
+/* Own time of a call that is not in error, where others are. */
+static char *format_good_own(const CollapsedCall *v)
+{
+        gint64 own = pattern_node_good_own(&v->all);
+
+        return v->all.faults.errors > 0 && own > 0 ? path_format_duration(own) : g_strdup("");
+}
+
 static void add_tree_row(TextTable *table, const PathSet *set, const PathPattern *p,
                          const CollapsedCall *v, gboolean slowest, guint columns)
 {
@@ -506,6 +537,11 @@ static void add_tree_row(TextTable *table, const PathSet *set, const PathPattern
                 text_table_add(table, path_format_duration(histogram_mean(&node->latency)));
         }
         text_table_add(table, path_format_duration(text_of_all(p, v, &node->own)));
+        if (fault_text_has_errors(p)) {
+                text_table_add(table, node->faults.errors ? path_format_count(node->faults.errors)
+                                                          : g_strdup(""));
+                text_table_add(table, format_good_own(v));
+        }
         if (path_set_waits(set)) {
                 text_table_add(table, format_if(p, v, &node->own_queued));
                 text_table_add(table, format_if(p, v, &node->serving));
@@ -532,6 +568,8 @@ static void add_network_row(TextTable *table, const PathSet *set, const PathPatt
         if (!path_set_graph(set))
                 text_table_add(table, g_strdup(""));
         text_table_add(table, path_format_duration((gint64)(network / (gint128)p->count)));
+        for (guint i = 0; i < 2U * fault_text_has_errors(p); i++)
+                text_table_add(table, g_strdup(""));
         for (guint i = 0; i < 2U * path_set_waits(set); i++)
                 text_table_add(table, g_strdup(""));
         if (path_set_connects(set)) {
@@ -566,6 +604,10 @@ static TextTable *tree_table(const PathSet *set, const PathPattern *p, const Col
                 text_table_add_column(table, "latency", TEXT_RIGHT, 2);
                 text_table_add_column(table, "own time", TEXT_RIGHT, 0);
         }
+        if (fault_text_has_errors(p)) {
+                text_table_add_column(table, "errors", TEXT_RIGHT, 0);
+                text_table_add_column(table, "own if good", TEXT_RIGHT, 2);
+        }
         if (path_set_waits(set)) {
                 text_table_add_column(table, path_set_goes_on(set) ? "own queued" : "queued",
                                       TEXT_RIGHT, 0);
@@ -584,6 +626,18 @@ static TextTable *tree_table(const PathSet *set, const PathPattern *p, const Col
         add_network_row(table, set, p);
         text_table_fit(table, columns == 0 ? 0 : MAX(columns, 5) - 4);
         return table;
+}
+
+static void write_faults(const PathSet *set, const PathPattern *p, const CollapsedTree *tree,
+                         const PathWriteOptions *options, GString *out)
+{
+        for (guint32 i = 0; i < tree->n_vertices + 1; i++) {
+                g_autofree char *text = i == 0 ? fault_text_failed(set, p)
+                                               : fault_text_retries(set, p, &tree->vertices[i - 1]);
+
+                if (text)
+                        text_append_wrapped(out, text, " ", 4, options->columns);
+        }
 }
 
 static void write_tree(const PathSet *set, const PathWriteOptions *options, guint32 rank,
@@ -621,6 +675,7 @@ static void write_tree(const PathSet *set, const PathWriteOptions *options, guin
                                         path_set_graph(set) ? "nodes" : "calls");
                 text_append_wrapped(out, text, " ", 4, options->columns);
         }
+        write_faults(set, p, tree, options, out);
 }
 
 /* "2,250" or "16.5" */

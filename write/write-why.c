@@ -213,6 +213,8 @@ static void write_request_text(GString *out, const WhyRequest *r, guint columns)
                 why_text_append_load(out, &g_array_index(r->places, WhyPlace, 0), columns);
         for (guint i = 0; i < r->places->len; i++)
                 append_waiting(out, &g_array_index(r->places, WhyPlace, i), columns);
+        if (r->faults)
+                append_line(out, 2, columns, "%s", r->faults);
         append_doubt(out, r, columns);
 }
 
@@ -278,6 +280,8 @@ static void write_request_json(GString *out, const WhyRequest *r)
 
         json_open(&json, '{');
         fields_put(&json, request_fields, G_N_ELEMENTS(request_fields), r);
+        if (r->faults)
+                json_put_string(&json, "faults", r->faults);
         json_put_open(&json, "places", '[');
         for (guint i = 0; i < r->places->len; i++) {
                 json_open(&json, '{');

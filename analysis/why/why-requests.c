@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+#include "analysis/why/why-failed.h"
 #include "analysis/why/why-model.h"
 
 #include <stdlib.h>
@@ -527,6 +528,18 @@ static void why_find_trust(const Why *w, const Kind *k, guint32 request, GArray 
         }
 }
 
+/* The store was read to its end before, so that it can be read again. */
+static char *find_faults(const Why *w, const Request *r)
+{
+        g_autoptr(GArray) calls = g_array_new(FALSE, FALSE, sizeof(PathCall));
+        g_autoptr(GArray) places = g_array_new(FALSE, FALSE, sizeof(guint32));
+        const StoredPath path = { .first_call = r->first, .n_calls = r->n };
+
+        if (!store_reader_path_calls(w->reader, &path, calls, places, NULL))
+                return NULL;
+        return why_faults_text(w->nodes, (const PathCall *)(gconstpointer)calls->data, calls->len);
+}
+
 WhyRequest *why_request(Why *w, guint64 id)
 {
         guint32 request = (guint32)id - 1;
@@ -552,6 +565,7 @@ WhyRequest *why_request(Why *w, guint64 id)
                 add_place(w, k, s, request, why->places);
         why_find_trust(w, k, request, why->places);
         g_array_sort(why->places, compare_places);
+        why->faults = find_faults(w, r);
         return why;
 }
 
@@ -560,6 +574,7 @@ void why_request_free(WhyRequest *r)
         if (!r)
                 return;
         g_array_unref(r->places);
+        g_free(r->faults);
         g_free(r);
 }
 

@@ -49,6 +49,7 @@ typedef struct {
         guint64 alike, pattern_count;  /* requests of the kind, and of the pattern */
         double probability;            /* that the path is right */
         GArray *places;                /* of WhyPlace, the greatest excess first */
+        char *faults; /* "Failed by web1>auth>redis LOADING. Tried again: db x4, ..."; NULL: none */
 } WhyRequest;
 
 /* Of the slow ones, many that began within a short time. n of m: 0 where they are spread like all

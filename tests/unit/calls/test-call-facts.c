@@ -25,6 +25,7 @@ static void expect(const CallFacts *f, guint32 call, CallFact expected)
         g_assert_cmpint(found.ret_stall, ==, expected.ret_stall);
         g_assert_cmpint(found.wait, ==, expected.wait);
         g_assert_cmpuint(found.workers, ==, expected.workers);
+        g_assert_cmpuint(found.outcome, ==, expected.outcome);
 }
 
 /* Each fact is of the message that may have it, and of numbers. */
@@ -53,8 +54,12 @@ static void test_attributes(void)
         expect(&f, 4, (CallFact){ 0 });
         call_facts_add(&f, 5, attributes_of(&m, &space), FALSE);
         expect(&f, 5, (CallFact){ .connect = 8 });
+        add(&f, 6, RET_SENT, "st=503");
+        add(&f, 6, RET_RECV, "st=404 st=<b>");
+        add(&f, 6, RET_RECV, "st=PASSWORD1");
+        expect(&f, 6, (CallFact){ .outcome = outcome_http(404) });
         add(&f, G_MAXUINT32, CALL_SENT, "syn=1");
-        g_assert_cmpuint(f.column.n, ==, 6);
+        g_assert_cmpuint(f.column.n, ==, 7);
         call_facts_clear(&f);
 }
 
