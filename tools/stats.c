@@ -3,8 +3,11 @@
  * ravel stats TRACE: what is in a trace. One pass, in memory that does not grow
  * with it.
  */
+#include <string.h>
+
 #include "tools/run-files.h"
 #include "tools/tool.h"
+#include "tracefmt/attributes.h"
 #include "tracefmt/fitness.h"
 #include "tracefmt/output-file.h"
 #include "tracefmt/trace-clocks.h"
@@ -12,10 +15,17 @@
 
 static struct {
         gboolean strict;
+        char *format;
 } options;
+
+static const char *const formats[] = { "text", "json", NULL };
+static const ToolChoice choices[] = { { "--format", &options.format, formats },
+                                      { .option = NULL } };
 
 static const GOptionEntry entries[] = { { "strict", 0, 0, G_OPTION_ARG_NONE, &options.strict,
                                           "Exit with 1 if not fit for nesting", NULL },
+                                        { "format", 0, 0, G_OPTION_ARG_STRING, &options.format,
+                                          "text or json (default text)", "FORMAT" },
                                         G_OPTION_ENTRY_NULL };
 
 /* Latencies of an edge's calls, at the caller where that was seen, that are not counted yet. */
@@ -36,6 +46,9 @@ static TraceStats *stats_new(void)
 
         s->matcher = call_matcher_new(0, G_MAXINT64);
         s->latencies = g_ptr_array_new_with_free_func(histogram_free);
+        s->outcomes = g_array_new(FALSE, TRUE, sizeof(EdgeOutcomes));
+        s->waiting = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, g_free);
+        s->parsed = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL);
         return s;
 }
 
@@ -43,6 +56,9 @@ static void stats_free(TraceStats *s)
 {
         call_matcher_free(s->matcher);
         g_ptr_array_free(s->latencies, TRUE);
+        g_array_unref(s->outcomes);
+        g_hash_table_unref(s->waiting);
+        g_hash_table_unref(s->parsed);
         g_free(s->judgement);
         g_strfreev(s->doubts);
         g_free(s);
@@ -61,6 +77,42 @@ static void make_room(TraceStats *s, GArray *waiting, guint n_edges)
                 g_ptr_array_add(s->latencies, g_new0(Histogram, 1));
         if (waiting->len < n_edges)
                 g_array_set_size(waiting, n_edges);
+        if (s->outcomes->len < n_edges)
+                g_array_set_size(s->outcomes, n_edges);
+}
+
+/* The outcome of the call that the message answers, and whether its edge has any. did: what
+ * matching it did. */
+static void take_outcome(TraceStats *s, const Message *m, guint did)
+{
+        gint64 number = (gint64)call_matcher_latest(s->matcher);
+        gint64 key = message_is_call(m) ? stats_edge_key(m->sender, m->receiver)
+                                        : stats_edge_key(m->receiver, m->sender);
+        gboolean is_return = message_is_return(m);
+        Attributes space;
+
+        if (m->attrs_length == 0 || m->op >= MSG_SENT ||
+            !memmem(m->attrs, m->attrs_length, is_return ? "st=" : "label=", is_return ? 3 : 6))
+                return;
+        attributes_parse(&space, m->attrs, m->attrs_length);
+        if (!space.outcome && !space.label.at)
+                return;
+        if (!g_hash_table_contains(s->parsed, &key))
+                g_hash_table_add(s->parsed, g_memdup2(&key, sizeof key));
+        if (is_return && space.outcome && (did & MATCH_CLOSED))
+                g_hash_table_insert(s->waiting, g_memdup2(&number, sizeof number),
+                                    g_memdup2(&space.outcome, sizeof space.outcome));
+}
+
+static void count_outcome(TraceStats *s, const DoneCall *done)
+{
+        gint64 number = (gint64)done->number;
+        const Outcome *outcome = g_hash_table_lookup(s->waiting, &number);
+
+        if (!outcome)
+                return;
+        g_array_index(s->outcomes, EdgeOutcomes, done->edge).of_class[outcome_class(*outcome)]++;
+        g_hash_table_remove(s->waiting, &number);
 }
 
 static void take_done(TraceStats *s, GArray *waiting)
@@ -80,6 +132,8 @@ static void take_done(TraceStats *s, GArray *waiting)
                 make_room(s, waiting, done->edge + 1);
                 w = &g_array_index(waiting, Waiting, done->edge);
                 w->delay[w->n++] = pair->end - pair->start;
+                if (g_hash_table_size(s->waiting) > 0)
+                        count_outcome(s, done);
                 if (w->n == G_N_ELEMENTS(w->delay))
                         count_waiting(w, s->latencies->pdata[done->edge]);
         }
@@ -113,6 +167,7 @@ static TraceStats *read_stats(TraceReader *reader, GError **error)
         g_autoptr(GArray) waiting = g_array_new(FALSE, TRUE, sizeof(Waiting));
         gboolean begun = FALSE;
         Message message;
+        guint did;
         int status;
 
         while ((status = trace_reader_next(reader, &message, error)) != 0) {
@@ -129,7 +184,9 @@ static TraceStats *read_stats(TraceReader *reader, GError **error)
                         keep_early(s, reader);
                 begun = TRUE;
                 s->ops[message.op]++;
-                if (call_matcher_add(s->matcher, &message) & MATCH_DONE)
+                did = call_matcher_add(s->matcher, &message);
+                take_outcome(s, &message, did);
+                if (did & MATCH_DONE)
                         take_done(s, waiting);
         }
         finish(s, waiting);
@@ -172,8 +229,10 @@ int tool_stats(int argc, char **argv)
         g_option_context_set_description(
                 context,
                 "called, calls: calls into a node, and by it. open: mean number of calls into\n"
-                "it under way. Edges: latency of their calls.\n");
+                "it under way. Edges: rate, errors and latency of their calls; -: nobody could\n"
+                "see how they ended.\n");
         g_option_context_add_main_entries(context, entries, NULL);
+        tool_add_choices(choices);
         tool_add_reader_options(context);
         if (!tool_parse(context, &argc, &argv, &status))
                 return status;
@@ -186,7 +245,10 @@ int tool_stats(int argc, char **argv)
         if (!call_matcher_counts(stats->matcher)->messages)
                 tool_report_empty(reader);
         judge(stats, reader, nodes);
-        stats_write(stats, reader, nodes, tool_columns(), text);
+        if (tool_choice_index(options.format, formats) == 1)
+                stats_write_json(stats, nodes, text);
+        else
+                stats_write(stats, reader, nodes, tool_columns(), text);
         if (!output_file_put("-", text, &error))
                 return tool_fail(error);
         return options.strict && !judgement_is_fit_for_nesting(stats->judgement) ? EXIT_DIFFERS

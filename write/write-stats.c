@@ -7,6 +7,7 @@
 #include "base/printable.h"
 #include "paths/histogram.h"
 #include "paths/path-text.h"
+#include "write/json.h"
 #include "write/text-table.h"
 
 static void put_moment(GString *out, const char *what, gint64 time)
@@ -59,7 +60,18 @@ typedef struct {
         const char *caller, *callee;
         const Edge *edge;
         const Histogram *latency;
+        const EdgeOutcomes *outcomes; /* NULL: nobody could see them */
 } EdgeRow;
+
+/* Calls in error. */
+static guint64 edge_errors(const EdgeOutcomes *o)
+{
+        guint64 n = 0;
+
+        for (OutcomeClass c = CLASS_CLIENT; c < N_OUTCOME_CLASSES; c++)
+                n += o->of_class[c];
+        return n;
+}
 
 static int compare_edges(const void *a, const void *b)
 {
@@ -82,6 +94,8 @@ static TextTable *edge_table(const TraceStats *s)
 
         text_table_add_column(table, "edge", TEXT_LEFT, 0);
         text_table_add_column(table, c->pairs ? "calls" : "", TEXT_RIGHT, 0);
+        text_table_add_column(table, c->pairs ? "calls/s" : "", TEXT_RIGHT, 4);
+        text_table_add_column(table, g_hash_table_size(s->parsed) ? "errors" : "", TEXT_RIGHT, 0);
         text_table_add_column(table, c->pairs ? "mean" : "", TEXT_RIGHT, 0);
         text_table_add_column(table, c->pairs ? "p50" : "", TEXT_RIGHT, 3);
         text_table_add_column(table, c->pairs ? "p99" : "", TEXT_RIGHT, 1);
@@ -92,21 +106,57 @@ static TextTable *edge_table(const TraceStats *s)
         return table;
 }
 
+/* Of all edges, in order. The caller's to free. */
+static EdgeRow *list_edges(const TraceStats *s, const NodeTable *nodes, guint *n)
+{
+        const Edge *edges = call_matcher_edges(s->matcher, n);
+        EdgeRow *rows = g_new(EdgeRow, *n);
+
+        for (guint i = 0; i < *n; i++) {
+                gint64 key = stats_edge_key(edges[i].caller, edges[i].callee);
+
+                rows[i] = (EdgeRow){ node_table_written(nodes, edges[i].caller),
+                                     node_table_written(nodes, edges[i].callee), &edges[i],
+                                     s->latencies->pdata[i],
+                                     g_hash_table_contains(s->parsed, &key)
+                                             ? &g_array_index(s->outcomes, EdgeOutcomes, i)
+                                             : NULL };
+        }
+        if (*n)
+                qsort(rows, *n, sizeof *rows, compare_edges);
+        return rows;
+}
+
+/* Calls a second of the trace. */
+static double rate_of(const TraceStats *s, const EdgeRow *row)
+{
+        const MatchCounts *c = call_matcher_counts(s->matcher);
+
+        return c->last > c->first ? (double)row->latency->count * 1e9 / (double)(c->last - c->first)
+                                  : 0;
+}
+
+/* "10 %", "0"; nothing where there are no calls, "-" where nobody could see. */
+static char *format_errors(const EdgeRow *row)
+{
+        guint64 errors;
+
+        if (row->latency->count == 0)
+                return g_strdup("");
+        if (!row->outcomes)
+                return g_strdup("-");
+        errors = edge_errors(row->outcomes);
+        return errors ? path_format_share((gint128)errors, (gint128)row->latency->count)
+                      : g_strdup("0");
+}
+
 static void put_edges(GString *out, const TraceStats *s, const NodeTable *nodes, guint columns)
 {
         const MatchCounts *c = call_matcher_counts(s->matcher);
         guint n;
-        const Edge *edges = call_matcher_edges(s->matcher, &n);
-        g_autofree EdgeRow *rows = g_new(EdgeRow, n);
+        g_autofree EdgeRow *rows = list_edges(s, nodes, &n);
         g_autoptr(TextTable) table = edge_table(s);
 
-        for (guint i = 0; i < n; i++) {
-                rows[i] = (EdgeRow){ node_table_written(nodes, edges[i].caller),
-                                     node_table_written(nodes, edges[i].callee), &edges[i],
-                                     s->latencies->pdata[i] };
-        }
-        if (n)
-                qsort(rows, n, sizeof *rows, compare_edges);
         for (guint i = 0; i < n; i++) {
                 const Edge *e = rows[i].edge;
                 const Histogram *h = rows[i].latency;
@@ -114,6 +164,10 @@ static void put_edges(GString *out, const TraceStats *s, const NodeTable *nodes,
                 text_table_add(table, text_shorten_edge(rows[i].caller, rows[i].callee,
                                                         columns ? MAX(columns / 2, 12) : G_MAXINT));
                 text_table_add(table, c->pairs ? path_format_count(h->count) : g_strdup(""));
+                text_table_add(table, h->count ? g_strdup_printf("%.3g", rate_of(s, &rows[i]))
+                                               : g_strdup(""));
+                text_table_add(table, g_hash_table_size(s->parsed) ? format_errors(&rows[i])
+                                                                   : g_strdup(""));
                 text_table_add(table, format_delay(h, histogram_mean(h)));
                 text_table_add(table, format_delay(h, histogram_quantile(h, 0.5)));
                 text_table_add(table, format_delay(h, histogram_quantile(h, 0.99)));
@@ -191,4 +245,54 @@ void stats_write(const TraceStats *s, const TraceReader *reader, const NodeTable
                 printable_append(out, facts[i], -1, PRINTABLE_TEXT);
                 g_string_append_c(out, '\n');
         }
+}
+
+/* --- for programs ------------------------------------------------------------ */
+
+static void put_json_edge(Json *json, const TraceStats *s, const EdgeRow *row)
+{
+        static const char *const names[] = { NULL, "client_errors", "server_errors", "refused",
+                                             NULL };
+        const Histogram *h = row->latency;
+
+        json_line(json, 2);
+        json_open(json, '{');
+        json_put_string(json, "caller", row->caller);
+        json_put_string(json, "callee", row->callee);
+        json_put_count(json, "calls", h->count);
+        json_put_number(json, "calls_per_second", rate_of(s, row), "%.6g");
+        json_key(json, "errors");
+        if (row->outcomes)
+                json_count(json, edge_errors(row->outcomes));
+        else
+                json_null(json);
+        for (guint i = 0; row->outcomes && i < N_OUTCOME_CLASSES; i++)
+                if (names[i])
+                        json_put_count(json, names[i], row->outcomes->of_class[i]);
+        json_put_time(json, "mean", histogram_mean(h));
+        json_put_time(json, "p50", histogram_quantile(h, 0.5));
+        json_put_time(json, "p99", histogram_quantile(h, 0.99));
+        json_put_time(json, "max", h->count ? h->max : 0);
+        json_put_count(json, "no_return", row->edge->lone_calls);
+        json_put_count(json, "no_call", row->edge->lone_returns);
+        json_put_count(json, "one_way", MAX(row->edge->one_way[0], row->edge->one_way[1]));
+        json_close(json, '}');
+}
+
+void stats_write_json(const TraceStats *s, const NodeTable *nodes, GString *out)
+{
+        const MatchCounts *c = call_matcher_counts(s->matcher);
+        guint n;
+        g_autofree EdgeRow *rows = list_edges(s, nodes, &n);
+        Json json = JSON_IN(out);
+
+        json_open(&json, '{');
+        json_put_count(&json, "messages", c->messages);
+        json_put_count(&json, "calls", c->pairs);
+        json_put_open(&json, "edges", '[');
+        for (guint i = 0; i < n; i++)
+                put_json_edge(&json, s, &rows[i]);
+        json_close(&json, ']');
+        json_close(&json, '}');
+        g_string_append_c(out, '\n');
 }
