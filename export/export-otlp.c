@@ -190,6 +190,41 @@ static void put_ids(Otlp *o, guint64 span)
         json_put_id(&o->json, "spanId", span);
 }
 
+/* How the call ended, where it is in error. */
+static void put_outcome(Json *j, const PathCall *c)
+{
+        char text[OUTCOME_TEXT + 1];
+        guint number;
+
+        if (outcome_write(c->outcome, text) == 0)
+                return;
+        switch (outcome_status(c->outcome, &number)) {
+        case STATUS_HTTP:
+                otlp_put_integer(j, "http.response.status_code", number);
+                break;
+        case STATUS_GRPC:
+                otlp_put_integer(j, "rpc.grpc.status_code", number);
+                break;
+        case STATUS_DB:
+                otlp_put_string(j, "db.response.status_code", text);
+                break;
+        case STATUS_RESPONSE:
+                break;
+        }
+        if (outcome_is_error(c->outcome))
+                otlp_put_string(j, "error.type", text);
+}
+
+/* By OpenTelemetry a caller's mistake is an error of its own span alone. */
+static void put_status(Json *j, const PathCall *c, gboolean at_caller)
+{
+        if (!(at_caller ? outcome_is_error(c->outcome) : outcome_is_failure(c->outcome)))
+                return;
+        json_put_open(j, "status", '{');
+        json_put_integer(j, "code", 2);
+        json_close(j, '}');
+}
+
 /* Up to its attributes, which it leaves open. */
 static void open_span(Otlp *o, const ExportRequest *request, const PathCall *c,
                       const ConventionCall *call, gboolean at_caller)
@@ -219,7 +254,9 @@ static void put_caller_span(Otlp *o, const ExportRequest *request, const PathCal
         open_span(o, request, c, call, TRUE);
         otlp_put_string(j, "peer.service", node_table_name(o->nodes, c->callee));
         conventions_put(o->conventions, call, TRUE, j);
+        put_outcome(j, c);
         json_close(j, ']');
+        put_status(j, c, TRUE);
         json_close(j, '}');
 }
 
@@ -231,7 +268,9 @@ static void put_callee_span(Otlp *o, const ExportRequest *request, const PathCal
         open_span(o, request, c, call, FALSE);
         put_attributes(j, c, request);
         conventions_put(o->conventions, call, FALSE, j);
+        put_outcome(j, c);
         json_close(j, ']');
+        put_status(j, c, FALSE);
         if (is_alone(c))
                 put_events(j, c);
         if (is_alone(c) && c->parent != NO_PARENT) {

@@ -146,6 +146,27 @@ static void read_otlp_text(Otlp *o, Span *s)
                 s->end = span_parse_time(text, n, 0);
 }
 
+/* {"code": 2} or {"code": "STATUS_CODE_ERROR"} is an error. */
+static void read_status(Otlp *o)
+{
+        static const char error[] = "STATUS_CODE_ERROR";
+
+        if (!json_reader_enter_object(o->r))
+                return;
+        while (json_reader_next_key(o->r)) {
+                gboolean is_code = json_reader_key_is(o->r, "code");
+
+                if (!json_reader_scalar(o->r) || !is_code)
+                        continue;
+                const char *text = json_reader_text(o->r);
+                gsize n = json_reader_length(o->r);
+
+                if ((n == 1 && *text == '2') ||
+                    (n == sizeof error - 1 && memcmp(text, error, n) == 0))
+                        span_draft_set_error(o->draft);
+        }
+}
+
 static void read_otlp_span(Otlp *o)
 {
         Span *s = span_draft_span(o->draft);
@@ -158,6 +179,8 @@ static void read_otlp_span(Otlp *o)
                         read_otlp_list(o, read_event);
                 else if (json_reader_key_is(o->r, "links"))
                         read_otlp_list(o, read_link);
+                else if (json_reader_key_is(o->r, "status"))
+                        read_status(o);
                 else if (json_reader_scalar(o->r))
                         read_otlp_text(o, s);
 }

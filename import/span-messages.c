@@ -188,6 +188,19 @@ static void append_link(const Adding *a, GString *to, const SpanCall *c)
                 append_id(to, s->other_trace.low, s->other);
 }
 
+/* The outcome that the callee's span says, else the caller's. */
+static void append_outcome(const Adding *a, GString *to, const SpanCall *c)
+{
+        Outcome outcome = span_trace_span(a->trace, c->span)->outcome;
+        guint32 via = span_trace_place(a->trace, c->span)->via;
+        char text[OUTCOME_TEXT + 1];
+
+        if (outcome == OUTCOME_OK && via != NO_SPAN)
+                outcome = span_trace_span(a->trace, via)->outcome;
+        if (outcome_write(outcome, text) > 0)
+                g_string_append_printf(to, " st=%s", text);
+}
+
 /* Sets the attributes of a message. Only the first stamp of a call has its operation. */
 static void make_attributes(const Adding *a, guint32 i, MessageOp op)
 {
@@ -204,6 +217,8 @@ static void make_attributes(const Adding *a, guint32 i, MessageOp op)
                 append_label(a, text, c);
         if (op != RET_SENT && op != RET_RECV)
                 append_link(a, text, c);
+        else
+                append_outcome(a, text, c);
         g_byte_array_set_size(to, 0);
         g_byte_array_append(to, (const guint8 *)&prefix, sizeof prefix);
         g_byte_array_append(to, (const guint8 *)position, prefix.position);

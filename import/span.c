@@ -37,6 +37,16 @@ static const struct {
         { "messaging.system", 7 },
 };
 
+/* Attributes with the status of a call: a number, or a word of its protocol. */
+static const struct {
+        const char *key;
+        StatusKind kind;
+} STATUSES[] = {
+        { "http.response.status_code", STATUS_HTTP },   { "http.status_code", STATUS_HTTP },
+        { "rpc.grpc.status_code", STATUS_GRPC },        { "grpc.status_code", STATUS_GRPC },
+        { "db.response.status_code", STATUS_RESPONSE }, { "error.type", STATUS_RESPONSE },
+};
+
 static const char *const CLIENTS[] = { "client.address", "http.client_ip", NULL };
 
 struct SpanDraft {
@@ -44,6 +54,7 @@ struct SpanDraft {
         Span span;
         GString *name, *text, *peer;
         guint peer_rank;
+        gboolean is_error;
 };
 
 /* --- texts ----------------------------------------------------------------------- */
@@ -225,6 +236,7 @@ void span_draft_clear(SpanDraft *d)
         g_string_truncate(d->name, 0);
         g_string_truncate(d->text, 0);
         d->peer_rank = NO_RANK;
+        d->is_error = FALSE;
 }
 
 Span *span_draft_span(SpanDraft *d)
@@ -270,11 +282,48 @@ static void take_inferred(SpanDraft *d, const char *key, gsize n, const char *va
                 set_text(d->text, value, n_value, LONGEST_TEXT_ID);
 }
 
+/* Takes the status of the call; if several are failures, the first. */
+static gboolean take_status(SpanDraft *d, const char *key, gsize n, const char *value,
+                            gsize n_value)
+{
+        for (guint i = 0; i < G_N_ELEMENTS(STATUSES); i++) {
+                gint64 number;
+
+                if (strlen(STATUSES[i].key) != n || memcmp(STATUSES[i].key, key, n) != 0)
+                        continue;
+                if (d->span.outcome != OUTCOME_OK)
+                        return TRUE;
+                if (STATUSES[i].kind == STATUS_RESPONSE)
+                        d->span.outcome = outcome_read(value, n_value);
+                else if (!json_parse_number(value, n_value, 0, &number) || number < 0)
+                        return TRUE;
+                else if (STATUSES[i].kind == STATUS_HTTP)
+                        d->span.outcome = outcome_http((guint)MIN(number, 1000));
+                else
+                        d->span.outcome = outcome_grpc((guint64)number);
+                return TRUE;
+        }
+        return FALSE;
+}
+
+static gboolean value_is(const char *value, gsize n, const char *text)
+{
+        return n == strlen(text) && g_ascii_strncasecmp(value, text, n) == 0;
+}
+
+void span_draft_set_error(SpanDraft *d)
+{
+        d->is_error = TRUE;
+}
+
 void span_draft_attribute(SpanDraft *d, const char *key, gsize n, const char *value, gsize n_value)
 {
         if (span_context_names_node(d->context, key, n))
                 d->span.node = span_context_node(d->context, value, n_value);
-        if (n < 7)
+        if ((value_is(key, n, "error") && !value_is(value, n_value, "false")) ||
+            (value_is(key, n, "otel.status_code") && value_is(value, n_value, "ERROR")))
+                span_draft_set_error(d);
+        if (n < 7 || take_status(d, key, n, value, n_value))
                 return;
         if (n == strlen("span.kind") && memcmp(key, "span.kind", n) == 0)
                 d->span.kind = (guint8)span_parse_kind(value, n_value);
@@ -290,6 +339,8 @@ Span *span_draft_finish(SpanDraft *d)
 {
         Span *s = &d->span;
 
+        if (d->is_error && s->outcome == OUTCOME_OK)
+                s->outcome = outcome_named("UNKNOWN");
         /* The addresses in a server's span may be its own. */
         if (d->peer_rank < (s->kind == SPAN_SERVER ? 1 : NO_RANK))
                 s->peer = span_context_node(d->context, d->peer->str, d->peer->len);

@@ -6,6 +6,7 @@
  */
 #pragma once
 
+#include "base/outcome.h"
 #include "import/import.h"
 
 typedef enum { SPAN_INTERNAL, SPAN_SERVER, SPAN_CLIENT, SPAN_PRODUCER, SPAN_CONSUMER } SpanKind;
@@ -37,7 +38,8 @@ typedef struct {
         NodeId node;         /* the node that did the work */
         NodeId peer;   /* the other side of a call, or the queue of a message; NO_NODE: not given */
         NodeId client; /* the caller of a span without a parent; NO_NODE: not given */
-        guint8 kind;   /* SpanKind */
+        Outcome outcome; /* of the call; OUTCOME_OK: none was given */
+        guint8 kind;     /* SpanKind */
         guint8 flags;
         guint32 name_length, text_length;
         const char *name; /* name of the operation; not NUL-terminated */
@@ -87,6 +89,9 @@ void span_draft_set_name(SpanDraft *draft, const char *name, gsize n);
  * Unknown names are ignored. */
 void span_draft_attribute(SpanDraft *draft, const char *key, gsize n_key, const char *value,
                           gsize n_value);
+
+/* The span is marked as failed; its attributes may say how. */
+void span_draft_set_error(SpanDraft *draft);
 
 /* The finished span. Its texts are the draft's and valid until the draft is cleared. */
 Span *span_draft_finish(SpanDraft *draft);

@@ -17,6 +17,7 @@
 #include "base/compare.h"
 #include "base/error.h"
 #include "base/hash.h"
+#include "base/outcome.h"
 #include "import/json-text.h"
 
 enum {
@@ -67,6 +68,20 @@ static const char *const OPERATIONS[] = { "http_request_method",
                                           "tds_type",
                                           NULL };
 
+/* Fields with the status of a response. */
+typedef enum { STATUS_OF_HTTP, STATUS_OF_GRPC, STATUS_OF_DNS, STATUS_OF_NUMBER } StatusOf;
+
+static const struct {
+        const char *field;
+        StatusOf of;
+        NumbersOf numbers;
+} STATUSES[] = { { "http_response_code", STATUS_OF_HTTP, 0 },
+                 { "http2_headers_status", STATUS_OF_HTTP, 0 },
+                 { "sip_Status_Code", STATUS_OF_HTTP, 0 },
+                 { "grpc_status_code", STATUS_OF_GRPC, 0 },
+                 { "dns_flags_rcode", STATUS_OF_DNS, 0 },
+                 { "ldap_resultCode", STATUS_OF_NUMBER, NUMBERS_LDAP } };
+
 typedef struct {
         gint64 number; /* of the packet */
         gint64 time;
@@ -74,6 +89,7 @@ typedef struct {
         guint16 from_port, to_port;
         guint32 first_label, n_labels; /* in Tshark.labels */
         guint32 n_calls;               /* calls answered so far */
+        guint32 n_answers;             /* calls that it answers, so far */
 } Frame;
 
 /* A call with its return. */
@@ -81,6 +97,7 @@ typedef struct {
         guint32 request, response; /* indices of frames */
         guint32 k;                 /* its number among the calls of the request's packet */
         guint32 label;             /* index in Tshark.labels plus 1; 0: none */
+        Outcome outcome;
 } Pair;
 
 /* A field of the current packet. */
@@ -285,10 +302,56 @@ static void add_labels(Tshark *t, Frame *frame)
         }
 }
 
+/* The value of this field that stands k-th, from 0, in the packet, else the last; NULL: none. */
+static const char *find_kth_field(const Tshark *t, const char *name, guint32 k)
+{
+        const char *found = NULL;
+
+        for (guint i = 0; i < t->fields->len; i++) {
+                const Field *f = &g_array_index(t->fields, Field, i);
+
+                if (strcmp(f->name, name) != 0)
+                        continue;
+                found = f->value;
+                if (k-- == 0)
+                        break;
+        }
+        return found;
+}
+
+/* How the call ended that is k-th of those which the current packet answers. */
+static Outcome find_outcome(const Tshark *t, guint32 k)
+{
+        for (guint i = 0; i < G_N_ELEMENTS(STATUSES); i++) {
+                Outcome outcome = OUTCOME_OK;
+                gint64 status;
+
+                if (!read_field_number(find_kth_field(t, STATUSES[i].field, k), 1000, &status))
+                        continue;
+                switch (STATUSES[i].of) {
+                case STATUS_OF_HTTP:
+                        outcome = outcome_http((guint)status);
+                        break;
+                case STATUS_OF_GRPC:
+                        outcome = outcome_grpc((guint64)status);
+                        break;
+                case STATUS_OF_DNS:
+                        outcome = outcome_dns((guint)status);
+                        break;
+                case STATUS_OF_NUMBER:
+                        outcome = outcome_number(STATUSES[i].numbers, (guint)status);
+                        break;
+                }
+                if (outcome != OUTCOME_OK)
+                        return outcome;
+        }
+        return OUTCOME_OK;
+}
+
 static void tshark_add_pair(Tshark *t, guint32 request, guint32 response)
 {
         Frame *asked = tshark_frame(t, request), *answers = tshark_frame(t, response);
-        Pair pair = { request, response, asked->n_calls, 0 };
+        Pair pair = { request, response, asked->n_calls, 0, OUTCOME_OK };
 
         if (asked->from != answers->to || asked->to != answers->from ||
             asked->from_port != answers->to_port || asked->to_port != answers->from_port ||
@@ -298,6 +361,7 @@ static void tshark_add_pair(Tshark *t, guint32 request, guint32 response)
         }
         if (asked->n_labels)
                 pair.label = asked->first_label + MIN(pair.k, asked->n_labels - 1) + 1;
+        pair.outcome = find_outcome(t, answers->n_answers++);
         asked->n_calls++;
         t->counts.calls++;
         g_array_append_val(t->pairs, pair);
@@ -517,7 +581,12 @@ static gboolean write_event(const Tshark *t, const Event *e, TraceWriter *writer
                       .op = e->is_return ? RET_SENT : CALL_SENT,
                       .attrs = label,
                       .attrs_length = label ? (guint32)strlen(label) : 0 };
+        char status[sizeof "st=" + OUTCOME_TEXT] = "st=";
 
+        if (e->is_return && outcome_write(pair->outcome, status + strlen("st=")) > 0) {
+                m.attrs = status;
+                m.attrs_length = (guint32)strlen(status);
+        }
         message_set_id(&m, id, strlen(id));
         return trace_writer_add(writer, &m, error);
 }
