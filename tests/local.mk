@@ -83,7 +83,7 @@ TESTS += $(unit_tests) $(script_tests)
 # On recordings of other systems, which are no part of the project.
 if RECORDINGS
 TESTS += \
-	%D%/scripts/acceptance.sh %D%/scripts/corpus.sh %D%/scripts/hotel.sh %D%/scripts/names.sh \
+	%D%/scripts/acceptance.sh %D%/scripts/corpus.sh %D%/scripts/hotel.sh %D%/scripts/names.sh %D%/scripts/outcomes.sh \
 	%D%/scripts/pairs.sh %D%/scripts/processes.sh %D%/scripts/tls-keys.sh %D%/scripts/virtual.sh
 endif
 
