@@ -5,8 +5,7 @@
  * as one. As text it has at most OUTCOME_TEXT bytes of A-Z, 0-9 and _, and reading that gives the
  * same number again. OUTCOME_OK has no text: plain success, or a protocol that is not parsed.
  */
-#ifndef RAVEL_OUTCOME_H
-#define RAVEL_OUTCOME_H
+#pragma once
 
 #include <glib.h>
 
@@ -81,5 +80,3 @@ typedef enum {
 
 /* number: set where there is one. */
 StatusKind outcome_status(Outcome outcome, guint *number);
-
-#endif

@@ -11,8 +11,7 @@
  * culprit. A call whose outcome nobody could see (no label, no st=) may lead on, but is no culprit.
  * Errors of work that nobody waits for, or that a successful caller swallowed, do not count.
  */
-#ifndef RAVEL_PATH_FAILURE_H
-#define RAVEL_PATH_FAILURE_H
+#pragma once
 
 #include "paths/path-call.h"
 
@@ -41,5 +40,3 @@ static inline gboolean path_retry_failed(const PathRetry *retry)
 
 /* Those of a path, of PathRetry, by their last call. The caller's to free. */
 GArray *path_retries(const PathCall *calls, guint32 n);
-
-#endif

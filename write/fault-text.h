@@ -2,8 +2,7 @@
  *
  * What went wrong in a pattern, for people: failed paths, and what was tried again.
  */
-#ifndef RAVEL_FAULT_TEXT_H
-#define RAVEL_FAULT_TEXT_H
+#pragma once
 
 #include "paths/collapsed-tree.h"
 
@@ -16,5 +15,3 @@ char *fault_text_failed(const PathSet *set, const PathPattern *pattern);
 /* "db x4: 120 of 160 calls in error (503), 120 retries, 90.4 ms lost a path." NULL: there were no
  * retries. The caller's to free. */
 char *fault_text_retries(const PathSet *set, const PathPattern *pattern, const CollapsedCall *call);
-
-#endif

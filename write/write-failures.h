@@ -3,12 +3,9 @@
  * Writes why requests failed (analysis/why/why-failed.h): for people, as tab separated fields, as
  * JSON.
  */
-#ifndef RAVEL_WRITE_FAILURES_H
-#define RAVEL_WRITE_FAILURES_H
+#pragma once
 
 #include "analysis/why/why-failed.h"
 #include "write/write-why.h"
 
 void why_write_failures(GString *out, const WhyFailures *failures, WhyFormat format, guint columns);
-
-#endif

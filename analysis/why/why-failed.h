@@ -3,8 +3,7 @@
  * Why requests failed: the culprits of failed requests (paths/path-failure.h), the most frequent
  * first, and what was tried again.
  */
-#ifndef RAVEL_WHY_FAILED_H
-#define RAVEL_WHY_FAILED_H
+#pragma once
 
 #include "paths/path-failure.h"
 #include "store/store-reader.h"
@@ -50,5 +49,3 @@ char *why_faults_text(const NodeTable *nodes, const PathCall *calls, guint32 n);
 /* "db x4, 3 of them 503, 90.1 ms lost". The caller's to free. */
 char *why_retry_text(const char *node, guint attempts, guint errors, const char *outcome,
                      gint64 lost);
-
-#endif
