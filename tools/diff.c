@@ -123,15 +123,16 @@ static gboolean meets(const Condition *c, const DiffRow *row)
 /* What the conditions say of all rows. */
 typedef struct {
         guint failures, unknown;
-} Outcome;
+} ConditionCounts;
 
 /* Says that a quantile on all paths cannot be told. Patterns may be rare. */
-static void check_numbers(const Diff *d, const DiffRow *row, const Condition *c, Outcome *outcome)
+static void check_numbers(const Diff *d, const DiffRow *row, const Condition *c,
+                          ConditionCounts *counts)
 {
         g_autofree char *name = NULL;
 
         if (row->pattern || !condition_is_on(c, row) || row->delay->bounded || row->delay->beyond ||
-            ++outcome->unknown > MAX_FAILURES)
+            ++counts->unknown > MAX_FAILURES)
                 return;
         name = row->node ? diff_node_name(d, row) : g_strdup("all paths");
         tool_warn("%s: %s: too few to tell: needs %" G_GUINT64_FORMAT
@@ -142,13 +143,13 @@ static void check_numbers(const Diff *d, const DiffRow *row, const Condition *c,
 
 static void check_conditions(const Diff *d, const DiffRow *row, gpointer data)
 {
-        Outcome *outcome = data;
+        ConditionCounts *counts = data;
 
         for (guint i = 0; options.conditions && i < options.conditions->len; i++) {
                 const Condition *c = &g_array_index(options.conditions, Condition, i);
 
-                check_numbers(d, row, c, outcome);
-                if (!meets(c, row) || ++outcome->failures > MAX_FAILURES)
+                check_numbers(d, row, c, counts);
+                if (!meets(c, row) || ++counts->failures > MAX_FAILURES)
                         continue;
                 g_autofree char *node =
                         row->vertex >= 0 ? diff_vertex_name(d, row->pattern, (guint)row->vertex)
@@ -214,7 +215,7 @@ int tool_diff(int argc, char **argv)
         g_autoptr(StoreReader) a = NULL, b = NULL;
         g_autoptr(Diff) diff = NULL;
         GError *error = NULL;
-        Outcome outcome = { 0 };
+        ConditionCounts counts = { 0 };
         int status;
 
         g_option_context_add_main_entries(context, entries, NULL);
@@ -235,8 +236,8 @@ int tool_diff(int argc, char **argv)
         say_what_is_compared(diff, argv + 1);
         if (!write_diff(diff, (const char *[]){ argv[1], argv[2] }, &error))
                 return tool_fail(error);
-        diff_each_row(diff, check_conditions, &outcome);
-        if (outcome.failures > MAX_FAILURES)
-                tool_warn("and %u more", outcome.failures - MAX_FAILURES);
-        return outcome.failures ? EXIT_DIFFERS : outcome.unknown ? EXIT_TOO_FEW : EXIT_DONE;
+        diff_each_row(diff, check_conditions, &counts);
+        if (counts.failures > MAX_FAILURES)
+                tool_warn("and %u more", counts.failures - MAX_FAILURES);
+        return counts.failures ? EXIT_DIFFERS : counts.unknown ? EXIT_TOO_FEW : EXIT_DONE;
 }
