@@ -362,6 +362,10 @@ static void message_fill(Capture *c, const CapturedMessage *m, Message *message)
                                           : m->fetch == FETCH_SETTLE ? "settle"
                                                                      : "now");
         }
+        if (m->ending) {
+                attrs_add_key(c, "end=");
+                g_string_append(c->attrs, m->ending == ENDING_RESET ? "reset" : "closed");
+        }
         attrs_add_number(c, "stall=", m->stall);
         attrs_add_number(c, "resent=", m->resent);
         attrs_add_number(c, "syn=", m->since_opened);

@@ -201,6 +201,17 @@ static inline void show_bytes(const SinkUser *u, guint side, guint32 seq, const 
                 c->signs.inside = exchange_tls_inside(&c->exchange);
 }
 
+/* Side sends no more: it was closed, or the connection was reset. */
+static void show_end(const SinkUser *u, guint side, Stamp stamp)
+{
+        Connection *c = u->connection;
+        CallEnding how = c->tcp.half[side].fin_seen ? ENDING_CLOSED : ENDING_RESET;
+        for (guint i = 0; i < 2; i++)
+                if (!tcp_is_whole(&c->tcp, i))
+                        exchange_doubt_returns(&c->exchange, i);
+        exchange_end(&c->exchange, side, how, stamp, u->table->context);
+}
+
 /* What the two sides say begins, or begins anew. */
 static void exchange_begin(Connection *c, const Protocol *protocol, guint client,
                            gboolean start_seen, const NodeId node[2], const guint16 port[2])
@@ -223,7 +234,7 @@ static void inside_closed(gpointer user, guint side, const TlsSegment *s)
                                  u->table->context);
         }
         if (s->ends)
-                exchange_end(&u->connection->exchange, side, s->stamp, u->table->context);
+                show_end(u, side, s->stamp);
 }
 
 /* The exchange begins anew with what is inside. */
@@ -276,8 +287,7 @@ static void inside_no_data(gpointer user, guint side)
 
 static void inside_end(gpointer user, guint side, Stamp stamp)
 {
-        const SinkUser *u = user;
-        exchange_end(&u->connection->exchange, side, stamp, u->table->context);
+        show_end(user, side, stamp);
 }
 
 static TlsOpenerSink opener_sink_for(SinkUser *user)
@@ -373,7 +383,7 @@ static void sink_end(gpointer user, guint side, Stamp stamp)
         if (u->connection->opener)
                 opener_add(u, side, (TlsSegment){ 0, NULL, 0, 0, stamp, TRUE, 0 });
         else
-                exchange_end(&u->connection->exchange, side, stamp, u->table->context);
+                show_end(u, side, stamp);
 }
 
 static void sink_stall(gpointer user, guint side, TcpStall stall, gint64 ns)

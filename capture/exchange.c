@@ -64,6 +64,7 @@ void exchange_init(Exchange *x, const Protocol *protocol, guint client, gboolean
         pairing_init(&x->pairing, node, port);
         x->protocol = protocol;
         x->pairing.client = (guint8)client;
+        x->pairing.opener = start_seen ? (guint8)client : NO_SIDE;
         x->run = NO_SIDE;
         x->start_seen = start_seen != FALSE;
         x->decided = protocol != NULL;
@@ -238,6 +239,8 @@ void exchange_missing(Exchange *x, guint side, guint32 seq, gsize n, const Captu
         Stamp nobody = { 0, 0 };
         gsize skipped = parsing_skip(x, side, n, nobody, context);
         s->seq = seq + (guint32)skipped;
+        if (skipped < n)
+                exchange_doubt_returns(x, side);
         if (skipped < n && (!x->protocol || x->protocol == &protocol_generic)) {
                 run_take_buffer(x, !side, x->side[!side].arrived, context);
                 run_take_buffer(x, side, nobody, context);
@@ -255,10 +258,62 @@ void exchange_missing(Exchange *x, guint side, guint32 seq, gsize n, const Captu
         s->seq = seq + (guint32)n;
 }
 
-void exchange_end(Exchange *x, guint side, Stamp stamp, const CaptureContext *context)
+/* --- calls without an answer ----------------------------------------------- */
+
+void exchange_doubt_returns(Exchange *x, guint side)
+{
+        pairing_doubt_returns(&x->pairing, side);
+        streams_doubt_returns(&x->pairing, side);
+}
+
+static void exchange_give_up(Exchange *x, guint side, CallEnding how, Stamp stamp,
+                             const CaptureContext *context)
+{
+        pairing_give_up(&x->pairing, side, how, stamp, context);
+        streams_give_up(&x->pairing, side, how, stamp, context);
+}
+
+/* Gives up the calls by a side that has left, as of then. */
+static void exchange_give_up_left(Exchange *x, guint side, const CaptureContext *context)
+{
+        const MessageInProgress *m = &x->pairing.message[side];
+        if (m->left)
+                exchange_give_up(x, side, (CallEnding)m->left, m->last, context);
+}
+
+/* Side sends no more, so calls by the other side get no return. Calls by this side still may: they
+ * are given up once the other side ends, or is silent for too long, as of this stamp. */
+static void exchange_leave(Exchange *x, guint side, CallEnding how, Stamp stamp,
+                           const CaptureContext *context)
+{
+        Pairing *p = &x->pairing;
+        MessageInProgress *m = &p->message[side];
+        if (p->message[!side].left) {
+                exchange_give_up_left(x, !side, context);
+                return;
+        }
+        exchange_give_up(x, !side, how, stamp, context);
+        if (p->calls.n_of[side] == 0 && !p->streams)
+                return;
+        m->left = (guint8)how;
+        m->first = m->last = stamp;
+        sequencer_open(context->sequencer, &m->item, stamp.time);
+}
+
+/* Whether each call of the connection is owed a return: a parser has told what is a call, and what
+ * says goodbye. Where both sides call, what was delivered is not always acknowledged. */
+static gboolean owes_returns(const Exchange *x)
+{
+        return x->protocol->parse && x->protocol != &protocol_tls && !x->protocol->mutual;
+}
+
+void exchange_end(Exchange *x, guint side, CallEnding how, Stamp stamp,
+                  const CaptureContext *context)
 {
         if (x->protocol && x->protocol != &protocol_generic) {
                 parsing_end(x, side, stamp, context);
+                if (owes_returns(x))
+                        exchange_leave(x, side, how, stamp, context);
                 return;
         }
         run_take_buffer(x, side, stamp, context);
@@ -310,7 +365,10 @@ void exchange_settle(Exchange *x, guint side, Stamp stamp, const CaptureContext 
 {
         if (!x->protocol || x->protocol == &protocol_generic)
                 run_take_buffer(x, side, stamp, context);
-        pairing_settle(&x->pairing, side, context);
+        if (x->pairing.message[side].left)
+                exchange_give_up_left(x, side, context);
+        else
+                pairing_settle(&x->pairing, side, context);
 }
 
 void exchange_clear(Exchange *x, Stamp stamp, const CaptureContext *context)
@@ -326,6 +384,8 @@ void exchange_clear(Exchange *x, Stamp stamp, const CaptureContext *context)
                     (m->kind != KIND_RETURN || m->end != END_BY_CONTENT))
                         pairing_end(p, side, m->last, context);
         }
+        exchange_give_up_left(x, 0, context);
+        exchange_give_up_left(x, 1, context);
         streams_clear(p, context);
         pairing_clear(p, context);
         parsing_forget(x);

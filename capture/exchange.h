@@ -22,8 +22,12 @@ void exchange_bytes(Exchange *x, guint side, guint32 seq, const guint8 *bytes, g
 /* n > 0 bytes of side that nobody has seen. */
 void exchange_missing(Exchange *x, guint side, guint32 seq, gsize n, const CaptureContext *context);
 
-/* Side will send no more. */
-void exchange_end(Exchange *x, guint side, Stamp stamp, const CaptureContext *context);
+/* Side will send no more. how: how its calls end that have no return. */
+void exchange_end(Exchange *x, guint side, CallEnding how, Stamp stamp,
+                  const CaptureContext *context);
+
+/* What side sends was not all seen, so returns may be missing. */
+void exchange_doubt_returns(Exchange *x, guint side);
 
 /* What the handshake of a connection of TLS has told so far. */
 guint exchange_tls_inside(const Exchange *x);

@@ -17,7 +17,7 @@ void pairing_init(Pairing *p, const NodeId node[2], const guint16 port[2])
         memset(p, 0, sizeof *p);
         memcpy(p->node, node, sizeof p->node);
         memcpy(p->port, port, sizeof p->port);
-        p->client = NO_SIDE;
+        p->client = p->opener = NO_SIDE;
         p->opened = NO_TIME;
 }
 
@@ -113,6 +113,23 @@ static void call_withdraw(WaitingCalls *w, guint side)
                 }
 }
 
+/* The last call of side waits until there is work, so nobody owes it a return. */
+static void call_waits_for_work(WaitingCalls *w, guint side)
+{
+        for (guint i = w->n; i-- > 0;)
+                if (waiting_call_at(w, i)->side == side) {
+                        waiting_call_at(w, i)->unsure = TRUE;
+                        return;
+                }
+}
+
+void pairing_doubt_returns(Pairing *p, guint side)
+{
+        for (guint i = 0; i < p->calls.n; i++)
+                if (waiting_call_at(&p->calls, i)->side != side)
+                        waiting_call_at(&p->calls, i)->unsure = TRUE;
+}
+
 void pairing_doubt(Pairing *p, const CaptureContext *context)
 {
         p->counts.doubtful++;
@@ -172,6 +189,9 @@ static gboolean call_answered(Pairing *p, guint side, const MessageInProgress *m
                 p->order.longest = MAX(p->order.longest, m->last.time - call->time);
                 p->counts.shifted += !m->keyed && p->calls.n == 1;
                 p->counts.drained += !m->keyed && p->calls.n == 0;
+                p->heard[side] = FALSE;
+                if (G_UNLIKELY(p->message[!side].left) && p->calls.n_of[!side] == 0)
+                        sequencer_close(&p->message[!side].item);
                 return TRUE;
         }
         gboolean beyond = !m->stray && !m->keyed && p->calls.beyond > 0;
@@ -206,6 +226,8 @@ static void message_write(Pairing *p, guint side, const CaptureContext *context)
                 out.link = m->link;
                 out.fetch = m->fetch;
                 out.stall = m->stall;
+                if (m->fetch == FETCH_WAIT)
+                        call_waits_for_work(&p->calls, side);
                 pairing_mark_call(p, side, &out, context);
                 account_add(context->account, ACCOUNT_CALLS);
                 p->counts.written++;
@@ -487,6 +509,8 @@ gboolean pairing_begin(Pairing *p, guint side, MessageKind kind, MessageEnd end,
                                      .side = (guint8)side,
                                      .session = m->session,
                                      .by_run = m->by_run };
+                if (p->calls.n_of[side] == 0)
+                        p->heard[!side] = FALSE;
                 m->beyond = !call_push(&p->calls, call, m->keyed, context);
                 if (parsed && context->label && context->label->len > 0)
                         m->label = g_strndup(context->label->str, context->label->len);
@@ -618,6 +642,33 @@ void pairing_abandon(Pairing *p, guint side, const CaptureContext *context)
         if (m->identifiers)
                 g_clear_pointer(&m->identifiers, g_free);
         m->open = FALSE;
+}
+
+void pairing_give_up(Pairing *p, guint side, CallEnding how, Stamp stamp,
+                     const CaptureContext *context)
+{
+        CapturedMessage out = pairing_message(p, !side, RET_SENT, stamp, p->port[side], 0);
+        const MessageInProgress *m = &p->message[side];
+        gboolean known = !p->cut && !p->order.unsure && p->calls.beyond == 0 && !p->heard[!side] &&
+                         p->opener != !side;
+
+        if (m->open && m->kind == KIND_CALL && !m->written)
+                message_write(p, side, context);
+        out.ending = (guint8)how;
+        for (guint i = 0; known && i < p->calls.n;) {
+                WaitingCall call = *waiting_call_at(&p->calls, i);
+
+                if (call.side != side || call.session || call.by_run || call.unsure) {
+                        i++;
+                        continue;
+                }
+                call_take(&p->calls, i);
+                account_add(context->account, ACCOUNT_UNANSWERED);
+                out.number = call.number;
+                sequencer_add(context->sequencer, &out);
+        }
+        if (m->left)
+                sequencer_close(&p->message[side].item);
 }
 
 void pairing_settle(Pairing *p, guint side, const CaptureContext *context)

@@ -91,6 +91,7 @@ typedef struct {
         guint8 unseen;      /* by run, and no byte of its beginning was captured */
         guint8 transaction; /* Parsed.transaction */
         guint8 fetch;       /* Carried.fetch */
+        guint8 left;        /* CallEnding: its side sends no more, since `last` */
 } MessageInProgress;
 
 typedef struct {
@@ -101,6 +102,7 @@ typedef struct {
         guint8 side;   /* who called */
         guint8 session;
         guint8 by_run;
+        guint8 unsure; /* it may wait for work, or a hole may hide its return */
 } WaitingCall;
 
 /* The calls that wait for a return. */
@@ -140,6 +142,7 @@ typedef struct {
         NodeId node[2];
         guint16 port[2];
         guint8 client;    /* the side that calls, or NO_SIDE where that is not known */
+        guint8 opener;    /* the side that opened the connection, or NO_SIDE: not seen */
         guint8 datagrams; /* messages have no sequence numbers */
         guint8 cut;       /* packets were cut where their bytes had to be seen */
         guint8 called;    /* a call was written */
@@ -150,7 +153,9 @@ typedef struct {
         struct {
                 guint32 segments;
                 guint64 bytes;
-        } loose[2]; /* segments of a side that may yet turn out to be in no message */
+        } loose[2];      /* segments of a side that may yet turn out to be in no message */
+        guint8 heard[2]; /* a side has sent bytes since its last return, and since a call came to it
+                            while none waited */
 } Pairing;
 
 void pairing_init(Pairing *p, const NodeId node[2], const guint16 port[2]);
@@ -268,6 +273,14 @@ void pairing_lose_order(Pairing *p, guint side);
 /* Packets were cut, so that one call may be more than one, or may be missing. */
 void pairing_doubt(Pairing *p, const CaptureContext *context);
 
+/* A hole in what side sends may hide returns to the calls that wait. */
+void pairing_doubt_returns(Pairing *p, guint side);
+
+/* Writes, for each call by side that waits, that it got no return, and when that was known. Not if
+ * its return may only have been missed. */
+void pairing_give_up(Pairing *p, guint side, CallEnding how, Stamp stamp,
+                     const CaptureContext *context);
+
 /* The calls that wait will not get a return. */
 void pairing_forget_calls(Pairing *p, const CaptureContext *context);
 
@@ -285,6 +298,7 @@ static inline void pairing_see_payload(Pairing *p, guint side, gsize n)
 {
         p->loose[side].segments++;
         p->loose[side].bytes += n;
+        p->heard[side] = TRUE;
 }
 
 /* Accounts for the segments of side since the last time. seen: they are in a message, or are

@@ -31,6 +31,7 @@ struct Stream {
         guint64 bytes;    /* and theirs */
         guint8 side;      /* who called */
         guint8 written, return_begun, one_way, grouped;
+        guint8 unsure; /* a hole may hide its return */
 };
 
 /* Calls by one side whose keys are of one group, in the order of these. */
@@ -338,6 +339,20 @@ static void stream_forget(Stream *s, const CaptureContext *context)
         stream_remove(s, context);
 }
 
+/* Nobody answers the call any more, since stamp. */
+static void stream_give_up(Stream *s, CallEnding how, Stamp stamp, const CaptureContext *context)
+{
+        const Pairing *p = s->pairing;
+        CapturedMessage out =
+                pairing_message(p, !s->side, RET_SENT, stamp, p->port[s->side], s->number);
+        gboolean known = !s->unsure && !s->one_way && !p->cut;
+
+        stream_forget(s, context);
+        out.ending = (guint8)how;
+        if (known)
+                sequencer_add(context->sequencer, &out);
+}
+
 /* A stream that is not in use, or NULL. */
 static Stream *stream_take(Pairing *p, const CaptureContext *context)
 {
@@ -425,7 +440,9 @@ static void return_part_end(Pairing *p, guint side, guint part, Stream *s, Stamp
         guint64 number;
         if (!(part & (PART_ENDS | PART_ABORTS)))
                 return;
-        if (s)
+        if (s && (part & PART_ABORTS) && !s->return_begun)
+                stream_give_up(s, ENDING_RESET, last, context);
+        else if (s)
                 stream_answer(s, last, context);
         else if (part & PART_ABORTS)
                 return;                               /* what is over */
@@ -493,7 +510,7 @@ void streams_part_end(Pairing *p, guint side, MessageKind kind, guint part, guin
                 if (s->return_begun)
                         stream_answer(s, last, context);
                 else
-                        stream_forget(s, context);
+                        stream_give_up(s, ENDING_RESET, last, context);
         } else if (s && !s->written) {
                 s->call_last = last;
                 s->call_bytes += p->message[side].bytes;
@@ -588,6 +605,23 @@ void streams_side_end(Pairing *p, guint side, Stamp stamp, const CaptureContext 
                 if (s->side != side && s->return_begun)
                         stream_answer(s, stamp, context);
         }
+}
+
+void streams_give_up(Pairing *p, guint side, CallEnding how, Stamp stamp,
+                     const CaptureContext *context)
+{
+        Stream *next;
+        for (Stream *s = p->streams ? p->streams->oldest : NULL; s; s = next) {
+                next = s->newer;
+                if (s->side == side && !s->return_begun)
+                        stream_give_up(s, how, stamp, context);
+        }
+}
+
+void streams_doubt_returns(Pairing *p, guint side)
+{
+        for (Stream *s = p->streams ? p->streams->oldest : NULL; s; s = s->newer)
+                s->unsure |= s->side != side;
 }
 
 void streams_settle(OpenItem *item, const CaptureContext *context)

@@ -48,6 +48,13 @@ void streams_segment_end(Pairing *p, const CaptureContext *context);
 /* Side will send no more: returns that it has begun end at stamp. */
 void streams_side_end(Pairing *p, guint side, Stamp stamp, const CaptureContext *context);
 
+/* Calls by side get no return any more, since stamp: their end is written. */
+void streams_give_up(Pairing *p, guint side, CallEnding how, Stamp stamp,
+                     const CaptureContext *context);
+
+/* A hole in what side sends may hide returns to the calls that wait. */
+void streams_doubt_returns(Pairing *p, guint side);
+
 /* The call of item (ITEM_STREAM) has been open for too long: it is written as far as it is
  * known. */
 void streams_settle(OpenItem *item, const CaptureContext *context);

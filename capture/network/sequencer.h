@@ -15,6 +15,13 @@
 #include "capture/packet/packet.h"
 #include "tracefmt/message.h"
 
+/* How a call ended that got no return. */
+typedef enum {
+        ENDING_NONE,   /* it is answered, or nobody knows */
+        ENDING_RESET,  /* its connection, or its stream, was reset */
+        ENDING_CLOSED, /* its connection was closed */
+} CallEnding;
+
 /* The id of a message: the port of whom it is, and a number. */
 typedef struct {
         guint32 number;
@@ -39,8 +46,9 @@ typedef struct {
         gboolean transaction; /* of a return: one is open after it */
         guint8 fetch;         /* of a call: FetchKind (protocol.h) */
         Outcome outcome;      /* of a return */
-        Link link;            /* the first message with what this one carries: see links.h */
-        char *label;          /* owned, NULL where there is none */
+        guint8 ending; /* CallEnding; if not none, it is no return: nobody answers the call */
+        Link link;     /* the first message with what this one carries: see links.h */
+        char *label;   /* owned, NULL where there is none */
         RequestIdentifiers *identifiers; /* likewise */
 } CapturedMessage;
 

@@ -100,6 +100,15 @@ void tcp_add(TcpConnection *c, guint side, const TcpSegment *segment, Stamp stam
  * does. */
 gboolean tcp_waits_since(const TcpConnection *c, gint64 *time);
 
+/* Whether all that side sent was seen, as far as the other end has acknowledged it. */
+static inline gboolean tcp_is_whole(const TcpConnection *c, guint side)
+{
+        const TcpHalf *h = &c->half[side];
+
+        /* A FIN counts as a byte. */
+        return h->sends && (!h->acked_known || (gint32)(h->acked - h->next) <= h->fin_seen);
+}
+
 /* FALSE: surely none does. */
 static inline gboolean tcp_may_wait(const TcpConnection *c)
 {

@@ -61,7 +61,8 @@ static void say_long(Scene *s, guint side, gint64 ms, const char *text, gsize be
 
 static void end(Scene *s, guint side, gint64 ms)
 {
-        exchange_end(&s->exchange, side, (Stamp){ ms * MS, ++s->packet }, &s->context);
+        exchange_end(&s->exchange, side, ENDING_CLOSED, (Stamp){ ms * MS, ++s->packet },
+                     &s->context);
 }
 
 /* What was found must be these: time, C, R or M, offset of the call's (or message's) first byte. */

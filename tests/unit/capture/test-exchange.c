@@ -130,6 +130,81 @@ static void test_aborted(void)
                      "7 RET_SENT b>a 1000.101 dur=1000000\n");
 }
 
+static void reset_by(Scene *s, guint side, gint64 ms)
+{
+        s->time = ms * MS;
+        segment(s, side, RST | ACK, s->next[side], "", 0);
+}
+
+/* A call that waits when the connection ends got no answer, from when its caller left. */
+static void test_no_answer(void)
+{
+        Scene *s = scene_new(two_nodes, NULL, FALSE);
+        handshake(s);
+        say(s, CLIENT, 5, "GET / HTTP/1.1\r\n\r\n");
+        reset_by(s, CLIENT, 7);
+        scene_end(s, "5 CALL_SENT a>b 1000.101\n"
+                     "7 RET_SENT b>a 1000.101 end=reset\n");
+
+        s = scene_new(two_nodes, NULL, FALSE);
+        handshake(s);
+        say(s, CLIENT, 5, "GET / HTTP/1.1\r\n\r\n");
+        hang_up(s, CLIENT, 7);
+        hang_up(s, SERVER, 50);
+        scene_end(s, "5 CALL_SENT a>b 1000.101\n"
+                     "7 RET_SENT b>a 1000.101 end=closed\n");
+
+        s = scene_new(two_nodes, NULL, FALSE);
+        handshake(s);
+        say(s, CLIENT, 5, "GET / HTTP/1.1\r\n\r\nGET / HTTP/1.1\r\n\r\n");
+        say(s, SERVER, 6, "HTTP/1.1 204 OK\r\n\r\n");
+        hang_up(s, SERVER, 8);
+        hang_up(s, CLIENT, 9);
+        scene_end(s, "5 CALL_SENT a>b 1000.101\n"
+                     "5 CALL_SENT a>b 1000.113\n"
+                     "6 RET_SENT b>a 1000.101\n"
+                     "8 RET_SENT b>a 1000.113 end=closed\n");
+}
+
+/* None of these went without an answer, as far as the packets tell. */
+static void test_no_answer_unknown(void)
+{
+        Scene *s = scene_new(two_nodes, NULL, FALSE); /* the caller only sends no more */
+        handshake(s);
+        say(s, CLIENT, 5, "GET / HTTP/1.1\r\n\r\n");
+        hang_up(s, CLIENT, 6);
+        say(s, SERVER, 9, "HTTP/1.1 204 OK\r\n\r\n");
+        hang_up(s, SERVER, 9);
+        scene_end(s, "5 CALL_SENT a>b 1000.101\n"
+                     "9 RET_SENT b>a 1000.101\n");
+
+        s = scene_new(two_nodes, NULL, FALSE); /* the return was lost */
+        handshake(s);
+        say(s, CLIENT, 5, "GET / HTTP/1.1\r\n\r\n");
+        lose(s, SERVER, 19);
+        hang_up(s, CLIENT, 7);
+        hang_up(s, SERVER, 8);
+        scene_end(s, "5 CALL_SENT a>b 1000.101\n");
+
+        s = scene_new(two_nodes, NULL, FALSE); /* the return was not understood */
+        handshake(s);
+        say(s, CLIENT, 5, "GET / HTTP/1.1\r\n\r\n");
+        say(s, SERVER, 6, "ICY 200 OK\r\n\r\n");
+        reset_by(s, CLIENT, 7);
+        scene_end(s, "5 CALL_SENT a>b 1000.101\n");
+
+        s = scene_new(two_nodes, NULL, FALSE); /* it waits for work */
+        handshake(s);
+        say(s, CLIENT, 5, "*3\r\n$5\r\nBRPOP\r\n$1\r\nq\r\n$1\r\n0\r\n");
+        reset_by(s, CLIENT, 7);
+        scene_end(s, "5 CALL_SENT a>b 1000.101 fetch=wait\n");
+
+        s = scene_new(two_nodes, NULL, FALSE); /* the capture ends */
+        handshake(s);
+        say(s, CLIENT, 5, "GET / HTTP/1.1\r\n\r\n");
+        scene_end(s, "5 CALL_SENT a>b 1000.101\n");
+}
+
 /* A message has the bytes of all its segments. Bytes that follow in the same segment belong to the
  * next message. */
 static void test_size_of_calls(void)
@@ -543,6 +618,8 @@ int main(int argc, char **argv)
         g_test_add_func("/exchange/until-close", test_until_close);
         g_test_add_func("/exchange/upgrade", test_upgrade);
         g_test_add_func("/exchange/aborted", test_aborted);
+        g_test_add_func("/exchange/no-answer", test_no_answer);
+        g_test_add_func("/exchange/no-answer-unknown", test_no_answer_unknown);
         g_test_add_func("/exchange/rpc", test_rpc);
         g_test_add_func("/exchange/rpc-datagrams", test_rpc_datagrams);
         g_test_add_func("/exchange/redis", test_redis);

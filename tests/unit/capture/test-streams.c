@@ -102,15 +102,16 @@ static void test_streams_cut_short(void)
                          "000001 01 04 00000003 88 000004 03 00 00000007 00000002");
         say_hex(s, CLIENT, 7, "000001 00 01 00000001 'x' 000004 03 00 00000003 00000008");
         say_hex(s, CLIENT, 8, "000004 03 00 00000005 00000008");
-        check_count(s, ACCOUNT_UNANSWERED, 1);
+        check_count(s, ACCOUNT_UNANSWERED, 2);
         check_count(s, ACCOUNT_RETURN_WITHOUT_CALL, 0);
         scene_end(s, "5 CALL_SENT a>b 1000.3\n"
                      "5 CALL_SENT a>b 1000.5\n"
                      "5 CALL_SENT a>b 1000.7\n"
                      "5 CALL_SENT a>b 1000.1\n"
                      "6 RET_SENT b>a 1000.1\n"
-                     "6 RET_SENT b>a 1000.7 st=INTERNAL_ERROR\n"
-                     "7 RET_SENT b>a 1000.3 dur=1000000\n");
+                     "6 RET_SENT b>a 1000.7 end=reset\n"
+                     "7 RET_SENT b>a 1000.3 dur=1000000\n"
+                     "8 RET_SENT b>a 1000.5 end=reset\n");
 }
 
 static void test_streams_begun_before(void)
@@ -271,6 +272,7 @@ static void test_ldap(void)
                      "8 CALL_SENT a>b 1000.4 label=search\n"
                      "9 CALL_SENT a>b 1000.5 label=delete\n"
                      "11 RET_SENT b>a 1000.3 dur=1000000\n"
+                     "12 RET_SENT b>a 1000.4 end=reset\n"
                      "13 RET_SENT b>a 1000.5\n"
                      "14 RET_SENT b>a 1000.2 dur=4000000\n");
 }
