@@ -16,9 +16,10 @@ void call_facts_add(CallFacts *f, guint64 call, const Attributes *a, gboolean by
         gint64 size = bytes ? a->bytes : 0;
         CallFact *fact;
 
-        if (call >= G_MAXUINT32 || !(size | a->syn | a->stall))
+        if (call >= G_MAXUINT32 || !(size | a->syn | a->stall | (a->fetch.at != NULL)))
                 return;
         fact = fact_place(f, call);
+        fact->asks |= a->fetch.at != NULL;
         fact->call_bytes = size ? size : fact->call_bytes;
         fact->connect = a->syn ? a->syn : fact->connect;
         fact->stall = a->stall ? a->stall : fact->stall;
@@ -29,9 +30,10 @@ void call_facts_add_return(CallFacts *f, guint64 call, const Attributes *a, gboo
         gint64 size = bytes ? a->bytes : 0;
         CallFact *fact;
 
-        if (call >= G_MAXUINT32 || (!(size | a->stall | a->resent) && !a->outcome))
+        if (call >= G_MAXUINT32 || (!(size | a->stall | a->resent | (a->end.at != NULL)) && !a->outcome))
                 return;
         fact = fact_place(f, call);
+        fact->unanswered = a->end.at ? UNANSWERED : 0;
         fact->ret_bytes = size ? size : fact->ret_bytes;
         fact->ret_stall = a->stall ? a->stall : fact->ret_stall;
         fact->stall = MAX(fact->stall, a->resent);
@@ -50,6 +52,11 @@ void call_facts_join(CallFacts *f, guint64 call, guint64 from)
         fact->ret_bytes = other.ret_bytes;
         fact->ret_stall = other.ret_stall;
         fact->stall = MAX(fact->stall, other.stall);
+}
+
+void call_facts_set_silent(CallFacts *f, guint32 call)
+{
+        fact_place(f, call)->unanswered = UNANSWERED | UNANSWERED_SILENT;
 }
 
 void call_facts_add_wait(CallFacts *f, guint32 call, guint32 workers, gint64 wait)

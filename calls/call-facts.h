@@ -7,6 +7,8 @@
  * - its delays in the network: stall=, resent=
  * - how it ended: st=
  * - how long it waited for a worker.
+ * - how long it waited for a worker
+ * - whether its caller got no return: end=
  *
  * A column beside the call pairs.
  */
@@ -16,6 +18,12 @@
 #include "calls/call-column.h"
 #include "tracefmt/attributes.h"
 
+enum {
+        UNANSWERED = 1,
+        UNANSWERED_SILENT =
+                2, /* nothing says until when its caller waited; it ends with the trace */
+};
+
 typedef struct {
         gint64 call_bytes, ret_bytes; /* 0: unknown */
         gint64 connect;               /* ns; 0: unknown, or not the first of its connection */
@@ -23,6 +31,8 @@ typedef struct {
         gint64 wait;                  /* from its entry until a worker took it, ns */
         guint32 workers;              /* workers of its callee; 0: no bound, or unknown */
         Outcome outcome;              /* of its return */
+        guint8 unanswered;            /* UNANSWERED flags; 0: its return is a message */
+        gboolean asks;                /* for work, which may come at any time: fetch= */
 } CallFact;
 
 typedef struct {
@@ -38,6 +48,8 @@ void call_facts_add_return(CallFacts *f, guint64 call, const Attributes *attribu
 
 /* The facts of a return that was noted under another number go to its call. */
 void call_facts_join(CallFacts *f, guint64 call, guint64 from);
+/* Nobody answered a call by the end of the trace. */
+void call_facts_set_silent(CallFacts *f, guint32 call);
 
 /* The wait of a call, unless it has one. */
 void call_facts_add_wait(CallFacts *f, guint32 call, guint32 workers, gint64 wait);

@@ -269,13 +269,10 @@ static inline void free_call(CallMatcher *m, guint32 index)
         m->free = index;
 }
 
-/* A call with the stamps given goes out of the table as a pair. It stays as it is
- * until the next message. */
-G_ALWAYS_INLINE static inline void release_pair(CallMatcher *m, guint32 index, guint8 stamps)
+/* Hands a call out as a pair with the stamps given. */
+G_ALWAYS_INLINE static inline DoneCall *put_done(CallMatcher *m, guint32 index, guint8 stamps)
 {
-        static const guint8 n_stamps[16] = { 0, 1, 1, 2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4 };
         OpenCall *c = &m->open[index];
-        Edge *e = edge_at(m, c->edge);
         DoneCall *d;
 
         if (G_UNLIKELY(m->n_done == m->done_size))
@@ -297,6 +294,18 @@ G_ALWAYS_INLINE static inline void release_pair(CallMatcher *m, guint32 index, g
                 g_ptr_array_add(m->done_ids, c->long_id);
                 m->long_done = TRUE;
         }
+        return d;
+}
+
+/* A call with the stamps given goes out of the table as a pair. It stays as it is
+ * until the next message. */
+G_ALWAYS_INLINE static inline void release_pair(CallMatcher *m, guint32 index, guint8 stamps)
+{
+        static const guint8 n_stamps[16] = { 0, 1, 1, 2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4 };
+        OpenCall *c = &m->open[index];
+        Edge *e = edge_at(m, c->edge);
+        DoneCall *d = put_done(m, index, stamps);
+
         e->pairs++;
         if (G_UNLIKELY(c->one_way)) {
                 d->pair.stamps = (guint8)((stamps >> CALL_SENT & 1) << MSG_SENT |
@@ -818,6 +827,33 @@ static void join_early(CallMatcher *m, guint32 index)
         free_call(m, (guint32)(early - m->open));
         release_pair(m, index, c->stamps);
         m->done[m->n_done - 1].return_number = number;
+}
+
+/* Whether nobody answers an open call: its edge is seen from one point, and its returns come much
+ * sooner. */
+static gboolean is_silent(const CallMatcher *m, const OpenCall *c)
+{
+        const Edge *e = edge_at(m, c->edge);
+
+        return c->in_use && !c->one_way && c->stamps == 1 << CALL_SENT && e->pairs > 0 &&
+               e->kinds == (1 << CALL_SENT | 1 << RET_SENT) &&
+               (m->counts.last - c->stamp[CALL_SENT]) / OUTLASTS > e->longest;
+}
+
+guint call_matcher_take_silent(CallMatcher *m)
+{
+        matcher_begin_message(m);
+        for (guint32 i = 0; i < m->n_open; i++) {
+                OpenCall *c = &m->open[i];
+
+                if (!is_silent(m, c))
+                        continue;
+                add_lone(m, c->edge, c->stamp[CALL_SENT], FALSE);
+                c->stamp[RET_SENT] = m->counts.last;
+                put_done(m, i, 1 << CALL_SENT | 1 << RET_SENT);
+                free_call(m, i);
+        }
+        return m->n_done ? MATCH_DONE : 0;
 }
 
 guint call_matcher_finish(CallMatcher *m)

@@ -82,6 +82,11 @@ guint call_matcher_add_message(CallMatcher *matcher, const Message *message);
  * return that matched one. */
 guint64 call_matcher_latest(const CallMatcher *matcher);
 
+/* Before call_matcher_finish(): calls of edges seen from one point come out as pairs if they have
+ * waited four times longer than any return took. They end with the trace. The counts have them as
+ * calls without a return. Returns MATCH_DONE or 0. */
+guint call_matcher_take_silent(CallMatcher *matcher);
+
 /* Gives up waiting: what is open and complete enough comes out, the rest is
  * lone. Returns MATCH_DONE or 0. */
 guint call_matcher_finish(CallMatcher *matcher);

@@ -142,6 +142,58 @@ gboolean known_calls_add(KnownCalls *k, const Message *message, GError **error)
         return !(did & MATCH_DONE) || take_done_calls(k, error);
 }
 
+gboolean known_calls_are_whole(char *const *facts, guint n)
+{
+        static const char *const missing[] = { "holes skipped: ", "packets dropped by ",
+                                               "packets cut by ", "connections forgotten " };
+        gboolean ended = FALSE;
+
+        for (guint i = 0; i < n; i++) {
+                ended |= g_str_has_prefix(facts[i], "packets: ");
+                for (guint k = 0; k < G_N_ELEMENTS(missing); k++)
+                        if (g_str_has_prefix(facts[i], missing[k]))
+                                return FALSE;
+        }
+        return ended;
+}
+
+/* By connection: its last call. The caller frees the array. */
+static guint32 *find_last_calls(const KnownCalls *k)
+{
+        guint32 *last = g_new0(guint32, k->connections.last + (gsize)1);
+
+        for (guint32 i = 0; i < k->connections.column.n; i++)
+                last[call_connections_get(&k->connections, i).connection] = i;
+        return last;
+}
+
+gboolean known_calls_keep_silent(KnownCalls *k, GError **error)
+{
+        g_autofree guint32 *last = NULL;
+        const DoneCall *done;
+        guint n;
+
+        if (!(call_matcher_take_silent(k->matcher) & MATCH_DONE))
+                return TRUE;
+        if (!take_done_calls(k, error))
+                return FALSE;
+        last = find_last_calls(k);
+        done = call_matcher_done(k->matcher, &n);
+        for (guint i = 0; i < n; i++) {
+                guint32 call = (guint32)(done[i].number - k->dropped);
+                guint32 connection = call_connections_get(&k->connections, call).connection;
+
+                if (!connection || last[connection] != call || !call_labels_get(&k->labels, call) ||
+                    call_facts_get(&k->facts, call).asks) {
+                        k->pairs.edge[call] = 0;
+                } else {
+                        call_facts_set_silent(&k->facts, call);
+                        k->silent++;
+                }
+        }
+        return TRUE;
+}
+
 gboolean known_calls_finish(KnownCalls *k, GError **error)
 {
         return !(call_matcher_finish(k->matcher) & MATCH_DONE) || take_done_calls(k, error);

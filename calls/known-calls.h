@@ -29,6 +29,7 @@ typedef struct {
         GByteArray *ids; /* of all calls, one after the other; NULL where not kept */
         GString *key;    /* "PATH ID", which stands for a message's id; NULL where not wanted */
         TruePathCounts paths;
+        guint64 silent;   /* calls that known_calls_keep_silent() kept */
         guint64 children; /* calls with a candidate parent */
         guint64 nestings; /* their candidate parents, all together */
 } KnownCalls;
@@ -54,6 +55,13 @@ gboolean known_calls_add(KnownCalls *calls, const Message *message, GError **err
 /* Gives up on open calls: on all, or on calls that have lasted longer than max_call at this time.
  */
 gboolean known_calls_finish(KnownCalls *calls, GError **error);
+
+/* Whether the facts of a whole trace say that no packet of its capture is missing. */
+gboolean known_calls_are_whole(char *const *facts, guint n);
+
+/* Before known_calls_finish(), if no packet is missing: the calls that nobody answered stay. Each
+ * is the last on its connection, and has an operation. */
+gboolean known_calls_keep_silent(KnownCalls *calls, GError **error);
 gboolean known_calls_expire(KnownCalls *calls, gint64 time, gint64 max_call, GError **error);
 
 /* Drops calls without a return; the later ones move up. */

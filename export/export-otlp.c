@@ -116,6 +116,8 @@ static void put_attributes(Json *j, const PathCall *c, const ExportRequest *requ
         }
         if (c->continues == WORK_QUEUED)
                 otlp_put_integer(j, "ravel.queued_ns", c->queued);
+        if (work_is_missed(c->continues))
+                otlp_put_string(j, "ravel.answer", c->continues == WORK_LATE ? "late" : "none");
         if (c->connecting > 0)
                 otlp_put_integer(j, "ravel.connecting_ns", c->connecting);
         if (c->workers > 0)
@@ -126,7 +128,7 @@ static void put_attributes(Json *j, const PathCall *c, const ExportRequest *requ
  * span: it is linked to what it continues. */
 static gboolean is_alone(const PathCall *c)
 {
-        return c->parent == NO_PARENT || c->continues != WORK_NESTED;
+        return c->parent == NO_PARENT || work_goes_on(c->continues);
 }
 
 static void put_event(Json *j, gint64 time, const char *name)
@@ -218,10 +220,15 @@ static void put_outcome(Json *j, const PathCall *c)
 /* By OpenTelemetry a caller's mistake is an error of its own span alone. */
 static void put_status(Json *j, const PathCall *c, gboolean at_caller)
 {
-        if (!(at_caller ? outcome_is_error(c->outcome) : outcome_is_failure(c->outcome)))
+        gboolean unanswered = c->continues == WORK_UNANSWERED;
+
+        if (!unanswered &&
+            !(at_caller ? outcome_is_error(c->outcome) : outcome_is_failure(c->outcome)))
                 return;
         json_put_open(j, "status", '{');
         json_put_integer(j, "code", 2);
+        if (unanswered)
+                json_put_string(j, "message", "no answer");
         json_close(j, '}');
 }
 

@@ -60,6 +60,7 @@ void drawn_parents_take(DrawnParents *drawn, const NodeAnswer *answer, guint32 n
 /* The calls of one drawing as trees: each call's first child, and the next child of the same
  * parent. */
 typedef struct {
+        const CallPaths *paths;
         const KnownCalls *calls;
         guint32 *first, *next;
         GArray *path; /* of PathCall, the instance in hand */
@@ -94,11 +95,13 @@ static void plant_trees(Trees *t, const guint32 *parent_of)
 static void add_path_call(Trees *t, guint32 call, guint32 parent)
 {
         const EdgeRole *edge = known_calls_edge(t->calls, call);
+        guint32 by =
+                parent == NO_PARENT ? NO_PARENT : g_array_index(t->path, PathCall, parent).call;
         PathCall c = { .parent = parent,
                        .caller = edge->caller,
                        .callee = edge->callee,
                        .call = call,
-                       .continues = call_links_continues(&t->calls->links, call),
+                       .continues = (guint8)call_paths_continues(t->paths, call, by),
                        .label = call_labels_get(&t->calls->labels, call) };
 
         g_array_append_val(t->path, c);
@@ -124,12 +127,13 @@ static void gather_drawn_path(Trees *t, guint32 root)
         }
 }
 
-void drawn_paths_count(const DrawnParents *drawn, const KnownCalls *calls, const GArray *roots,
-                       PathSet *set)
+void drawn_paths_count(const DrawnParents *drawn, const CallPaths *paths, PathSet *set)
 {
+        const KnownCalls *calls = paths->calls;
+        const GArray *roots = paths->roots;
         guint32 n = calls->pairs.n;
         g_autoptr(GArray) path = g_array_new(FALSE, FALSE, sizeof(PathCall));
-        Trees t = { calls, numbers_new(n), numbers_new(n), path };
+        Trees t = { paths, calls, numbers_new(n), numbers_new(n), path };
 
         for (guint d = 0; d < ANSWER_DRAWINGS; d++) {
                 plant_trees(&t, drawn->parent[d]);

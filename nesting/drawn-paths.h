@@ -8,7 +8,7 @@
 
 #include "calls/known-calls.h"
 #include "inference/inference.h"
-#include "paths/path-set.h"
+#include "nesting/find-call-paths.h"
 
 /* By drawing and call: the parent; NO_PARENT: the parent of the answer. All arrays are NULL if no
  * node was in doubt. */
@@ -22,7 +22,6 @@ void drawn_parents_clear(DrawnParents *drawn); /* frees what it holds */
 /* Takes the drawings of one node's answer. n_calls: all calls of the trace. */
 void drawn_parents_take(DrawnParents *drawn, const NodeAnswer *answer, guint32 n_calls);
 
-/* Counts by the drawings the patterns of set, which has the instances of the answer. roots: of
- * guint32, the first call of each instance. O(calls). */
-void drawn_paths_count(const DrawnParents *drawn, const KnownCalls *calls, const GArray *roots,
-                       PathSet *set);
+/* Counts by the drawings the patterns of set, which has the instances of the answer. paths knows
+ * the roots of these. O(calls). */
+void drawn_paths_count(const DrawnParents *drawn, const CallPaths *paths, PathSet *set);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/grow.h"
+#include "paths/path-own-time.h"
 
 static inline float family_of(const CallPaths *p, const CallTree *tree)
 {
@@ -115,6 +116,71 @@ static void end_open_work(CallPaths *p, guint32 n)
         }
 }
 
+/* By how much the clock of a node is late, ns. */
+static inline gint64 offset_of(const CallPaths *p, NodeId node)
+{
+        return p->offset ? p->offset[node] : 0;
+}
+
+/* Whether a call returned after its parent had replied, on the clock of their node. */
+static gboolean is_late(const CallPaths *p, guint32 call, guint32 parent)
+{
+        const CallPairs *c = &p->calls->pairs;
+        const EdgeRole *out = known_calls_edge(p->calls, call);
+        const EdgeRole *in = known_calls_edge(p->calls, parent);
+        NodeId end = clocks_at_caller(c->stamps[call], out->caller, out->callee).to;
+        NodeId reply = clocks_at_callee(c->stamps[parent], in->caller, in->callee).to;
+
+        /* Nobody waits for the reply to work that goes on. */
+        return !call_is_message(c, parent) &&
+               !work_goes_on(call_links_continues(&p->calls->links, parent)) &&
+               c->at_caller[call].to - offset_of(p, end) >
+                       c->at_callee[parent].to - offset_of(p, reply) + p->trees.window;
+}
+
+WorkContinues call_paths_continues(const CallPaths *p, guint32 call, guint32 parent)
+{
+        WorkContinues continues = call_links_continues(&p->calls->links, call);
+
+        if (continues != WORK_NESTED || call_is_message(&p->calls->pairs, call))
+                return continues;
+        if (call_facts_get(&p->calls->facts, call).unanswered)
+                return WORK_UNANSWERED;
+        return parent != NO_PARENT && is_late(p, call, parent) ? WORK_LATE : WORK_NESTED;
+}
+
+/* A call without a return is in a path. */
+static void take_silent(PathSetSummary *summary)
+{
+        summary->calls++;
+        summary->unmatched_calls--;
+}
+
+/* Marks late and unanswered calls. A call without an answer ends when its caller goes on. */
+static void mark_missed(const CallPaths *p, guint32 n)
+{
+        for (guint32 i = 0; i < n; i++) {
+                PathCall *call = &p->path[i];
+
+                call->continues = call_paths_continues(
+                        p, call->call, i > 0 ? p->path[call->parent].call : NO_PARENT);
+        }
+        for (guint32 i = 1; i < n; i++) {
+                PathCall *call = &p->path[i];
+                CallPairs *c = &p->calls->pairs;
+                gint64 before = call->end;
+
+                if (call->continues != WORK_UNANSWERED)
+                        continue;
+                if (call_facts_get(&p->calls->facts, call->call).unanswered & UNANSWERED_SILENT)
+                        take_silent(path_set_summary(p->set));
+                call->end = path_call_missed_until(p->path, n, i);
+                call->reply -= before - call->end;
+                c->at_callee[call->call].to = call->reply;
+                c->at_caller[call->call].to = call->end;
+        }
+}
+
 /* CallTreeDone; data: the paths. */
 static gboolean take_instance(gpointer data, guint32 root, GError **error)
 {
@@ -125,8 +191,11 @@ static gboolean take_instance(gpointer data, guint32 root, GError **error)
 
         if (G_UNLIKELY(p->calls->links.starts != NULL))
                 end_open_work(p, n);
+        mark_missed(p, n);
         if (call_links_only_waits(&p->calls->links, p->path[0].call))
                 return TRUE; /* the work that it waits for has a path of its own */
+        if (call_facts_get(&p->calls->facts, p->path[0].call).unanswered & UNANSWERED_SILENT)
+                return TRUE; /* it has no parent, so nobody knows how long it waited */
         is_cut = cut_is_in(&p->cuts[p->path[0].caller], p->path[0].start, p->path[0].end);
         if (p->begins && !p->begins(p->data, p->path, n, error))
                 return FALSE;

@@ -19,6 +19,7 @@ typedef struct {
         CallTrees trees;
         PathSet *set;          /* where instances go; borrowed */
         Cut *cuts;             /* by NodeId */
+        const gint64 *offset;  /* by NodeId: by how much its clock is late, ns; NULL: not at all */
         GArray *roots;         /* takes the root of each instance, guint32; NULL: not wanted */
         guint64 number;        /* of the next instance */
         InstanceBegins begins; /* may be NULL */
@@ -36,6 +37,9 @@ void call_paths_set(CallPaths *paths, PathSet *set);
 
 /* Finds the cuts again, from the messages so far. */
 void call_paths_find_cuts(CallPaths *paths);
+
+/* What a call is to its parent, with late and unanswered calls; NO_PARENT: to its caller. */
+WorkContinues call_paths_continues(const CallPaths *paths, guint32 call, guint32 parent);
 
 /* Visits calls in order and builds the trees of calls whose parents are known. progress may be
  * NULL. FALSE with error set if the set's sink fails. */

@@ -8,6 +8,7 @@ libravel_a_SOURCES += \
 	%D%/find-call-paths.c \
 	%D%/find-nested-pairs.c \
 	%D%/find-true-parents.c \
+	%D%/late-calls.c \
 	%D%/models.c \
 	%D%/moved-messages.c \
 	%D%/nesting-options.c \

@@ -25,6 +25,7 @@ typedef struct Nesting {
         DrawnParents drawn;
         TruthCounts truth;
         LogLikelihood log;
+        gboolean whole;  /* see nesting_set_whole() */
         gboolean ended;  /* no more calls come */
         gboolean cycles; /* clocks may disagree, so a call may lie within itself */
 } Nesting;

@@ -38,6 +38,11 @@ void nesting_set_moved(Nesting *n, const GArray *clocks)
                 n->offsets = g_array_copy((GArray *)clocks);
 }
 
+void nesting_set_whole(Nesting *n, gboolean whole)
+{
+        n->whole = whole;
+}
+
 void nesting_set_ids(Nesting *n, gboolean by_port)
 {
         n->calls.connections.by_id = by_port;
@@ -105,6 +110,8 @@ void nesting_end_calls(Nesting *n)
         if (n->ended)
                 return;
         n->ended = TRUE;
+        if (n->whole && nesting_parents_from(&n->options) == PARENTS_JOINT)
+                known_calls_keep_silent(&n->calls, NULL);
         known_calls_finish(&n->calls, NULL);
         known_calls_close_up(&n->calls);
         if (n->options.max_offset > 0 && n->clocks != CLOCKS_ONE)
@@ -205,10 +212,11 @@ gboolean nesting_find_paths(Nesting *n, PathSet *set, GError **error)
         call_paths_find_cuts(&n->paths);
         prepare_trees(n);
         n->paths.roots = roots;
+        n->paths.offset = n->offset;
         if (!find_instances(n, error) || !call_trees_hand_on(&n->paths.trees, G_MAXINT64, error))
                 return FALSE;
         if (roots && path_set_is_in_doubt(set))
-                drawn_paths_count(&n->drawn, &n->calls, roots, set);
+                drawn_paths_count(&n->drawn, &n->paths, set);
         return TRUE;
 }
 

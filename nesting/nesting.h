@@ -35,6 +35,9 @@ void nesting_set_clocks(Nesting *nesting, TraceClocks clocks);
 /* Clocks that were put right before messages came, of ClockOffset. nesting_clocks() has them first.
  */
 void nesting_set_moved(Nesting *nesting, const GArray *clocks);
+/* After the last message. whole: the capture lacks no packet. So a call without a return got
+ * none. */
+void nesting_set_whole(Nesting *nesting, gboolean whole);
 
 /* Before the first message: by_port says that ids begin with the client's port. */
 void nesting_set_ids(Nesting *nesting, gboolean by_port);

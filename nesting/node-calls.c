@@ -8,9 +8,11 @@
 #include "base/size-class.h"
 #include "inference/model/pass-calls.h"
 #include "nesting/explanation.h"
+#include "nesting/late-calls.h"
 
 /* A node is asked for the parents of its calls. Two kinds are left out: calls with a link to their
- * cause, and requests for the next job. Calls that are one message are no parents. */
+ * cause, and requests for the next job. Calls that are one message are no parents. Nor are calls
+ * that nobody answered by the end. */
 static gboolean is_out(const NodesSearch *n, guint32 call)
 {
         return call_links_parent(&n->calls->links, call) == NO_PARENT &&
@@ -19,7 +21,8 @@ static gboolean is_out(const NodesSearch *n, guint32 call)
 
 static gboolean is_in(const NodesSearch *n, guint32 call)
 {
-        return !call_is_message(&n->calls->pairs, call);
+        return !call_is_message(&n->calls->pairs, call) &&
+               !(call_facts_get(&n->calls->facts, call).unanswered & UNANSWERED_SILENT);
 }
 
 void node_calls_index(const NodesSearch *n, CallsByNode *by, guint n_nodes)
@@ -205,6 +208,7 @@ void node_calls_make_problem(const NodesSearch *n, const CallsByNode *by, NodeId
 {
         gather_node(n, by, id, problem);
         put_calls_away(n, by);
+        late_calls_admit(problem);
 }
 
 void node_calls_take_answer(const NodesSearch *n, const NodeProblem *problem, NodeAnswer *answer)

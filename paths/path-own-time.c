@@ -38,13 +38,32 @@ static int compare_pieces(const void *va, const void *vb)
 /* Whether it is work of its caller's: nested, or a call that it made after the reply. */
 static inline gboolean has_time(const PathCall *call)
 {
-        return call->continues == WORK_NESTED ||
+        return !work_goes_on(call->continues) ||
                (call->continues == WORK_GOES_ON && !path_call_is_message(call));
 }
 
+gint64 path_call_missed_until(const PathCall *calls, guint32 n, guint32 call)
+{
+        const PathCall *c = &calls[call];
+        gint64 until;
+
+        if (c->parent == NO_PARENT)
+                return c->end;
+        until = MIN(c->end, MAX(calls[c->parent].reply, c->start));
+        /* Siblings come in the order of their starts. */
+        for (guint32 i = call + 1; i < n && calls[i].parent != NO_PARENT; i++) {
+                if (calls[i].parent < c->parent)
+                        break;
+                if (calls[i].parent == c->parent && calls[i].start > c->start &&
+                    calls[i].label == c->label && has_time(&calls[i]))
+                        return MIN(until, calls[i].start);
+        }
+        return until;
+}
+
 /* Fills pieces with the children of window in the order of the walk. */
-static guint32 find_pieces(const PathCall *calls, const Window *windows, const Window *window,
-                           Piece *pieces)
+static guint32 find_pieces(const PathCall *calls, guint32 n_calls, const Window *windows,
+                           const Window *window, Piece *pieces)
 {
         guint32 n = 0;
         gboolean sorted = TRUE;
@@ -53,6 +72,8 @@ static guint32 find_pieces(const PathCall *calls, const Window *windows, const W
                 if (!has_time(&calls[i]))
                         continue;
                 Piece p = { MAX(calls[i].start, window->lo), MIN(calls[i].end, window->hi), i };
+                if (G_UNLIKELY(work_is_missed(calls[i].continues)))
+                        p.end = MIN(p.end, path_call_missed_until(calls, n_calls, i));
                 if (p.start > p.end || calls[i].start >= window->hi)
                         continue;
                 /* Children called one after the other are in order already. */
@@ -183,7 +204,7 @@ static void walk(PathCall *calls, guint32 n, Window *windows, Piece *pieces)
                 Opening opening = { NO_TIME, NULL };
                 if (t == windows[i].lo)
                         continue;
-                guint32 n_pieces = find_pieces(calls, windows, &windows[i], pieces);
+                guint32 n_pieces = find_pieces(calls, n, windows, &windows[i], pieces);
                 for (guint32 k = 0; k < n_pieces; k++) {
                         const Piece *p = &pieces[k];
                         if (p->end > t)
@@ -230,7 +251,7 @@ static guint32 own_time_find_last(const PathCall *calls, guint32 n, const Moment
         guint32 last = 0;
 
         for (guint32 i = 1; i < n; i++)
-                if (calls[i].continues != WORK_NESTED && at[i].end > at[0].end &&
+                if (work_goes_on(calls[i].continues) && at[i].end > at[0].end &&
                     (at[i].end > at[last].end ||
                      (at[i].end == at[last].end && at[i].start >= at[last].start)))
                         last = i;
@@ -307,7 +328,7 @@ static void give_all(PathCall *calls, guint32 n, Window *windows, Piece *pieces)
         for (guint32 i = 0; i < n; i++) {
                 calls[i].own = calls[i].network = calls[i].queued = calls[i].own_queued = 0;
                 calls[i].connecting = 0;
-                goes_on |= calls[i].continues != WORK_NESTED;
+                goes_on |= work_goes_on(calls[i].continues);
         }
         link_children(calls, n, windows);
         if (!path_call_is_message(&calls[0]))

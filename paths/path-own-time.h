@@ -12,13 +12,18 @@
  * The root's latency is walked back from its end along the child that ended last. Each moment
  * belongs to exactly one call's own time or network, so these add up to the latency exactly. A root
  * that ends before it starts has none. A child counts as far as it lies within its parent; children
- * after the reply add nothing. Work that goes on after the root's end is walked back in the same
+ * after the reply add nothing. A late or unanswered child counts until its caller goes on
+ * (path_call_missed_until()). Work that goes on after the root's end is walked back in the same
  * way from its last end. So own, network and queued add up to the completion time.
  *
  * own_queued is the part of own in the callee's time before enter + wait. Network includes the
  * caller's time since a connection was opened for a call (connecting). It also includes the
  * callee's time while the call or its return was held up (stall, ret_stall). */
 void path_own_times(PathCall *calls, guint32 n);
+
+/* When the caller of a call went on without its return, ns: at its next call of the same operation,
+ * at its reply, or when the call ended; whichever is first. O(n). */
+gint64 path_call_missed_until(const PathCall *calls, guint32 n, guint32 call);
 
 /* The sum of own, network and queued: how long an instance takes until all work is done. */
 gint64 path_completion(const PathCall *calls, guint32 n);

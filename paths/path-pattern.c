@@ -59,9 +59,16 @@ gint128 path_pattern_total(const PathPattern *pattern)
 
 const char *path_continues_name(guint continues)
 {
-        static const char *const names[] = { NULL, "goes on", "queued" };
+        static const char *const names[] = { NULL, "goes on", "queued", "late", "no answer" };
 
         return names[continues];
+}
+
+char path_continues_mark(guint continues)
+{
+        static const char marks[] = { 0, 0, 0, '*', '!' };
+
+        return marks[continues];
 }
 
 PatternNode *path_pattern_append(PathPattern *pattern, NodeId node, guint32 parent)

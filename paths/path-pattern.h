@@ -70,8 +70,11 @@ typedef struct {
         PatternNode *nodes; /* pre-order; siblings in the order of the signature */
 } PathPattern;
 
-/* "goes on" or "queued"; NULL of what is nested. */
+/* "goes on", "queued", "late" or "no answer"; NULL of a call whose caller got its return. */
 const char *path_continues_name(guint continues);
+
+/* What a signature has after the name: '!' for no answer, '*' for late; 0: nothing. */
+char path_continues_mark(guint continues);
 
 /* A node more, last in pre-order, its distributions empty. Nodes may move. */
 PatternNode *path_pattern_append(PathPattern *pattern, NodeId node, guint32 parent);

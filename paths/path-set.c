@@ -221,7 +221,7 @@ static PatternEntry *path_set_find_pattern(PathSet *set, const PathCall *calls, 
         entry = entry_new(set, label, signature, id, v->client, v->n);
         entry->first = v;
         for (guint32 i = 0; i < v->n; i++)
-                entry->pattern.goes_on |= calls[i].continues != WORK_NESTED;
+                entry->pattern.goes_on |= work_goes_on(calls[i].continues);
         set->goes_on |= entry->pattern.goes_on;
         return entry;
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "paths/path-shape.h"
+#include "paths/path-pattern.h"
 
 #include <string.h>
 
@@ -12,13 +13,14 @@ typedef struct {
         guint32 child[2]; /* the first in the order so far: nested, and what goes on; NONE: none */
         guint32 next;     /* its sibling of the same kind */
         gboolean goes_on;
+        char mark;        /* '!': no answer, '*': late; 0: none */
         const char *name; /* written form */
 } Link;
 
 enum { NESTED, GOES_ON };
 
 /* Where a walk through the text of a subtree stands: what comes next at a node. */
-typedef enum { AT_NAME, AT_NESTED, AT_GOES_ON, AT_BRACE, AT_END } Stage;
+typedef enum { AT_NAME, AT_MARK, AT_NESTED, AT_GOES_ON, AT_BRACE, AT_END } Stage;
 
 typedef struct {
         const Link *links;
@@ -37,8 +39,13 @@ static char walk_next(Walk *w, const char **name)
                 switch (w->stage) {
                 case AT_NAME:
                         *name = l->name;
-                        w->stage = AT_NESTED;
+                        w->stage = AT_MARK;
                         return 0;
+                case AT_MARK:
+                        w->stage = AT_NESTED;
+                        if (!l->mark)
+                                continue;
+                        return l->mark;
                 case AT_NESTED:
                         w->stage = AT_GOES_ON;
                         if (l->child[NESTED] == NONE)
@@ -185,7 +192,8 @@ char *path_shape_signature(const NodeTable *nodes, NodeId client, const PathCall
                 links[i] = (Link){ calls[i].parent,
                                    { NONE, NONE },
                                    NONE,
-                                   calls[i].continues != WORK_NESTED,
+                                   work_goes_on(calls[i].continues),
+                                   path_continues_mark(calls[i].continues),
                                    node_table_written(nodes, calls[i].callee) };
         /* Children come after their parents: backwards, each finds its own
          * children in order, and goes to the front of its parent's. */

@@ -22,8 +22,8 @@ typedef struct {
         guint32 words[]; /* n times (shape_word(), parent), then n slots */
 } Variant;
 
-/* The callee of a call and how it continues, of which node numbers leave the two highest bits. */
-enum { CONTINUES_SHIFT = 30 };
+/* The callee of a call and how it continues, of which node numbers leave the three highest bits. */
+enum { CONTINUES_SHIFT = 29 };
 
 static inline guint32 shape_word(const PathCall *call)
 {

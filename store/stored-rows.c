@@ -132,7 +132,7 @@ static gboolean column_continues(const StoreReader *r, Table t, int column, guin
                 return TRUE;
         if (!(name = column_text(r, t, column, error)))
                 return FALSE;
-        for (guint8 i = WORK_GOES_ON; i <= WORK_QUEUED; i++)
+        for (guint8 i = WORK_GOES_ON; i <= WORK_UNANSWERED; i++)
                 if (strcmp(name, path_continues_name(i)) == 0)
                         *continues = i;
         return *continues != WORK_NESTED || row_fail(r, t, column, "how it goes on", error);
@@ -550,7 +550,7 @@ static gboolean get_path_call(const StoreReader *r, guint32 first, guint32 n, Pa
                          (c->reply != NO_TIME) << RET_SENT | (c->end != NO_TIME) << RET_RECV);
         if (c->start == NO_TIME && c->enter == NO_TIME)
                 return row_fail(r, PATH_CALLS, 5, "one of call_sent and call_recv", error);
-        if (c->continues != WORK_NESTED && c->reply == NO_TIME && c->end == NO_TIME) {
+        if (work_goes_on(c->continues) && c->reply == NO_TIME && c->end == NO_TIME) {
                 c->stamps = (guint8)(c->stamps << (MSG_SENT - CALL_SENT));
                 c->end = c->start == NO_TIME ? c->enter : c->start;
                 c->reply = c->enter == NO_TIME ? c->start : c->enter;

@@ -57,10 +57,10 @@ void nesting_report_matching(const KnownCalls *known, const TraceReader *reader)
                           "receiver to its sender",
                           name, counts->lone_calls, counts->lone_returns);
         } else {
-                if (counts->lone_calls)
+                if (counts->lone_calls > known->silent)
                         tool_warn("%" G_GUINT64_FORMAT " of %" G_GUINT64_FORMAT
                                   " calls are left out: they have no return",
-                                  counts->lone_calls, calls);
+                                  counts->lone_calls - known->silent, calls);
                 if (counts->lone_returns)
                         tool_warn("%" G_GUINT64_FORMAT " returns are left out: they have no call",
                                   counts->lone_returns);

@@ -172,6 +172,14 @@ static gboolean begin_moved(MovedMessages *moved, const TraceReader *reader, GEr
         return moved_messages_begin(moved, facts, n, error);
 }
 
+static gboolean is_whole(const TraceReader *reader)
+{
+        guint n;
+        char *const *facts = trace_reader_facts(reader, &n);
+
+        return known_calls_are_whole(facts, n);
+}
+
 static Nesting *read_trace_calls(TraceReader *reader, NodeTable *nodes, GError **error)
 {
         g_autoptr(Nesting) nesting = nesting_new(nodes, &options.nesting);
@@ -207,6 +215,7 @@ static Nesting *read_trace_calls(TraceReader *reader, NodeTable *nodes, GError *
                 return NULL;
         set_clocks(nesting, moved, reader);
         nesting_set_moved(nesting, moved_messages_clocks(moved));
+        nesting_set_whole(nesting, is_whole(reader));
         return g_steal_pointer(&nesting);
 }
 

@@ -53,6 +53,9 @@ static inline void word_take(const Word *w, Attributes *a)
         case 'c':
                 word_number(w, "conn", &a->conn);
                 break;
+        case 'e':
+                word_text(w, "end", &a->end);
+                break;
         case 'f':
                 word_text(w, "fetch", &a->fetch);
                 break;

@@ -97,7 +97,7 @@ void node_table_free(NodeTable *t)
 
 void node_table_escape(GString *out, const char *text, gsize n, gboolean node_name)
 {
-        const char *special = node_name ? "%(),>~*\"{}|" : "%";
+        const char *special = node_name ? "%(),>~*!\"{}|" : "%";
         gsize plain = 0; /* from here on nothing is special */
 
         if (n == 1 && *text == '-') {

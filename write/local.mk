@@ -9,6 +9,7 @@ libravel_a_SOURCES += \
 	%D%/page-data.c \
 	%D%/page.c \
 	%D%/path-write.c \
+	%D%/text-missed.c \
 	%D%/text-table.c \
 	%D%/trust-text.c \
 	%D%/write-calls.c \

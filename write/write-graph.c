@@ -178,7 +178,7 @@ static void graph_add_edge(const DrawnPattern *d, DrawingItem from, DrawingItem 
         g_autoptr(GString) label = g_string_new(NULL);
         DrawingItem edge = drawing_add_edge(d->drawing, from, to);
 
-        if (n->continues != WORK_NESTED)
+        if (work_goes_on(n->continues))
                 drawing_set(d->drawing, edge, "style", "dashed");
         if (i == 0) {
                 g_autofree char *count = path_format_count(p->count);

@@ -86,7 +86,7 @@ static void put_node(Json *j, const PathSet *set, const PathPattern *p, guint32 
         put_label(j, node->label);
         if (node->label)
                 json_put_count(j, "labels", node->n_labels);
-        if (path_set_goes_on(set))
+        if (path_set_goes_on(set) || work_is_missed(node->continues))
                 json_put_string(j, "continues", path_continues_name(node->continues));
         for (gsize k = 0; k < n_parts; k++)
                 put_part(j, parts[k].key, parts[k].histogram);

@@ -19,6 +19,7 @@
 #include "paths/pattern-text.h"
 #include "paths/verdict.h"
 #include "write/fault-text.h"
+#include "write/text-missed.h"
 #include "write/text-table.h"
 #include "write/trust-text.h"
 
@@ -453,21 +454,27 @@ static char *tree_name(const PathSet *set, const PathPattern *p, const Collapsed
 
         if (!is_root && path_set_graph(set))
                 return text_shorten(name, width);
-        const char *sign = node->continues != WORK_NESTED ? "~> " : "";
+        const char *sign = work_goes_on(node->continues) ? "~> " : "";
+        g_autofree char *marked =
+                work_is_missed(node->continues)
+                        ? g_strdup_printf("%s (%s)", name, path_continues_name(node->continues))
+                        : g_strdup(name);
         if (is_root) {
                 const char *client = node_table_written(path_set_nodes(set), p->client);
                 g_autofree char *edge = text_shorten_edge(client, name, width);
 
-                if (node->continues == WORK_NESTED)
+                if (node->continues == WORK_UNANSWERED)
+                        return g_strconcat(edge, " (no answer)", NULL);
+                if (!work_goes_on(node->continues))
                         return g_steal_pointer(&edge);
                 char *from = strstr(edge, " > "); /* no name has a blank */
                 return g_strdup_printf("%.*s ~> %s", (int)(from - edge), edge, from + 3);
         }
         if (node->depth <= MIN(TREE_DEPTH, width / 4)) {
-                text = g_strdup_printf("%*s%s%s", 2 * (int)node->depth, "", sign, name);
+                text = g_strdup_printf("%*s%s%s", 2 * (int)node->depth, "", sign, marked);
         } else {
                 text = g_strdup_printf("%*s%s%s (%u deep)", 2 * (int)MIN(TREE_DEPTH, width / 4), "",
-                                       sign, name, node->depth);
+                                       sign, marked, node->depth);
         }
         shortened = text_shorten(text, MAX(width, strlen(times) + 3) - strlen(times));
         return g_strconcat(shortened, times, NULL);
@@ -668,6 +675,7 @@ static void write_tree(const PathSet *set, const PathWriteOptions *options, guin
                 text_table_write_row(table, (int)row, out);
                 g_string_append_printf(out, "%s\n", mark ? PLAIN : "");
         }
+        text_append_missed(out, set, p, tree, options->columns);
         if (left > 0) {
                 g_autofree char *count = path_format_count(left);
                 g_autofree char *text =

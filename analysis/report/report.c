@@ -236,7 +236,7 @@ static void report_append_place(Loading *l, GString *shape, NodeId client,
                         g_string_append_c(shape, ',');
                 }
         }
-        if (n->continues != WORK_NESTED)
+        if (work_goes_on(n->continues))
                 g_string_append_c(shape, '~');
         append_base36(shape, n->node);
         g_array_append_val(l->stack, n->place);

@@ -159,7 +159,7 @@ static gboolean variance_read_places(Reading *r, GError **error)
                 Place place = { .slot = { .parent = node.parent,
                                           .node = node.node,
                                           .goes_on = node.parent != NO_PARENT &&
-                                                     node.continues != WORK_NESTED,
+                                                     work_goes_on(node.continues),
                                           .own = (double)node.own_mean },
                                 .own = NO_FACTOR,
                                 .queued = NO_FACTOR,
@@ -510,10 +510,11 @@ static void leave_out_continued(Work *w)
                 at[i] = NO_PARENT;
                 if (i > 0) {
                         c.parent = at[c.parent];
-                        if (c.parent == NO_PARENT || c.continues != WORK_NESTED)
+                        if (c.parent == NO_PARENT || work_goes_on(c.continues))
                                 continue;
                 }
-                c.continues = WORK_NESTED;
+                if (!work_is_missed(c.continues))
+                        c.continues = WORK_NESTED;
                 at[i] = w->nested->len;
                 g_array_append_val(w->nested, c);
         }

@@ -82,7 +82,7 @@ static gboolean why_read_places(Why *w, GError **error)
                 Pattern *pattern = why_pattern_at(w, n.pattern);
                 SlotPlace place = { .parent = n.parent,
                                     .node = n.node,
-                                    .goes_on = n.continues != WORK_NESTED,
+                                    .goes_on = work_goes_on(n.continues),
                                     .own = (double)n.own_mean * (double)pattern->stored->count };
 
                 if (pattern->n_places++ == 0)

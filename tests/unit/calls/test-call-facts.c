@@ -58,6 +58,8 @@ static void test_attributes(void)
         add(&f, 6, RET_RECV, "st=404 st=<b>");
         add(&f, 6, RET_RECV, "st=PASSWORD1");
         expect(&f, 6, (CallFact){ .outcome = outcome_http(404) });
+        add(&f, 6, RET_SENT, "end=closed");
+        g_assert_cmpuint(call_facts_get(&f, 6).unanswered, ==, UNANSWERED);
         add(&f, G_MAXUINT32, CALL_SENT, "syn=1");
         g_assert_cmpuint(f.column.n, ==, 7);
         call_facts_clear(&f);

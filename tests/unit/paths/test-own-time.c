@@ -199,6 +199,37 @@ static void test_random(void)
         }
 }
 
+/* Late calls and calls without an answer: times still add up, and none is lent twice. */
+static void test_missed(void)
+{
+        /* web asks db at 12, db2 at 22, which answers at 25; web replies at 26, db answers at 90.
+         */
+        PathCall hedge[] = { make_call(NO_PARENT, 10, 26), make_call(0, 12, 90),
+                             make_call(0, 22, 25) };
+        g_autoptr(GRand) rand = g_rand_new_with_seed(9);
+
+        hedge[1].continues = WORK_LATE;
+        path_own_times(hedge, 3);
+        g_assert_cmpint(hedge[0].own, ==, 3);
+        g_assert_cmpint(hedge[1].own, ==, 10);
+        g_assert_cmpint(hedge[2].own, ==, 3);
+        for (int round = 0; round < 20000; round++) {
+                PathCall calls[MAX_CALLS];
+                guint32 n = random_tree(rand, calls);
+
+                for (guint32 i = 0; i < n; i++) {
+                        calls[i].label = (guint16)g_rand_int_range(rand, 0, 2);
+                        if (g_rand_boolean(rand))
+                                calls[i].continues =
+                                        g_rand_boolean(rand) ? WORK_LATE : WORK_UNANSWERED;
+                }
+                path_own_times(calls, n);
+                g_assert_cmpint(total(calls, n), ==, MAX(calls[0].end - calls[0].start, 0));
+                for (guint32 i = 0; i < n; i++)
+                        g_assert_cmpint(calls[i].own, >=, 0);
+        }
+}
+
 /* Any stamps at all within the limits, any shape, larger than what is kept on
  * the stack. */
 static void test_any_times(void)
@@ -547,6 +578,7 @@ int main(int argc, char **argv)
         g_test_add_func("/own-time/two-clocks", test_two_clocks);
         g_test_add_func("/own-time/backwards", test_backwards);
         g_test_add_func("/own-time/random", test_random);
+        g_test_add_func("/own-time/missed", test_missed);
         g_test_add_func("/own-time/any-times", test_any_times);
         g_test_add_func("/own-time/large", test_large);
         g_test_add_func("/own-time/goes-on", test_goes_on);

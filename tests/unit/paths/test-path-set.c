@@ -214,11 +214,18 @@ static void test_escapes(Fixture *f, gconstpointer order)
         calls[2].callee = node(f, "b");
         g_assert_true(path_set_add(f->set, calls, n, NULL));
         g_assert_cmpstr(path_set_pattern(f->set, 0)->signature, ==, "c>a(b,b%28x%2Cy%29)");
-        /* "b!" sorts before "b(" and after "b" alone. */
+        /* "b$" sorts before "b(" and after "b" alone. */
         n = parse_calls(f, "c>a(b(d),b,d)", calls);
-        calls[3].callee = calls[4].callee = node(f, "b!");
+        calls[3].callee = calls[4].callee = node(f, "b$");
         g_assert_true(path_set_add(f->set, calls, n, NULL));
-        g_assert_cmpstr(path_set_pattern(f->set, 1)->signature, ==, "c>a(b!,b!,b(d))");
+        g_assert_cmpstr(path_set_pattern(f->set, 1)->signature, ==, "c>a(b$,b$,b(d))");
+        /* Marks are no part of a name. */
+        n = parse_calls(f, "c>a(b(d),b,d)", calls);
+        calls[1].continues = WORK_UNANSWERED;
+        calls[3].continues = WORK_LATE;
+        calls[4].callee = node(f, "b!");
+        g_assert_true(path_set_add(f->set, calls, n, NULL));
+        g_assert_cmpstr(path_set_pattern(f->set, 2)->signature, ==, "c>a(b!(d),b%21,b*)");
 }
 
 static gboolean watch(gpointer data, guint64 number, guint32 pattern, const PathCall *calls,

@@ -23,7 +23,7 @@ static void test_kinds(void)
 {
         Attributes a =
                 parse("label=GET%20/ link=1a relay=2b\tfetch=wait  ids=f.e path=17.1 bytes=10 "
-                      "conn=2 txn=1 syn=30 stall=40 resent=999999999999999999");
+                      "end=reset conn=2 txn=1 syn=30 stall=40 resent=999999999999999999");
 
         expect_text(a.label, "GET%20/");
         expect_text(a.link, "1a");
@@ -31,6 +31,7 @@ static void test_kinds(void)
         expect_text(a.fetch, "wait");
         expect_text(a.ids, "f.e");
         expect_text(a.path, "17.1");
+        expect_text(a.end, "reset");
         g_assert_cmpint(a.bytes, ==, 10);
         g_assert_cmpint(a.conn, ==, 2);
         g_assert_cmpint(a.txn, ==, 1);
