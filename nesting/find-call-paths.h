@@ -19,7 +19,6 @@ typedef struct {
         CallTrees trees;
         PathSet *set;          /* where instances go; borrowed */
         Cut *cuts;             /* by NodeId */
-        const gint64 *offset;  /* by NodeId: by how much its clock is late, ns; NULL: not at all */
         GArray *roots;         /* takes the root of each instance, guint32; NULL: not wanted */
         guint64 number;        /* of the next instance */
         InstanceBegins begins; /* may be NULL */

@@ -212,7 +212,6 @@ gboolean nesting_find_paths(Nesting *n, PathSet *set, GError **error)
         call_paths_find_cuts(&n->paths);
         prepare_trees(n);
         n->paths.roots = roots;
-        n->paths.offset = n->offset;
         if (!find_instances(n, error) || !call_trees_hand_on(&n->paths.trees, G_MAXINT64, error))
                 return FALSE;
         if (roots && path_set_is_in_doubt(set))
