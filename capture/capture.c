@@ -297,6 +297,19 @@ static inline void attrs_add_number(Capture *c, const char *key, gint64 value)
                 put_attribute(c, key, value);
 }
 
+static void attrs_add_delays(Capture *c, const NetworkDelays *d)
+{
+        attrs_add_number(c, "stall=", d->stall);
+        attrs_add_number(c, "shut=", d->shut);
+        attrs_add_number(c, "ack=", d->ack);
+        attrs_add_number(c, "resent=", d->resent);
+        attrs_add_number(c, "again=", d->again);
+        attrs_add_number(c, "syn=", d->opened);
+        attrs_add_number(c, "tcp=", d->tcp);
+        attrs_add_number(c, "tls=", d->tls);
+        attrs_add_number(c, "login=", d->login);
+}
+
 static void label_fill(Capture *c, const CapturedMessage *m)
 {
         const char *operation =
@@ -366,9 +379,8 @@ static void message_fill(Capture *c, const CapturedMessage *m, Message *message)
                 attrs_add_key(c, "end=");
                 g_string_append(c->attrs, m->ending == ENDING_RESET ? "reset" : "closed");
         }
-        attrs_add_number(c, "stall=", m->stall);
-        attrs_add_number(c, "resent=", m->resent);
-        attrs_add_number(c, "syn=", m->since_opened);
+        if (m->delays)
+                attrs_add_delays(c, m->delays);
         message->attrs = c->attrs->str;
         message->attrs_length = (guint32)c->attrs->len;
 }
@@ -385,6 +397,7 @@ gboolean capture_next(Capture *c, Message *message)
         message_fill(c, &m, message);
         g_free(m.label);
         g_free(m.identifiers);
+        g_free(m.delays);
         return TRUE;
 }
 

@@ -250,14 +250,14 @@ static void inside_opened(gpointer user)
         guint16 port[2] = { p->port[0], p->port[1] };
         const Protocol *protocol = t->ports ? t->ports[c->port[!client]] : NULL;
         gboolean alone = c->signs.alone;
-        gint64 asked = p->opened;
+        ConnectionOpening opening = p->opening;
         guint32 number = p->number;
         if (protocol == &protocol_tls || (protocol && protocol->datagrams))
                 protocol = NULL;
         exchange_clear(&c->exchange, stamp, t->context);
         signs_take(t->signs, &c->signs, p, c->exchange.protocol);
         exchange_begin(c, protocol, client, TRUE, node, port);
-        p->opened = asked;
+        p->opening = opening;
         p->number = number;
         signs_init(&c->signs, alone);
         account_add(t->context->account, ACCOUNT_TLS_OPENED);
@@ -327,6 +327,8 @@ G_GNUC_NO_INLINE static void opener_add(SinkUser *u, guint side, TlsSegment segm
         if (segment.bytes && tls_opener_result(c->opener) == TLS_OPENED)
                 see_payload(u->table, c, side, segment.length, segment.stamp, segment.mark);
         tls_opener_add(c->opener, side, &segment, &sink);
+        if (!c->exchange.pairing.called && segment.length > 0)
+                pairing_see_handshake(&c->exchange.pairing, segment.stamp.time);
         opener_update(u);
 }
 
@@ -389,7 +391,7 @@ static void sink_end(gpointer user, guint side, Stamp stamp)
 static void sink_stall(gpointer user, guint side, TcpStall stall, gint64 ns)
 {
         SinkUser *u = user;
-        pairing_stall(&u->connection->exchange.pairing, side, stall, ns);
+        pairing_stall(&u->connection->exchange.pairing, side, stall, ns, u->table->context);
 }
 
 static TcpSink sink_for(SinkUser *user)
@@ -508,7 +510,7 @@ static void connection_begin(ConnectionTable *t, Connection *c, const TcpSegment
         memset(&c->tcp, 0, sizeof c->tcp);
         exchange_begin(c, protocol, client, start_seen, node, c->port);
         if (c->syn_seen)
-                c->exchange.pairing.opened = stamp.time;
+                c->exchange.pairing.opening.asked = stamp.time;
         signs_init(&c->signs, FALSE);
         connection_name(t, c, c->exchange.pairing.node, stamp);
         account_add(account, ACCOUNT_CONNECTIONS);
@@ -733,6 +735,17 @@ static void copy_totals(ConnectionTable *t)
                 account->count[ACCOUNT_TLS_RECORDS] = t->context->tls->not_opened;
 }
 
+/* Before the first call. */
+static void opening_see_segment(ConnectionOpening *o, const TcpSegment *segment, gint64 time)
+{
+        if (o->asked == NO_TIME)
+                return;
+        if ((segment->flags & (TCP_SYN | TCP_ACK)) == TCP_SYN && time - o->asked >= COPY_TIME)
+                o->again = time;
+        else if (!(segment->flags & TCP_SYN) && o->ready == NO_TIME)
+                o->ready = time;
+}
+
 void connection_table_add_tcp(ConnectionTable *t, const IpPacket *ip, const TcpSegment *segment,
                               Stamp stamp)
 {
@@ -773,7 +786,13 @@ void connection_table_add_tcp(ConnectionTable *t, const IpPacket *ip, const TcpS
         SinkUser user = { t, c };
         TcpSink sink = sink_for(&user);
 
+        if (G_UNLIKELY(!c->exchange.pairing.called))
+                opening_see_segment(&c->exchange.pairing.opening, segment, stamp.time);
         tcp_add(&c->tcp, side, segment, stamp, &sink, &t->totals);
+        for (guint i = 0; i < 2; i++) {
+                const TcpHalf *h = &c->tcp.half[i];
+                pairing_see_ack(&c->exchange.pairing, i, h->next, h->acked, c->tcp.half[!i].sends);
+        }
         held_update(t, c);
         connection_touch(t, c, stamp.time / 1000000000);
 }
@@ -841,6 +860,8 @@ void connection_table_settle(ConnectionTable *t, OpenItem *item, Stamp now)
                 TlsOpenerSink sink = opener_sink_for(&user);
                 tls_opener_settle(c->opener, &sink);
                 opener_update(&user);
+        } else if (item->kind == ITEM_UNACKED) {
+                sequencer_close(item);
         } else if (item->kind == ITEM_STREAM) {
                 streams_settle(item, t->context);
         } else if (item->kind == ITEM_MESSAGE_0) {

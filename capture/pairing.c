@@ -5,6 +5,7 @@
 
 #include "capture/links.h"
 #include "capture/settling.h"
+#include "capture/streams.h"
 
 enum {
         MAX_KEYED_CALLS = 1024, /* a connection; the oldest is dropped for another */
@@ -12,13 +13,39 @@ enum {
         MAX_ALL_CALLS = 4 << 20,
 };
 
+/* ns within which the first call follows on the opening of its connection. */
+#define AT_ONCE G_GINT64_CONSTANT(100000)
+
 void pairing_init(Pairing *p, const NodeId node[2], const guint16 port[2])
 {
         memset(p, 0, sizeof *p);
         memcpy(p->node, node, sizeof p->node);
         memcpy(p->port, port, sizeof p->port);
         p->client = p->opener = NO_SIDE;
-        p->opened = NO_TIME;
+        p->opening = (ConnectionOpening){ NO_TIME, NO_TIME, NO_TIME, NO_TIME, NO_TIME };
+        p->unacked[0].item.kind = p->unacked[1].item.kind = ITEM_UNACKED;
+}
+
+static NetworkDelays *delays_of(CapturedMessage *m)
+{
+        if (!m->delays)
+                m->delays = g_new0(NetworkDelays, 1);
+        return m->delays;
+}
+
+/* Divides the time from the opening of a connection to its first call. The length of the first part
+ * is left out where it follows from the others, but for AT_ONCE. */
+static void divide_opening(const ConnectionOpening *o, NetworkDelays *d, gint64 call)
+{
+        gint64 ready = o->ready == NO_TIME ? call : MIN(o->ready, call);
+        gint64 secured = CLAMP(o->secured, ready, call); /* NO_TIME is before all */
+        gint64 greeted = CLAMP(o->greeted, secured, call);
+
+        d->opened = call - o->asked;
+        d->tcp = call - greeted < AT_ONCE ? 0 : MAX(ready - o->asked, 1);
+        d->resent = o->again == NO_TIME ? 0 : MIN(o->again, ready) - o->asked;
+        d->tls = secured - ready;
+        d->login = greeted - secured;
 }
 
 void pairing_mark_call(Pairing *p, guint client, CapturedMessage *out,
@@ -28,8 +55,8 @@ void pairing_mark_call(Pairing *p, guint client, CapturedMessage *out,
                 p->called = TRUE;
                 p->number = connection_numbers_take(context->numbers, p->node[client],
                                                     p->node[!client], p->port[client], p);
-                if (p->opened != NO_TIME && p->opened < out->stamp.time)
-                        out->since_opened = out->stamp.time - p->opened;
+                if (p->opening.asked != NO_TIME && p->opening.asked < out->stamp.time)
+                        divide_opening(&p->opening, delays_of(out), out->stamp.time);
         }
         out->connection = p->number;
 }
@@ -203,6 +230,27 @@ static gboolean call_answered(Pairing *p, guint side, const MessageInProgress *m
         return FALSE;
 }
 
+void held_up_write(const HeldUp *h, gint64 resent, CapturedMessage *out)
+{
+        if (h->stall | h->ack | resent)
+                *delays_of(out) = (NetworkDelays){
+                        .stall = h->stall, .shut = h->shut, .ack = h->ack, .resent = resent
+                };
+}
+
+/* Writes a return, which may be sent again. */
+static void return_hold(Pairing *p, guint side, const CapturedMessage *out,
+                        const CaptureContext *context)
+{
+        UnackedReturn *u = &p->unacked[side];
+
+        if (!p->datagrams) {
+                sequencer_open(context->sequencer, &u->item, out->stamp.time);
+                u->fresh = TRUE;
+        }
+        u->message = sequencer_add(context->sequencer, out);
+}
+
 static void message_write(Pairing *p, guint side, const CaptureContext *context)
 {
         MessageInProgress *m = &p->message[side];
@@ -225,9 +273,9 @@ static void message_write(Pairing *p, guint side, const CaptureContext *context)
                 out.identifiers = g_steal_pointer(&m->identifiers);
                 out.link = m->link;
                 out.fetch = m->fetch;
-                out.stall = m->stall;
                 if (m->fetch == FETCH_WAIT)
                         call_waits_for_work(&p->calls, side);
+                held_up_write(&m->held_up, 0, &out);
                 pairing_mark_call(p, side, &out, context);
                 account_add(context->account, ACCOUNT_CALLS);
                 p->counts.written++;
@@ -249,11 +297,11 @@ static void message_write(Pairing *p, guint side, const CaptureContext *context)
                 out.port = p->port[!side];
                 out.number = call.number;
                 out.transaction = m->transaction;
-                out.stall = m->stall;
-                out.resent = call.resent;
                 out.outcome = m->outcome;
+                held_up_write(&m->held_up, call.resent, &out);
                 account_add(context->account, ACCOUNT_RETURNS);
-                break;
+                return_hold(p, side, &out, context);
+                return;
         case KIND_ONE_WAY:
                 out.op = MSG_SENT;
                 out.has_id = !p->datagrams;
@@ -441,7 +489,7 @@ void pairing_open(Pairing *p, guint side, guint32 seq, const Stamp *stamp,
         m->link.some = FALSE;
         m->bytes = 0;
         m->outcome = OUTCOME_OK;
-        m->stall = p->stall[side];
+        m->held_up = (HeldUp){ .stall = p->stall[side] };
         p->stall[side] = 0;
         m->seq = seq;
         m->number = seq;
@@ -452,18 +500,42 @@ void pairing_open(Pairing *p, guint side, guint32 seq, const Stamp *stamp,
         }
 }
 
-void pairing_stall(Pairing *p, guint side, TcpStall stall, gint64 ns)
+void held_up_add(HeldUp *h, TcpStall stall, gint64 ns)
 {
-        MessageInProgress *m = &p->message[side];
-        if (m->open && !m->written)
-                m->stall += ns;
-        else if (stall == TCP_HOLE)
-                p->stall[side] = ns;
-        for (guint i = p->calls.n; stall == TCP_RESENT && !m->open && i-- > 0;)
+        gint64 *sum = stall == TCP_ACK_DELAYED ? &h->ack : &h->stall;
+
+        *sum = MAX(*sum + ns, 0);
+        if (stall == TCP_WINDOW)
+                h->shut += ns;
+}
+
+/* The last message of side is sent again. */
+static void pairing_resend(Pairing *p, guint side, gint64 ns, const CaptureContext *context)
+{
+        UnackedReturn *u = &p->unacked[side];
+        for (guint i = p->calls.n; i-- > 0;)
                 if (waiting_call_at(&p->calls, i)->side == side) {
-                        waiting_call_at(&p->calls, i)->resent += ns;
+                        gint64 *resent = &waiting_call_at(&p->calls, i)->resent;
+                        *resent = MAX(*resent + ns, 0);
                         return;
                 }
+        if (!open_item_is_open(&u->item))
+                return;
+        gint64 *again = &sequencer_delays(context->sequencer, u->message)->again;
+        *again = MAX(*again + ns, 0);
+}
+
+void pairing_stall(Pairing *p, guint side, TcpStall stall, gint64 ns, const CaptureContext *context)
+{
+        MessageInProgress *m = &p->message[side];
+        if (p->streams)
+                streams_hold_up(p, side, stall, ns);
+        if (m->open && !m->written)
+                held_up_add(&m->held_up, stall, ns);
+        else if (stall == TCP_HOLE)
+                p->stall[side] = ns;
+        if (stall == TCP_RESENT && !m->open)
+                pairing_resend(p, side, ns, context);
 }
 
 void pairing_grow(Pairing *p, guint side, Stamp stamp, const CaptureContext *context)
@@ -494,7 +566,11 @@ gboolean pairing_begin(Pairing *p, guint side, MessageKind kind, MessageEnd end,
                 m->number = parsed->key;
         }
         if (kind == KIND_CALL && m->seen) {
-                if (m->keyed && call_find(&p->calls, !side, TRUE, m->number) >= 0) {
+                gint same = m->keyed ? call_find(&p->calls, !side, TRUE, m->number) : -1;
+                if (same >= 0) {
+                        WaitingCall *call = waiting_call_at(&p->calls, (guint)same);
+                        if (p->datagrams)
+                                call->resent = MAX(m->first.time - call->time, 0);
                         account_add(context->account, ACCOUNT_REPEATED_CALLS);
                         m->kind = KIND_NOTHING;
                         return FALSE;
@@ -626,9 +702,20 @@ G_GNUC_NO_INLINE static void message_drop_pieces(Pairing *p, guint side,
         g_clear_pointer(&m->pieces, pieces_free);
 }
 
+/* The open message is over, and no call was written yet. */
+static void opening_see(ConnectionOpening *o, const MessageInProgress *m)
+{
+        if (m->kind == KIND_CONTROL)
+                o->secured = MAX(o->secured, m->last.time);
+        else if (m->kind != KIND_UNKNOWN)
+                o->greeted = MAX(o->greeted, m->last.time);
+}
+
 void pairing_abandon(Pairing *p, guint side, const CaptureContext *context)
 {
         MessageInProgress *m = &p->message[side];
+        if (!p->called && m->open && m->seen)
+                opening_see(&p->opening, m);
         if (m->pieces)
                 message_drop_pieces(p, side, context);
         if (m->open) {
@@ -719,6 +806,8 @@ void pairing_clear(Pairing *p, const CaptureContext *context)
 {
         pairing_abandon(p, 0, context);
         pairing_abandon(p, 1, context);
+        sequencer_close(&p->unacked[0].item);
+        sequencer_close(&p->unacked[1].item);
         pairing_account(p, 0, FALSE);
         pairing_account(p, 1, FALSE);
         pairing_forget_calls(p, context);

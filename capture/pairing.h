@@ -59,7 +59,7 @@ typedef struct {
 #define NO_SIDE 2
 
 /* The kind of an OpenItem: what of a connection it belongs to. */
-enum { ITEM_MESSAGE_0, ITEM_MESSAGE_1, ITEM_HELD, ITEM_STREAM, ITEM_TLS };
+enum { ITEM_MESSAGE_0, ITEM_MESSAGE_1, ITEM_HELD, ITEM_STREAM, ITEM_TLS, ITEM_UNACKED };
 
 /* How the end of a message will be known. */
 typedef enum {
@@ -67,6 +67,11 @@ typedef enum {
         END_BY_CLOSE,   /* the connection's end is its end */
         END_BY_SILENCE, /* when the other side talks, or nobody does */
 } MessageEnd;
+
+/* How long the bytes of a message were held up, ns. */
+typedef struct {
+        gint64 stall, shut, ack; /* of NetworkDelays */
+} HeldUp;
 
 typedef struct {
         OpenItem item;
@@ -78,10 +83,10 @@ typedef struct {
         guint64 number;  /* of a call: with the port, its id */
         guint64 bytes;   /* so far */
         Outcome outcome; /* of a return */
-        gint64 stall;    /* ns for which its bytes were held up */
-        guint32 seq;     /* of the first byte */
-        guint8 kind;     /* MessageKind */
-        guint8 end;      /* MessageEnd */
+        HeldUp held_up;
+        guint32 seq; /* of the first byte */
+        guint8 kind; /* MessageKind */
+        guint8 end;  /* MessageEnd */
         guint8 open, seen, written, keyed, session;
         guint8 lost;        /* a return that answers no call, and was dropped */
         guint8 stray;       /* a return: nobody knows which call it answers */
@@ -134,6 +139,23 @@ typedef struct {
         guint64 unseen_bytes;
 } PairingCounts;
 
+/* What came before the first call of a connection. NO_TIME: not seen. */
+typedef struct {
+        gint64 asked;   /* the client's SYN, */
+        gint64 again;   /* and its last */
+        gint64 ready;   /* the client answers the other SYN */
+        gint64 secured; /* the last record of TLS that is no data */
+        gint64 greeted; /* the last message of the session: greeting, login */
+} ConnectionOpening;
+
+/* A return that may be sent again. Until it is acknowledged it waits in the sequencer. */
+typedef struct {
+        OpenItem item;
+        guint64 message; /* its number there */
+        guint32 seq;     /* after its last byte, or after more */
+        guint8 fresh;    /* seq is not known yet */
+} UnackedReturn;
+
 typedef struct {
         MessageInProgress message[2]; /* by the side that sends */
         WaitingCalls calls;
@@ -147,8 +169,9 @@ typedef struct {
         guint8 cut;       /* packets were cut where their bytes had to be seen */
         guint8 called;    /* a call was written */
         guint32 number;   /* of the connection; 0: see connection-number.h */
-        gint64 opened;    /* when the client asked for it; NO_TIME: not seen */
-        gint64 stall[2];  /* ns by which the message that side is about to begin was held up */
+        ConnectionOpening opening;
+        UnackedReturn unacked[2]; /* by the side that sends */
+        gint64 stall[2]; /* ns by which the message that side is about to begin was held up */
         PairingCounts counts;
         struct {
                 guint32 segments;
@@ -220,8 +243,34 @@ void pairing_grow(Pairing *p, guint side, Stamp stamp, const CaptureContext *con
 
 /* Bytes of side were held up for ns. If bytes had been missing, that holds for the open message,
  * or for the one that begins now. If bytes are sent again and no message is open, it holds for
- * the last call of side that waits. */
-void pairing_stall(Pairing *p, guint side, TcpStall stall, gint64 ns);
+ * the last call of side that waits; if none does, for its return that is not acknowledged. */
+void pairing_stall(Pairing *p, guint side, TcpStall stall, gint64 ns,
+                   const CaptureContext *context);
+
+/* A segment of TLS came before the first call. Unless it has begun a message, it is handshake. */
+static inline void pairing_see_handshake(Pairing *p, gint64 time)
+{
+        if (p->opening.greeted == NO_TIME && !p->message[0].open && !p->message[1].open)
+                p->opening.secured = time;
+}
+
+void held_up_add(HeldUp *held_up, TcpStall stall, gint64 ns);
+void held_up_write(const HeldUp *held_up, gint64 resent, CapturedMessage *message);
+
+/* All bytes of side up to next were seen, and up to acked acknowledged. Its return that is not
+ * acknowledged waits no longer if it is now, or if acknowledgements are not seen. */
+static inline void pairing_see_ack(Pairing *p, guint side, guint32 next, guint32 acked,
+                                   gboolean acks_seen)
+{
+        UnackedReturn *u = &p->unacked[side];
+        if (!open_item_is_open(&u->item))
+                return;
+        if (u->fresh)
+                u->seq = next;
+        u->fresh = FALSE;
+        if (!acks_seen || (gint32)(acked - u->seq) >= 0)
+                sequencer_close(&u->item);
+}
 
 /* The open message begins: its kind is known, and how it will end. parsed has its key and its
  * call, and the context's label is its name; NULL: there was no parser. FALSE: it repeats a call

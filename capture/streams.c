@@ -27,9 +27,11 @@ struct Stream {
         char *label;
         RequestIdentifiers *identifiers;
         guint64 call_bytes, return_bytes;
-        guint32 segments; /* of a return that has not ended, */
-        guint64 bytes;    /* and theirs */
-        guint8 side;      /* who called */
+        HeldUp held_up[2]; /* of the call and of the return */
+        gint64 resent;     /* ns from the call's last byte until bytes were sent again */
+        guint32 segments;  /* of a return that has not ended, */
+        guint64 bytes;     /* and theirs */
+        guint8 side;       /* who called */
         guint8 written, return_begun, one_way, grouped;
         guint8 unsure; /* a hole may hide its return */
 };
@@ -193,6 +195,7 @@ static void call_write(Stream *s, const CaptureContext *context)
         out.bytes = s->call_bytes;
         out.link = s->link;
         out.duration = s->call_last.time - s->call_first.time;
+        held_up_write(&s->held_up[0], 0, &out);
         s->written = TRUE;
         out.label = g_steal_pointer(&s->label);
         out.identifiers = g_steal_pointer(&s->identifiers);
@@ -203,14 +206,17 @@ static void call_write(Stream *s, const CaptureContext *context)
         p->counts.written += !s->one_way;
 }
 
-/* number: of the call. */
+/* number: of the call. s: NULL where it has no stream. */
 static void return_write(const Pairing *p, guint side, guint64 number, guint64 bytes,
-                         Outcome outcome, Stamp first, Stamp last, const CaptureContext *context)
+                         Outcome outcome, Stamp first, Stamp last, const Stream *s,
+                         const CaptureContext *context)
 {
         CapturedMessage out = pairing_message(p, side, RET_SENT, last, p->port[!side], number);
         out.bytes = bytes;
         out.outcome = outcome;
         out.duration = MAX(last.time - first.time, 0);
+        if (s)
+                held_up_write(&s->held_up[1], s->resent, &out);
         sequencer_add(context->sequencer, &out);
         account_add(context->account, ACCOUNT_RETURNS);
 }
@@ -319,7 +325,7 @@ static void stream_answer(Stream *s, Stamp last, const CaptureContext *context)
 {
         call_write(s, context);
         return_write(s->pairing, !s->side, s->number, s->return_bytes, s->outcome,
-                     s->return_begun ? s->return_first : last, last, context);
+                     s->return_begun ? s->return_first : last, last, s, context);
         stream_remove(s, context);
 }
 
@@ -448,7 +454,7 @@ static void return_part_end(Pairing *p, guint side, guint part, Stream *s, Stamp
                 return;                               /* what is over */
         else if (pairing_take_call(p, side, &number)) /* it led to this protocol */
                 return_write(p, side, number, p->message[side].bytes, p->message[side].outcome,
-                             last, last, context);
+                             last, last, NULL, context);
         else {
                 account_add(context->account, ACCOUNT_RETURN_WITHOUT_CALL);
                 if (p->cut)
@@ -595,6 +601,18 @@ void streams_segment_end(Pairing *p, const CaptureContext *context)
 {
         if (p->streams && p->streams->fresh)
                 keep_fresh(p->streams, context);
+}
+
+void streams_hold_up(Pairing *p, guint side, TcpStall stall, gint64 ns)
+{
+        for (Stream *s = p->streams->newest; s; s = s->older) {
+                if (s->side == side && !s->written)
+                        held_up_add(&s->held_up[0], stall, ns);
+                else if (s->side != side && s->return_begun)
+                        held_up_add(&s->held_up[1], stall, ns);
+                else if (s->side == side && !s->return_begun && stall == TCP_RESENT)
+                        s->resent = MAX(s->resent + ns, 0);
+        }
 }
 
 void streams_side_end(Pairing *p, guint side, Stamp stamp, const CaptureContext *context)

@@ -45,6 +45,9 @@ void streams_fields(Pairing *p, guint side, const Parsed *parsed, const CaptureC
 /* A segment was shown to its end. */
 void streams_segment_end(Pairing *p, const CaptureContext *context);
 
+/* Bytes of side were held up (see TcpSink): so were its messages in flight. There is a stream. */
+void streams_hold_up(Pairing *p, guint side, TcpStall stall, gint64 ns);
+
 /* Side will send no more: returns that it has begun end at stamp. */
 void streams_side_end(Pairing *p, guint side, Stamp stamp, const CaptureContext *context);
 

@@ -31,7 +31,8 @@ struct Sequencer {
         guint n_items, items_size;
         Punctual *ring; /* in order; size is a power of two */
         guint first, n_ring, ring_size;
-        Entry *heap; /* the earliest first */
+        guint64 passed; /* messages that have left the ring */
+        Entry *heap;    /* the earliest first */
         guint n_heap, heap_size;
         CapturedMessage *late; /* by slot */
         guint32 *free_slots;
@@ -51,6 +52,7 @@ static void message_clear(CapturedMessage *m)
 {
         g_free(m->label);
         g_free(m->identifiers);
+        g_free(m->delays);
 }
 
 void sequencer_free(Sequencer *s)
@@ -159,7 +161,8 @@ static void heap_grow(Sequencer *s)
         s->heap_size = size;
 }
 
-static void sequencer_heap_add(Sequencer *s, const Place *place, const CapturedMessage *message)
+/* Returns its slot. */
+static guint32 sequencer_heap_add(Sequencer *s, const Place *place, const CapturedMessage *message)
 {
         if (s->n_heap == s->heap_size)
                 heap_grow(s);
@@ -171,6 +174,7 @@ static void sequencer_heap_add(Sequencer *s, const Place *place, const CapturedM
                 at = (at - 1) / 2;
         }
         s->heap[at] = new;
+        return new.slot;
 }
 
 static void heap_remove_first(Sequencer *s)
@@ -192,19 +196,34 @@ static void heap_remove_first(Sequencer *s)
         s->heap[at] = last;
 }
 
-void sequencer_add(Sequencer *s, const CapturedMessage *message)
+/* Of the number of a message: it is in the heap, and the rest is its slot. */
+#define IN_HEAP ((guint64)1 << 63)
+
+guint64 sequencer_add(Sequencer *s, const CapturedMessage *message)
 {
         Place place = { s->epoch, s->serial++, message->stamp.time, message->stamp.packet };
         if (s->n_ring > 0 &&
             place_before(&place, &s->ring[(s->first + s->n_ring - 1) & (s->ring_size - 1)].place)) {
-                sequencer_heap_add(s, &place, message);
-                return;
+                return IN_HEAP | sequencer_heap_add(s, &place, message);
         }
         if (s->n_ring == s->ring_size)
                 ring_grow(s);
         Punctual *end = &s->ring[(s->first + s->n_ring++) & (s->ring_size - 1)];
         end->place = place;
         end->message = *message;
+        return s->passed + s->n_ring - 1;
+}
+
+NetworkDelays *sequencer_delays(Sequencer *s, guint64 number)
+{
+        CapturedMessage *m =
+                number & IN_HEAP
+                        ? &s->late[number & ~IN_HEAP]
+                        : &s->ring[(s->first + (number - s->passed)) & (s->ring_size - 1)].message;
+
+        if (!m->delays)
+                m->delays = g_new0(NetworkDelays, 1);
+        return m->delays;
 }
 
 /* The place of the earliest message, and whether it is in the heap. NULL where
@@ -249,6 +268,7 @@ gboolean sequencer_next(Sequencer *s, gint64 now, CapturedMessage *message)
                 *message = s->ring[s->first].message;
                 s->first = (s->first + 1) & (s->ring_size - 1);
                 s->n_ring--;
+                s->passed++;
         }
         return TRUE;
 }

@@ -30,6 +30,17 @@ typedef struct {
         guint8 relay; /* the node that passes the message on has taken charge: a mail server */
 } Link;
 
+/* How the network delayed a message, ns; 0: not, or not known (docs/trace-format.md). */
+typedef struct {
+        gint64 opened;          /* of the first call of a connection: since its SYN */
+        gint64 tcp, tls, login; /* parts of opened */
+        gint64 stall;           /* of a call or a return: its bytes were held up */
+        gint64 shut;            /* the part of stall in which the window was 0 */
+        gint64 ack;             /* its sender waited for a delayed acknowledgement */
+        gint64 resent; /* of a return: until bytes of its call came again; of a call: its SYN */
+        gint64 again;  /* of a return: until its bytes came again */
+} NetworkDelays;
+
 typedef struct {
         Stamp stamp;
         MessageOp op; /* the _SENT ones: whose side it is comes later */
@@ -37,18 +48,16 @@ typedef struct {
         guint16 port; /* the client's; with number, the id */
         gboolean has_id;
         guint64 number;
-        guint64 bytes;        /* of its payload; 0: not known */
-        gint64 duration;      /* ns between first and last byte */
-        gint64 since_opened;  /* of the first call of a connection: ns; 0: not known, or not that */
-        gint64 stall;         /* of a call or a return: ns for which bytes were held up */
-        gint64 resent;        /* of a return: how long after its call some of that came again, ns */
-        guint32 connection;   /* of a call: its number; 0: none */
-        gboolean transaction; /* of a return: one is open after it */
-        guint8 fetch;         /* of a call: FetchKind (protocol.h) */
-        Outcome outcome;      /* of a return */
+        guint64 bytes;         /* of its payload; 0: not known */
+        gint64 duration;       /* ns between first and last byte */
+        NetworkDelays *delays; /* owned; NULL: none */
+        guint32 connection;    /* of a call: its number; 0: none */
+        gboolean transaction;  /* of a return: one is open after it */
+        guint8 fetch;          /* of a call: FetchKind (protocol.h) */
+        Outcome outcome;       /* of a return */
         guint8 ending; /* CallEnding; if not none, it is no return: nobody answers the call */
         Link link;     /* the first message with what this one carries: see links.h */
-        char *label;   /* owned, NULL where there is none */
+        char *label;   /* owned; NULL where there is none */
         RequestIdentifiers *identifiers; /* likewise */
 } CapturedMessage;
 
@@ -86,8 +95,12 @@ static inline void sequencer_close(OpenItem *item)
                 sequencer_remove(item);
 }
 
-/* Takes message, label, identifiers and all. */
-void sequencer_add(Sequencer *sequencer, const CapturedMessage *message);
+/* Takes message, label, delays, identifiers and all. Returns its number. */
+guint64 sequencer_add(Sequencer *sequencer, const CapturedMessage *message);
+
+/* The delays of a message that waits, by its number. An item that was opened at its stamp before it
+ * was added, and is open still, holds it. */
+NetworkDelays *sequencer_delays(Sequencer *sequencer, guint64 number);
 
 /* An item that has been open for too long at now, or NULL. Its owner closes or
  * moves it before asking again. */

@@ -14,7 +14,13 @@ enum {
 };
 #define LEAST_STALL G_GINT64_CONSTANT(1000000) /* ns; less is the order of capture, or a copy */
 
-enum { OPTION_END = 0, OPTION_NOTHING = 1, OPTION_TIMESTAMPS = 8 };
+/* ns by which receivers delay an acknowledgement (RFC 1122, 4.2.3.2; Linux 40 ms, others to 200).
+ * A sender with Nagle's algorithm goes on as soon as it comes (RFC 896). */
+#define LEAST_ACK_DELAY (20 * G_GINT64_CONSTANT(1000000))
+#define MOST_ACK_DELAY  (250 * G_GINT64_CONSTANT(1000000))
+#define MOST_AFTER_ACK  G_GINT64_CONSTANT(1000000)
+
+enum { OPTION_END = 0, OPTION_NOTHING = 1, OPTION_SACK = 5, OPTION_TIMESTAMPS = 8 };
 
 #define LATE_TIME (50 * G_GINT64_CONSTANT(1000000)) /* or than this, in ns */
 
@@ -52,7 +58,8 @@ gboolean tcp_decode(const guint8 *bytes, gsize n, gsize length, TcpSegment *segm
         return TRUE;
 }
 
-gboolean tcp_timestamps(const TcpSegment *segment, guint64 *stamps)
+/* The content of the first option of a kind, of 8 bytes at least; NULL: there is none. */
+static const guint8 *option_find(const TcpSegment *segment, guint8 wanted)
 {
         Cursor c = segment->options;
         guint8 kind, length;
@@ -61,13 +68,27 @@ gboolean tcp_timestamps(const TcpSegment *segment, guint64 *stamps)
                         continue;
                 const guint8 *p = NULL;
                 if (!cursor_u8(&c, &length) || length < 2 || !(p = cursor_take(&c, length - 2u)))
-                        return FALSE;
-                if (kind == OPTION_TIMESTAMPS && length == 10) {
-                        *stamps = read_u64(p);
-                        return TRUE;
-                }
+                        return NULL;
+                if (kind == wanted && length >= 10)
+                        return p;
         }
-        return FALSE;
+        return NULL;
+}
+
+gboolean tcp_timestamps(const TcpSegment *segment, guint64 *stamps)
+{
+        const guint8 *p = option_find(segment, OPTION_TIMESTAMPS);
+        if (p)
+                *stamps = read_u64(p);
+        return p != NULL;
+}
+
+/* Whether the segment says that bytes came twice (RFC 2883): the first block of SACK is of bytes
+ * that it acknowledges. */
+static gboolean tells_of_copy(const TcpSegment *segment)
+{
+        const guint8 *p = option_find(segment, OPTION_SACK);
+        return p && seq_diff(read_u32(p + 4), segment->ack) <= 0;
 }
 
 gboolean tcp_is_new(const TcpConnection *c, guint side, const TcpSegment *segment)
@@ -99,6 +120,17 @@ static void half_end_if_reached(TcpConnection *c, guint side, Stamp stamp, const
                 half_end(c, side, stamp, sink);
 }
 
+/* New bytes of side come at time. Whether they have waited for a delayed acknowledgement. */
+static inline void see_ack_delay(const TcpHalf *h, guint side, gint64 time, const TcpSink *sink)
+{
+        gint64 gap = time - h->latest;
+        if (G_LIKELY(gap < LEAST_ACK_DELAY) || gap > MOST_ACK_DELAY || !h->begun)
+                return;
+        if (h->pure_ack - h->latest >= LEAST_ACK_DELAY && h->pure_ack <= time &&
+            time - h->pure_ack <= MOST_AFTER_ACK)
+                sink->stall(sink->user, side, TCP_ACK_DELAYED, gap);
+}
+
 /* Bytes that are next, or partly before. */
 static void deliver(TcpConnection *c, guint side, guint32 seq, const guint8 *payload,
                     gsize captured, gsize length, Stamp stamp, const TcpSink *sink)
@@ -111,8 +143,10 @@ static void deliver(TcpConnection *c, guint side, guint32 seq, const guint8 *pay
         captured -= MIN(old, captured);
         length -= old;
         seq = h->next;
+        see_ack_delay(h, side, stamp.time, sink);
         h->next += (guint32)length;
         h->begun = TRUE;
+        h->resent = 0;
         h->latest = MAX(h->latest, stamp.time);
         sink->bytes(sink->user, side, seq, payload, captured, length, stamp);
         half_end_if_reached(c, side, stamp, sink);
@@ -270,7 +304,7 @@ static void skip_lost(TcpConnection *c, Stamp now, const TcpSink *sink, TcpTotal
         }
 }
 
-static void see_ack(TcpHalf *sender, const TcpSegment *segment)
+static void see_ack(TcpHalf *sender, const TcpSegment *segment, gint64 time)
 {
         if (!sender->known) {
                 sender->known = TRUE;
@@ -280,8 +314,11 @@ static void see_ack(TcpHalf *sender, const TcpSegment *segment)
                         sender->isn = segment->ack - 1;
                 }
         }
-        if (!sender->acked_known || seq_diff(segment->ack, sender->acked) > 0)
+        if (!sender->acked_known || seq_diff(segment->ack, sender->acked) > 0) {
                 sender->acked = segment->ack;
+                if (segment->length == 0 && segment->ack == sender->next)
+                        sender->pure_ack = time;
+        }
         sender->acked_known = TRUE;
 }
 
@@ -341,13 +378,37 @@ static void see_window(TcpConnection *c, guint side, const TcpSegment *segment, 
 
 /* The bytes of side were seen before. Whoever repeats what was acknowledged keeps the connection
  * open, or asks for a window. */
-static void see_repeated(TcpHalf *h, guint side, guint32 end, Stamp stamp, const TcpSink *sink)
+static void see_repeated(TcpHalf *h, guint side, const TcpSegment *segment, guint32 end,
+                         Stamp stamp, const TcpSink *sink)
 {
+        guint64 stamps = 0;
         if (!h->begun || !h->acked_known || seq_diff(end, h->acked) <= 0 ||
             stamp.time - h->latest < LEAST_STALL)
                 return;
         stall_add(side, TCP_RESENT, stamp.time - h->latest, sink);
+        h->resent += stamp.time - h->latest;
+        h->resent_end = end;
+        tcp_timestamps(segment, &stamps);
+        h->resent_value = (guint32)(stamps >> 32);
         h->latest = stamp.time;
+}
+
+/* Whether the segment acknowledges the first copy of the bytes that came again: it echoes an older
+ * timestamp (RFC 3522). */
+static gboolean answers_first_copy(const TcpHalf *h, const TcpSegment *segment)
+{
+        guint64 stamps;
+        return h->resent_value && seq_diff(segment->ack, h->resent_end) >= 0 &&
+               tcp_timestamps(segment, &stamps) && seq_diff((guint32)stamps, h->resent_value) < 0;
+}
+
+/* Whoever has sent bytes again learns whether they had arrived before: then nothing was late. */
+static void see_needless(TcpHalf *h, guint side, const TcpSegment *segment, const TcpSink *sink)
+{
+        if (!tells_of_copy(segment) && !answers_first_copy(h, segment))
+                return;
+        sink->stall(sink->user, side, TCP_RESENT, -h->resent);
+        h->resent = 0;
 }
 
 /* The segment is next, and others after it have waited for it. */
@@ -366,17 +427,19 @@ void tcp_add(TcpConnection *c, guint side, const TcpSegment *segment, Stamp stam
                 return;
         see_seq(h, segment, seq, stamp);
         if (segment->flags & TCP_ACK)
-                see_ack(&c->half[!side], segment);
+                see_ack(&c->half[!side], segment, stamp.time);
         if (segment->flags & TCP_RST) {
                 reset(c, side, seq, stamp, sink, totals);
                 return;
         }
         if (!(segment->flags & TCP_SYN))
                 see_window(c, side, segment, stamp, sink);
+        if (G_UNLIKELY(c->half[!side].resent))
+                see_needless(&c->half[!side], !side, segment, sink);
         if (segment->length > 0) {
                 guint32 end = seq + (guint32)segment->length;
                 if (seq_diff(end, h->next) <= 0 || h->ended) {
-                        see_repeated(h, side, end, stamp, sink);
+                        see_repeated(h, side, segment, end, stamp, sink);
                         totals->repeated++;
                 } else if (!h->held && seq_diff(seq, h->next) <= 0 &&
                            ack_is_reached(c, side, (segment->flags & TCP_ACK) != 0, segment->ack)) {

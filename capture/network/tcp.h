@@ -45,9 +45,13 @@ typedef struct {
         guint32 isn;               /* where start_seen */
         guint32 acked;             /* what the other end has acknowledged */
         gint64 latest;             /* when the last bytes were seen, or seen again */
+        gint64 resent;             /* ns of TCP_RESENT since the last new bytes */
+        gint64 pure_ack;           /* when the other end has acknowledged all, without bytes */
         gint64 shut;               /* since when the other end takes none, where is_shut */
         Stamp fin_stamp;           /* when its FIN was seen, */
         guint32 fin;               /* sequence number after the last byte, where fin_seen */
+        guint32 resent_end,
+                resent_value; /* after the bytes sent last again; their timestamp, or 0 */
         guint32 n_held, held_bytes;
         guint8 known;      /* next is valid */
         guint8 start_seen; /* by a SYN */
@@ -73,6 +77,7 @@ typedef enum {
         TCP_HOLE,   /* the bytes that come now were missing, while others after them were seen */
         TCP_RESENT, /* the bytes that came last were sent again, before they were acknowledged */
         TCP_WINDOW, /* the other end took none */
+        TCP_ACK_DELAYED, /* the bytes that come now waited for the acknowledgement of others */
 } TcpStall;
 
 /* Where the bytes go. Offsets are sequence numbers. */
@@ -85,7 +90,8 @@ typedef struct {
         void (*missing)(gpointer user, guint side, guint32 seq, gsize n);
         /* Side will send no more. Once a side. */
         void (*end)(gpointer user, guint side, Stamp stamp);
-        /* What side sends was held up for ns, which is over now. */
+        /* What side sends was held up for ns, which is over now. Below 0: it had arrived before it
+         * was sent again, so that much is taken back. */
         void (*stall)(gpointer user, guint side, TcpStall stall, gint64 ns);
         gpointer user;
 } TcpSink;

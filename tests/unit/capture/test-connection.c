@@ -51,7 +51,7 @@ static void test_opening(void)
         say(s, SERVER, 6, "HTTP/1.1 204 n\r\n\r\n");
         say(s, CLIENT, 7, "GET / HTTP/1.1\r\n\r\n");
         say(s, SERVER, 8, "HTTP/1.1 204 n\r\n\r\n");
-        scene_end(s, "5 CALL_SENT a>b 1000.101 syn=3000000\n"
+        scene_end(s, "5 CALL_SENT a>b 1000.101 syn=3000000 tcp=1\n"
                      "6 RET_SENT b>a 1000.101\n"
                      "7 CALL_SENT a>b 1000.113\n"
                      "8 RET_SENT b>a 1000.113\n");

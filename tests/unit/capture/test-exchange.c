@@ -256,7 +256,7 @@ static void test_rpc_datagrams(void)
         datagram(s, SERVER, 3, (const char *)reply->data, reply->len);
         check_count(s, ACCOUNT_REPEATED_CALLS, 1);
         scene_end(s, "1 CALL_SENT a>b 1000.abcd\n"
-                     "3 RET_SENT b>a 1000.abcd\n");
+                     "3 RET_SENT b>a 1000.abcd resent=1000000\n");
 }
 
 #define REDIS_GET  "*2\r\n$3\r\nGET\r\n$1\r\nk\r\n"

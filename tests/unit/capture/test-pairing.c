@@ -161,10 +161,52 @@ static void test_stalls(void)
         say(s, SERVER, 496, "HTTP/1.1 204 n\r\n\r\n");
         scene_end(s, "5 CALL_SENT a>b 1000.101\n"
                      "411 RET_SENT b>a 1000.101 dur=201000000 stall=200000000 resent=200000000\n"
-                     "420 CALL_SENT a>b 1000.113 dur=61000000 stall=50000000\n"
+                     "420 CALL_SENT a>b 1000.113 dur=61000000 stall=50000000 shut=50000000\n"
                      "490 RET_SENT b>a 1000.113\n"
                      "495 CALL_SENT a>b 1000.141\n"
                      "496 RET_SENT b>a 1000.141\n");
+}
+
+/* A return waits in the trace until it is acknowledged, so that it can say that it came again. */
+static void test_return_again(void)
+{
+        Scene *s = scene_new(two_nodes, NULL, FALSE);
+        handshake(s);
+        say(s, CLIENT, 5, "GET / HTTP/1.1\r\n\r\n");
+        say(s, SERVER, 10, "HTTP/1.1 204 n\r\n\r\n");
+        say_again(s, SERVER, 210, "HTTP/1.1 204 n\r\n\r\n");
+        say_again(s, SERVER, 610, "HTTP/1.1 204 n\r\n\r\n");
+        g_assert_cmpstr(s->lines->str, ==, "5 CALL_SENT a>b 1000.101\n");
+        say(s, CLIENT, 611, "");
+        g_assert_cmpstr(s->lines->str, ==,
+                        "5 CALL_SENT a>b 1000.101\n"
+                        "10 RET_SENT b>a 1000.101 again=600000000\n");
+        say_again(s, SERVER, 900, "HTTP/1.1 204 n\r\n\r\n"); /* is no news */
+        say(s, CLIENT, 1000, "GET / HTTP/1.1\r\n\r\n");
+        say(s, SERVER, 1010, "HTTP/1.1 204 n\r\n\r\n");
+        scene_end(s, "5 CALL_SENT a>b 1000.101\n"
+                     "10 RET_SENT b>a 1000.101 again=600000000\n"
+                     "1000 CALL_SENT a>b 1000.113\n"
+                     "1010 RET_SENT b>a 1000.113\n");
+}
+
+/* The time from a SYN, which is sent again, to the first call. */
+static void test_opening(void)
+{
+        Scene *s = scene_new(two_nodes, NULL, FALSE);
+        s->openings = TRUE;
+        segment(s, CLIENT, SYN, s->next[CLIENT], "", 0);
+        s->time = 1000 * MS;
+        segment(s, CLIENT, SYN, s->next[CLIENT]++, "", 0);
+        segment(s, SERVER, SYN | ACK, s->next[SERVER]++, "", 0);
+        s->time = 1001 * MS;
+        segment(s, CLIENT, ACK, s->next[CLIENT], "", 0);
+        say(s, SERVER, 1005, "220 mail ESMTP\r\n");
+        say(s, CLIENT, 1010, "EHLO a\r\n");
+        say(s, SERVER, 1020, "250 mail\r\n");
+        say(s, CLIENT, 1030, "MAIL FROM:<a@b.c>\r\n");
+        scene_end(s, "1030 CALL_SENT a>b 1000.109 resent=1000000000 syn=1030000000 "
+                     "tcp=1001000000 login=19000000\n");
 }
 
 int main(int argc, char **argv)
@@ -176,5 +218,7 @@ int main(int argc, char **argv)
         g_test_add_func("/pairing/too-many-calls", test_too_many_calls);
         g_test_add_func("/pairing/lost-call", test_lost_call);
         g_test_add_func("/pairing/stalls", test_stalls);
+        g_test_add_func("/pairing/return-again", test_return_again);
+        g_test_add_func("/pairing/opening", test_opening);
         return g_test_run();
 }

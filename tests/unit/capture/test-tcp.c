@@ -72,7 +72,7 @@ static void hear_end(gpointer user, guint side, Stamp stamp)
 
 static void hear_stall(gpointer user, guint side, TcpStall stall, gint64 ns)
 {
-        static const char *const names[] = { "hole", "resent", "window" };
+        static const char *const names[] = { "hole", "resent", "window", "ack" };
         Heard *h = user;
         g_string_append_printf(h->stalls, "%s %u %d ", names[stall], side, (int)(ns / 1000000));
 }
@@ -411,6 +411,68 @@ static void test_stalls(void)
         heard_free(h);
 }
 
+/* The second part of a message waits for the acknowledgement of the first, which is delayed. */
+static void test_delayed_ack(void)
+{
+        static const struct {
+                gint64 ack, more; /* us after the first part */
+                const char *with; /* what the acknowledgement carries */
+                const char *stalls;
+        } rows[] = {
+                { 40000, 40100, "", "ack 0 40 " },
+                { 200000, 200900, "", "ack 0 200 " },
+                { 40000, 41100, "", "" },       /* it could have gone on before */
+                { 19000, 19100, "", "" },       /* no receiver waits for so little */
+                { 251000, 251100, "", "" },     /* nor for so long */
+                { 10, 40000, "", "" },          /* it was acknowledged at once */
+                { 40000, 40100, "answer", "" }, /* an answer, not an acknowledgement */
+        };
+        for (guint i = 0; i < G_N_ELEMENTS(rows); i++) {
+                TcpConnection c = { 0 };
+                Heard *h = heard_new();
+                const gint64 us = 1000;
+                add(&c, h, 0, segment_of(TCP_ACK, 100, 500, "one"), us);
+                add(&c, h, 1, segment_of(TCP_ACK, 500, 103, rows[i].with), (1 + rows[i].ack) * us);
+                add(&c, h, 0, segment_of(TCP_ACK, 103, 500, "two"), (1 + rows[i].more) * us);
+                g_assert_cmpstr(h->stalls->str, ==, rows[i].stalls);
+                heard_free(h);
+        }
+}
+
+/* Bytes that are sent again, although they had arrived: the receiver says so, or its
+ * acknowledgement is of the first copy. */
+static void test_needless_copy(void)
+{
+        static const struct {
+                const char *options; /* of the acknowledgement */
+                gsize n;
+                gboolean needless;
+        } rows[] = {
+                { "", 0, FALSE },
+                { "\1\1\5\12\0\0\0\144\0\0\0\147", 12, TRUE },  /* 100 to 103 came twice */
+                { "\1\1\5\12\0\0\0\200\0\0\0\203", 12, FALSE }, /* 128 to 131 came early */
+                { "\1\1\10\12\0\0\0\1\0\0\0\7", 12, TRUE },     /* echoes the first, */
+                { "\1\1\10\12\0\0\0\1\0\0\0\11", 12, FALSE },   /* and the second */
+        };
+        for (guint i = 0; i < G_N_ELEMENTS(rows); i++) {
+                TcpConnection c = { 0 };
+                Heard *h = heard_new();
+                const gint64 ms = 1000000;
+                TcpSegment first = segment_of(TCP_ACK, 100, 500, "one"), again = first;
+                TcpSegment ack = segment_of(TCP_ACK, 500, 103, "");
+                first.options = cursor((const guint8 *)"\1\1\10\12\0\0\0\7\0\0\0\1", 12);
+                again.options = cursor((const guint8 *)"\1\1\10\12\0\0\0\11\0\0\0\1", 12);
+                ack.options = cursor((const guint8 *)rows[i].options, rows[i].n);
+                add(&c, h, 1, segment_of(TCP_ACK, 500, 100, ""), ms);
+                add(&c, h, 0, first, ms);
+                add(&c, h, 0, again, 9 * ms);
+                add(&c, h, 1, ack, 9 * ms);
+                g_assert_cmpstr(h->stalls->str, ==,
+                                rows[i].needless ? "resent 0 8 resent 0 -8 " : "resent 0 8 ");
+                heard_free(h);
+        }
+}
+
 static void test_reset(void)
 {
         TcpConnection c = { 0 };
@@ -524,6 +586,8 @@ int main(int argc, char **argv)
         g_test_add_func("/tcp/one-sided", test_one_sided);
         g_test_add_func("/tcp/keep-alive", test_keep_alive);
         g_test_add_func("/tcp/stalls", test_stalls);
+        g_test_add_func("/tcp/delayed-ack", test_delayed_ack);
+        g_test_add_func("/tcp/needless-copy", test_needless_copy);
         g_test_add_func("/tcp/reset", test_reset);
         g_test_add_func("/tcp/reuse", test_reuse);
         g_test_add_func("/tcp/bounded", test_bounded);
