@@ -3,10 +3,8 @@
  * Facts of calls that the store keeps (docs/trace-format.md):
  *
  * - the bytes of the call and its return: bytes=
- * - the time from the opening of its connection to the call: syn=
- * - its delays in the network: stall=, resent=
+ * - its delays on the way, which few calls have
  * - how it ended: st=
- * - how long it waited for a worker.
  * - how long it waited for a worker
  * - whether its caller got no return: end=
  *
@@ -16,7 +14,7 @@
 #define RAVEL_CALL_FACTS_H
 
 #include "calls/call-column.h"
-#include "tracefmt/attributes.h"
+#include "tracefmt/call-delays.h"
 
 enum {
         UNANSWERED = 1,
@@ -26,25 +24,25 @@ enum {
 
 typedef struct {
         gint64 call_bytes, ret_bytes; /* 0: unknown */
-        gint64 connect;               /* ns; 0: unknown, or not the first of its connection */
-        gint64 stall, ret_stall;      /* delay of the call in the network, and of its return, ns */
         gint64 wait;                  /* from its entry until a worker took it, ns */
         guint32 workers;              /* workers of its callee; 0: no bound, or unknown */
         Outcome outcome;              /* of its return */
         guint8 unanswered;            /* UNANSWERED flags; 0: its return is a message */
         gboolean asks;                /* for work, which may come at any time: fetch= */
+        guint32 delays;               /* one more than the index of its delays; 0: it has none */
 } CallFact;
 
 typedef struct {
         CallColumn column; /* of CallFact */
+        GArray *delays;    /* of CallDelays; NULL before the first */
+        GArray *unused;    /* of guint32: indices in delays that no call has */
 } CallFacts;
 
 void call_facts_clear(CallFacts *f);
 
-/* A message of a call (by number), or of its return. bytes: the size is kept, too. */
-void call_facts_add(CallFacts *f, guint64 call, const Attributes *attributes, gboolean bytes);
-void call_facts_add_return(CallFacts *f, guint64 call, const Attributes *attributes,
-                           gboolean bytes);
+/* A message of a call (by number), or of its return, seen as op. bytes: the size is kept, too. */
+void call_facts_add(CallFacts *f, guint64 call, MessageOp op, const Attributes *attributes,
+                    gboolean bytes);
 
 /* The facts of a return that was noted under another number go to its call. */
 void call_facts_join(CallFacts *f, guint64 call, guint64 from);
@@ -54,9 +52,18 @@ void call_facts_set_silent(CallFacts *f, guint32 call);
 /* The wait of a call, unless it has one. */
 void call_facts_add_wait(CallFacts *f, guint32 call, guint32 workers, gint64 wait);
 
+/* Forgets the first n calls; the others move to the front. */
+void call_facts_drop(CallFacts *f, guint32 n);
+
 static inline CallFact call_facts_get(const CallFacts *f, guint32 call)
 {
         return call < f->column.n ? ((const CallFact *)f->column.of)[call] : (CallFact){ 0 };
+}
+
+/* The delays of a call; NULL: it has none. Valid until the next are added. */
+static inline const CallDelays *call_facts_delays(const CallFacts *f, const CallFact *fact)
+{
+        return fact->delays ? &g_array_index(f->delays, CallDelays, fact->delays - 1) : NULL;
 }
 
 #endif

@@ -619,8 +619,8 @@ static guint add_any(CallMatcher *m, const Message *message, guint64 nodes, guin
                 result = is_return ? 0 : MATCH_OPENED;
                 if (is_return)
                         settle_call(m, found, message->time);
-        } else if (is_return && !(m->open[found].stamps & RET_STAMPS)) {
-                result = MATCH_CLOSED;
+        } else if (is_return) {
+                result = m->open[found].stamps & RET_STAMPS ? MATCH_OTHER_END : MATCH_CLOSED;
         } else if (!is_return && !(m->open[found].stamps & CALL_STAMPS)) {
                 m->counts.disorder = TRUE;
         }

@@ -94,11 +94,11 @@ static void take_attributes(KnownCalls *k, const Message *message, const Attribu
                         call_connections_add(&k->connections, call, message, a);
                 if (k->pairs.wanted & WANT_IDENTIFIERS)
                         call_identifiers_add(&k->identifiers, call, message->time, a->ids);
-                call_facts_add(&k->facts, call, a, bytes);
-        } else if (did & MATCH_CLOSED) {
-                if ((k->pairs.wanted & WANT_CONNECTIONS) && a->txn)
+                call_facts_add(&k->facts, call, message->op, a, bytes);
+        } else if (did & (MATCH_CLOSED | MATCH_OTHER_END)) {
+                if ((did & MATCH_CLOSED) && (k->pairs.wanted & WANT_CONNECTIONS) && a->txn)
                         call_connections_add_transaction(&k->connections, call);
-                call_facts_add_return(&k->facts, call, a, bytes);
+                call_facts_add(&k->facts, call, message->op, a, bytes);
         }
 }
 
@@ -321,7 +321,7 @@ void known_calls_drop(KnownCalls *k, guint32 n)
         call_column_drop(&k->labels.column, n);
         call_column_drop(&k->connections.column, n);
         call_column_drop(&k->identifiers.column, n);
-        call_column_drop(&k->facts.column, n);
+        call_facts_drop(&k->facts, n);
         call_identifiers_close_up(&k->identifiers);
         if (k->pairs.wanted & WANT_LINKS)
                 call_links_drop(&k->links, n);

@@ -391,7 +391,10 @@ static void sink_end(gpointer user, guint side, Stamp stamp)
 static void sink_stall(gpointer user, guint side, TcpStall stall, gint64 ns)
 {
         SinkUser *u = user;
-        pairing_stall(&u->connection->exchange.pairing, side, stall, ns, u->table->context);
+        Pairing *p = &u->connection->exchange.pairing;
+        pairing_stall(p, side, stall, ns, u->table->context);
+        if (p->streams)
+                streams_hold_up(p, side, stall, ns);
 }
 
 static TcpSink sink_for(SinkUser *user)

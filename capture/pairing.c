@@ -5,7 +5,6 @@
 
 #include "capture/links.h"
 #include "capture/settling.h"
-#include "capture/streams.h"
 
 enum {
         MAX_KEYED_CALLS = 1024, /* a connection; the oldest is dropped for another */
@@ -528,8 +527,6 @@ static void pairing_resend(Pairing *p, guint side, gint64 ns, const CaptureConte
 void pairing_stall(Pairing *p, guint side, TcpStall stall, gint64 ns, const CaptureContext *context)
 {
         MessageInProgress *m = &p->message[side];
-        if (p->streams)
-                streams_hold_up(p, side, stall, ns);
         if (m->open && !m->written)
                 held_up_add(&m->held_up, stall, ns);
         else if (stall == TCP_HOLE)

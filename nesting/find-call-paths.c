@@ -38,9 +38,8 @@ static inline void fill_path_call(const CallPaths *p, const CallTree *tree, guin
                           .call = i,
                           .continues = call_links_continues(&p->calls->links, i),
                           .label = call_labels_get(&p->calls->labels, i),
-                          .connect = fact.connect,
-                          .stall = fact.stall,
-                          .ret_stall = fact.ret_stall,
+                          .connect = 0,
+                          .delays = call_facts_delays(&p->calls->facts, &fact),
                           .connecting = 0,
                           .call_bytes = fact.call_bytes,
                           .ret_bytes = fact.ret_bytes,
@@ -51,6 +50,8 @@ static inline void fill_path_call(const CallPaths *p, const CallTree *tree, guin
                           .network = 0,
                           .queued = 0,
                           .own_queued = 0 };
+        if (G_UNLIKELY(to->delays != NULL))
+                to->connect = to->delays->opened;
         /* The link to its parent may be wrong. */
         if (G_UNLIKELY(call_links_parent(&p->calls->links, i) != NO_PARENT))
                 to->family *= p->calls->links.probability[i];

@@ -16,4 +16,5 @@ libravel_a_SOURCES += \
 	%D%/pattern-text.c \
 	%D%/place-slots.c \
 	%D%/times-log.c \
-	%D%/verdict.c
+	%D%/verdict.c \
+	%D%/way-cause.c

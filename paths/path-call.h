@@ -6,6 +6,8 @@
 #define RAVEL_PATH_CALL_H
 
 #include "base/outcome.h"
+#include "paths/way-cause.h"
+#include "tracefmt/call-delays.h"
 #include "tracefmt/message.h"
 #include "tracefmt/parent.h"
 
@@ -43,10 +45,10 @@ typedef struct {
         gint64 wait;     /* from its entry until one of them took it, ns; 0: at once, or unknown */
         guint32 workers; /* of its callee, with a queue before them; 0: no bound, or not known;
                             from a store: 1 where they are known */
-        gint64 connecting;       /* set by path_set_add(): what of network its caller waited for the
-                                    connection, ns */
-        gint64 stall, ret_stall; /* how long after it, and before its return, the network held bytes
-                                    of them up, ns */
+        gint64 connecting; /* set by path_set_add(): the part of network in which its caller waited
+                              for the connection, ns */
+        const CallDelays *delays;   /* borrowed; NULL: it had none, or from a store */
+        gint64 cause[N_WAY_CAUSES]; /* set by path_set_add(), if network is not 0: its parts, ns */
         Outcome outcome;
 } PathCall;
 

@@ -15,6 +15,8 @@
 typedef struct {
         gint64 lo, hi;             /* of the callee, on its clock; lo == hi where off the walk */
         guint32 last_child, older; /* NO_PARENT: none; older is the sibling called before */
+        guint32 feeder; /* the call above whose bytes it waits for until fed; NO_PARENT */
+        gint64 fed;     /* on its clock */
 } Window;
 
 /* The part of a child's call that lies in its caller's window. */
@@ -86,14 +88,145 @@ static guint32 find_pieces(const PathCall *calls, guint32 n_calls, const Window 
         return n;
 }
 
-/* Gives the time (start, end] on the caller's clock to call: what its callee
- * was busy becomes its window, the rest is the network's. */
-static inline void enter_callee(PathCall *call, Window *window, gint64 start, gint64 end)
+/* --- the way -------------------------------------------------------------------- */
+
+/* What can hold bytes up while a message is sent. */
+static const WayCause holds[] = { WAY_DELAYED_ACK, WAY_SHUT, WAY_RESENT };
+enum { N_HOLDS = G_N_ELEMENTS(holds) };
+
+/* The three parts of a call, on its callee's clock: it is received until received, and was sent
+ * again until taken; its return is sent from served on. What is left to be given away of what held
+ * it up. */
+typedef struct {
+        gint64 received, taken, served;
+        gint64 in[N_HOLDS], out[N_HOLDS];
+        gint64 lost, slow; /* of the time on the way: sent again; of the return, sent slowly */
+        gint64 again;      /* of the caller's time after the return: until that was sent again */
+} Parts;
+
+static void find_holds(const LegDelays *m, gint64 left[N_HOLDS])
 {
+        left[0] = m->ack;
+        left[1] = m->shut;
+        left[2] = m->stall - m->shut;
+}
+
+/* From the first byte of a message to its last, at the end that saw it as op, or else at the other.
+ * Traces made by hand may have nothing but what held it up. */
+static gint64 leg_span(const PathCall *call, const LegDelays *leg, MessageOp op)
+{
+        gint64 longest = MAX(leg->span[AT_SENDER], leg->span[AT_RECEIVER]);
+
+        if (longest == 0)
+                return MAX(leg->stall, leg->ack);
+        return call->stamps & 1 << op ? leg->span[op & 1] : longest;
+}
+
+static Parts find_parts(const PathCall *call)
+{
+        const CallDelays *d = call->delays;
+        gboolean call_at_one = call->enter == call->start, ret_at_one = call->reply == call->end;
+        gint64 reply = MAX(call->reply, call->enter);
+        Parts p = { 0 };
+
+        find_holds(&d->call, p.in);
+        find_holds(&d->ret, p.out);
+        p.received = MIN(call->enter + leg_span(call, &d->call, CALL_RECV), reply);
+        p.taken = MIN(p.received + (call_at_one ? d->call.again : 0), reply);
+        p.served = MAX(reply - leg_span(call, &d->ret, RET_SENT), p.taken);
+        p.lost = (call_at_one ? 0 : d->call.again) + (ret_at_one ? 0 : d->ret.again);
+        p.again = ret_at_one ? d->ret.again : 0;
+        if (d->ret.span[AT_RECEIVER] && call->stamps & 1 << RET_SENT)
+                p.slow = MAX(d->ret.span[AT_RECEIVER] - d->ret.span[AT_SENDER], 0);
+        return p;
+}
+
+/* What a walk works on. */
+typedef struct {
+        PathCall *calls;
+        guint32 n;
+        Window *windows;
+        Piece *pieces;
+        Parts *parts; /* by call, if it has delays; NULL: no call has */
+} Walk;
+
+static inline Parts *parts_of(const Walk *w, guint32 call)
+{
+        return w->parts && w->calls[call].delays ? &w->parts[call] : NULL;
+}
+
+static void give_way(PathCall *call, WayCause cause, gint64 ns)
+{
+        call->network += ns;
+        call->cause[cause] += ns;
+}
+
+/* Gives ns to what held bytes up, as far as something is left of it, and the rest to the slow
+ * way. */
+static void give_held(PathCall *call, gint64 left[N_HOLDS], WayCause slow, gint64 ns)
+{
+        for (guint i = 0; i < N_HOLDS; i++) {
+                gint64 held = MIN(left[i], ns);
+
+                give_way(call, holds[i], held);
+                left[i] -= held;
+                ns -= held;
+        }
+        give_way(call, slow, ns);
+}
+
+/* The time ns on the way of a call that was seen at both ends. */
+static void give_trip(const Walk *w, guint32 i, gint64 ns)
+{
+        PathCall *call = &w->calls[i];
+        Parts *p = parts_of(w, i);
+
+        if (p) {
+                gint64 lost = MIN(p->lost, ns), slow = MIN(p->slow, ns - lost);
+
+                give_way(call, WAY_RESENT, lost);
+                give_held(call, p->out, WAY_SENDING, slow);
+                p->lost -= lost;
+                p->slow -= slow;
+                ns -= lost + slow;
+        }
+        give_way(call, WAY_ROUND_TRIP, ns);
+}
+
+/* A call that is received from a caller that is still receiving: until when, on its callee's clock,
+ * it waits for the bytes of the outermost. shift: from its caller's clock to its callee's. */
+static void enter_feeder(const Walk *w, guint32 i, gint64 shift)
+{
+        guint32 parent = w->calls[i].parent;
+        const Window *up = parent == NO_PARENT ? NULL : &w->windows[parent];
+        const Parts *p = up ? parts_of(w, parent) : NULL;
+        Window *window = &w->windows[i];
+
+        window->feeder = NO_PARENT;
+        if (up && up->feeder != NO_PARENT) {
+                window->feeder = up->feeder;
+                window->fed = up->fed + shift;
+        }
+        if (p && p->received + shift > w->calls[i].enter &&
+            (window->feeder == NO_PARENT || window->fed <= w->calls[i].enter)) {
+                window->feeder = parent;
+                window->fed = p->received + shift;
+        }
+}
+
+/* Gives the time (start, end] on the caller's clock to call i: what its callee was busy becomes its
+ * window, the rest is on the way. */
+static inline void enter_callee(const Walk *w, guint32 i, gint64 start, gint64 end)
+{
+        PathCall *call = &w->calls[i];
+        Window *window = &w->windows[i];
+
         /* Seen at one end, it has no time on the way. */
         if (call->enter == call->start && call->reply == call->end) {
                 window->lo = start;
                 window->hi = end;
+                if (w->parts)
+                        enter_feeder(w, i, 0);
                 return;
         }
         gint64 latency = MAX(call->end - call->start, 0);
@@ -105,9 +238,11 @@ static inline void enter_callee(PathCall *call, Window *window, gint64 start, gi
         gint64 lo = MAX(stay_start, start), hi = MIN(stay_end, end);
         if (lo > hi)
                 lo = hi = stay_start;
-        call->network += (end - start) - (hi - lo);
+        give_trip(w, i, (end - start) - (hi - lo));
         window->lo = call->enter + (lo - stay_start);
         window->hi = call->enter + (hi - stay_start);
+        if (w->parts)
+                enter_feeder(w, i, call->enter - stay_start);
 }
 
 /* Most calls are seen at one end, lie within their parent and begin after their sibling has ended.
@@ -119,9 +254,8 @@ static gboolean subtract_children(PathCall *calls, guint32 n, gint64 *after)
                 PathCall *c = &calls[i];
                 gint64 latency = c->end - c->start;
 
-                if ((c->enter ^ c->start) | (c->reply ^ c->end) | c->continues | c->wait |
-                            (i > 0 ? c->connect : 0) | c->stall | c->ret_stall ||
-                    latency < 0)
+                if ((c->enter ^ c->start) | (c->reply ^ c->end) | c->continues | c->wait ||
+                    c->delays || latency < 0)
                         return FALSE;
                 c->own = latency;
                 c->network = c->queued = c->own_queued = c->connecting = 0;
@@ -139,7 +273,7 @@ static gboolean subtract_children(PathCall *calls, guint32 n, gint64 *after)
 static void link_children(const PathCall *calls, guint32 n, Window *windows)
 {
         for (guint32 i = 0; i < n; i++) {
-                windows[i] = (Window){ 0, 0, NO_PARENT, NO_PARENT };
+                windows[i] = (Window){ 0, 0, NO_PARENT, NO_PARENT, NO_PARENT, 0 };
                 if (i > 0) {
                         windows[i].older = windows[calls[i].parent].last_child;
                         windows[calls[i].parent].last_child = i;
@@ -157,64 +291,112 @@ typedef struct {
  * before the call of caller was asked for by it. */
 static inline void note_opening(Opening *o, const PathCall *caller, PathCall *call)
 {
-        gint64 since = call->start - call->connect;
+        gint64 since = call->delays ? call->start - call->delays->opened : call->start;
 
-        if (call->connect > 0 && since >= caller->enter && (!o->call || since < o->since))
+        if (since < call->start && since >= caller->enter && (!o->call || since < o->since))
                 *o = (Opening){ since, call };
 }
 
-/* Gives the time (*from, *to] on its callee's clock, in which the network held bytes of call or of
- * its return up, to that; the rest is left. Seen at both ends, it is on the way already. */
-static inline void give_stalls(PathCall *call, gint64 *from, gint64 *to)
+/* Gives the time (from, to] of the caller to the parts of the opening. Returns where they end: what
+ * the caller does before its call is its own. */
+static gint64 give_opening(const Opening *o, gint64 from, gint64 to)
 {
-        gint64 whole = call->enter + (call->enter == call->start ? call->stall : 0);
-        gint64 held = call->reply - (call->reply == call->end ? call->ret_stall : 0);
+        static const WayCause parts[] = { WAY_RESENT, WAY_TCP, WAY_TLS, WAY_LOGIN };
+        const CallDelays *d = o->call->delays;
+        gint64 tcp = d->tcp ? d->tcp : MAX(d->opened - d->tls - d->login, 0);
+        gint64 again = MIN(d->syn_again, tcp);
+        gint64 length[] = { again, tcp - again, d->tls, d->login }, at = o->since;
 
-        call->network += *to - *from;
-        *from = CLAMP(whole, *from, *to);
-        *to = CLAMP(held, *from, *to);
-        call->network -= *to - *from;
+        for (guint i = 0; i < G_N_ELEMENTS(parts); i++) {
+                gint64 end = MIN(at + length[i], o->call->start);
+
+                give_way(o->call, parts[i], MAX(CLAMP(end, from, to) - CLAMP(at, from, to), 0));
+                at = end;
+        }
+        return at;
 }
 
-/* Gives the time (from, to] on its callee's clock to call, but for what it waited in it for
- * the network. */
-static inline void give_own(PathCall *call, gint64 from, gint64 to, const Opening *opening)
+/* Gives the time (from, to] on its callee's clock to call i: while it is received and its return is
+ * sent, to the way. */
+static inline void give_serving(const Walk *w, guint32 i, gint64 from, gint64 to)
 {
-        gint64 taken = call->enter + call->wait;
+        PathCall *call = &w->calls[i];
+        Parts *p = parts_of(w, i);
+        gint64 waited = call->enter + call->wait;
 
-        if (opening->call && opening->since < to) {
-                gint64 since = MAX(opening->since, from);
+        if (p) {
+                const Window *window = &w->windows[i];
+                gint64 fed = window->feeder == NO_PARENT ? from : window->fed;
+                gint64 received = CLAMP(p->received, from, to), served = MAX(p->served, from);
 
-                opening->call->network += to - since;
-                opening->call->connecting += to - since;
-                to = since;
+                fed = CLAMP(fed, from, received);
+                if (fed > from)
+                        give_held(&w->calls[window->feeder], w->parts[window->feeder].in,
+                                  WAY_RECEIVING, fed - from);
+                give_held(call, p->in, WAY_RECEIVING, received - fed);
+                from = CLAMP(p->taken, received, to);
+                give_way(call, WAY_RESENT, from - received);
+                served = CLAMP(served, from, to);
+                give_held(call, p->out, WAY_SENDING, to - served);
+                to = served;
         }
-        if (call->stall | call->ret_stall)
-                give_stalls(call, &from, &to);
         call->own += to - from;
-        if (call->wait > 0 && from < taken)
-                call->own_queued += MIN(to, taken) - from;
+        if (call->wait > 0 && from < waited)
+                call->own_queued += MIN(to, waited) - from;
+}
+
+/* The same, but for the time in which it waited for a connection. */
+static inline void give_own(const Walk *w, guint32 i, gint64 from, gint64 to,
+                            const Opening *opening)
+{
+        if (opening->call && opening->since < to) {
+                gint64 ready = give_opening(opening, from, to);
+
+                if (ready < to)
+                        give_serving(w, i, MAX(ready, from), to);
+                to = MAX(opening->since, from);
+        }
+        give_serving(w, i, from, to);
+}
+
+/* Gives the time (from, to] after the return of a child to its caller, call i: it waits until that
+ * was sent again. */
+static inline void give_after(const Walk *w, guint32 i, guint32 child, gint64 from, gint64 to,
+                              const Opening *opening)
+{
+        const Parts *p = parts_of(w, child);
+
+        if (p && p->again > 0) {
+                gint64 again = MIN(p->again, to - from);
+
+                give_way(&w->calls[child], WAY_RESENT, again);
+                from += again;
+        }
+        give_own(w, i, from, to, opening);
 }
 
 /* Gives away the windows that there are. */
-static void walk(PathCall *calls, guint32 n, Window *windows, Piece *pieces)
+static void walk(const Walk *w)
 {
-        for (guint32 i = 0; i < n; i++) {
+        PathCall *calls = w->calls;
+        Window *windows = w->windows;
+
+        for (guint32 i = 0; i < w->n; i++) {
                 gint64 t = windows[i].hi;
                 Opening opening = { NO_TIME, NULL };
                 if (t == windows[i].lo)
                         continue;
-                guint32 n_pieces = find_pieces(calls, n, windows, &windows[i], pieces);
+                guint32 n_pieces = find_pieces(calls, n, windows, &windows[i], w->pieces);
                 for (guint32 k = 0; k < n_pieces; k++) {
-                        const Piece *p = &pieces[k];
+                        const Piece *p = &w->pieces[k];
                         if (p->end > t)
                                 continue; /* beside one that ended later */
-                        give_own(&calls[i], p->end, t, &opening);
-                        enter_callee(&calls[p->call], &windows[p->call], p->start, p->end);
+                        give_after(w, i, p->call, p->end, t, &opening);
+                        enter_callee(w, p->call, p->start, p->end);
                         note_opening(&opening, &calls[i], &calls[p->call]);
                         t = p->start;
                 }
-                give_own(&calls[i], windows[i].lo, t, &opening);
+                give_own(w, i, windows[i].lo, t, &opening);
         }
 }
 
@@ -289,9 +471,9 @@ static void give_back(Back *b, guint32 call)
         PathCall *c = &b->calls[call];
         const Moments *at = &b->at[call];
 
-        c->network += take(b, at->reply);
+        give_way(c, WAY_ROUND_TRIP, take(b, at->reply));
         take_stay(b, call);
-        c->network += take(b, at->start);
+        give_way(c, WAY_ROUND_TRIP, take(b, at->start));
         while (call != 0 && b->t > b->least) {
                 guint32 parent = c->parent;
 
@@ -301,42 +483,61 @@ static void give_back(Back *b, guint32 call)
                 take_stay(b, parent);
                 call = parent;
                 c = &b->calls[call];
-                c->network += take(b, b->at[call].start);
+                give_way(c, WAY_ROUND_TRIP, take(b, b->at[call].start));
         }
 }
 
 /* The time after the root's return. */
-static void walk_on(PathCall *calls, guint32 n, Window *windows, Piece *pieces)
+static void walk_on(const Walk *w)
 {
-        g_autofree Moments *at = g_new(Moments, n);
+        PathCall *calls = w->calls;
+        g_autofree Moments *at = g_new(Moments, w->n);
         guint32 last;
 
-        find_moments(calls, n, at);
-        last = own_time_find_last(calls, n, at);
-        for (guint32 i = 0; i < n; i++)
-                windows[i].lo = windows[i].hi = 0;
-        Back b = { calls, at, windows, at[last].end,
+        find_moments(calls, w->n, at);
+        last = own_time_find_last(calls, w->n, at);
+        for (guint32 i = 0; i < w->n; i++)
+                w->windows[i].lo = w->windows[i].hi = 0;
+        Back b = { calls, at, w->windows, at[last].end,
                    path_call_is_message(&calls[0]) ? at[0].start : at[0].end };
         give_back(&b, last);
-        walk(calls, n, windows, pieces);
+        walk(w);
+}
+
+/* NULL: no call has delays. */
+static Parts *find_all_parts(const PathCall *calls, guint32 n)
+{
+        Parts *parts = NULL;
+
+        for (guint32 i = 0; i < n; i++)
+                if (calls[i].delays) {
+                        if (!parts)
+                                parts = g_new(Parts, n);
+                        parts[i] = find_parts(&calls[i]);
+                }
+        return parts;
 }
 
 static void give_all(PathCall *calls, guint32 n, Window *windows, Piece *pieces)
 {
+        g_autofree Parts *parts = find_all_parts(calls, n);
+        Walk w = { calls, n, windows, pieces, parts };
         gboolean goes_on = FALSE;
 
         for (guint32 i = 0; i < n; i++) {
                 calls[i].own = calls[i].network = calls[i].queued = calls[i].own_queued = 0;
-                calls[i].connecting = 0;
+                memset(calls[i].cause, 0, sizeof calls[i].cause);
                 goes_on |= work_goes_on(calls[i].continues);
         }
         link_children(calls, n, windows);
         if (!path_call_is_message(&calls[0]))
-                enter_callee(&calls[0], &windows[0], calls[0].start,
-                             MAX(calls[0].end, calls[0].start));
-        walk(calls, n, windows, pieces);
+                enter_callee(&w, 0, calls[0].start, MAX(calls[0].end, calls[0].start));
+        walk(&w);
         if (goes_on)
-                walk_on(calls, n, windows, pieces);
+                walk_on(&w);
+        for (guint32 i = 0; i < n; i++)
+                calls[i].connecting = calls[i].cause[WAY_TCP] + calls[i].cause[WAY_TLS] +
+                                      calls[i].cause[WAY_LOGIN];
 }
 
 void path_own_times(PathCall *calls, guint32 n)

@@ -47,11 +47,18 @@ static inline void word_number(const Word *w, const char *key, gint64 *number)
 static inline void word_take(const Word *w, Attributes *a)
 {
         switch (*w->key) {
+        case 'a':
+                word_number(w, "ack", &a->ack);
+                word_number(w, "again", &a->again);
+                break;
         case 'b':
                 word_number(w, "bytes", &a->bytes);
                 break;
         case 'c':
                 word_number(w, "conn", &a->conn);
+                break;
+        case 'd':
+                word_number(w, "dur", &a->dur);
                 break;
         case 'e':
                 word_text(w, "end", &a->end);
@@ -65,6 +72,7 @@ static inline void word_take(const Word *w, Attributes *a)
         case 'l':
                 word_text(w, "label", &a->label);
                 word_text(w, "link", &a->link);
+                word_number(w, "login", &a->login);
                 break;
         case 'p':
                 word_text(w, "path", &a->path);
@@ -78,9 +86,12 @@ static inline void word_take(const Word *w, Attributes *a)
                 word_number(w, "stall", &a->stall);
                 if (word_is(w, "st", 2) && !a->outcome)
                         a->outcome = outcome_read(w->value.at, w->value.length);
+                word_number(w, "shut", &a->shut);
                 break;
         case 't':
                 word_number(w, "txn", &a->txn);
+                word_number(w, "tcp", &a->tcp);
+                word_number(w, "tls", &a->tls);
                 break;
         }
 }

@@ -19,8 +19,8 @@ typedef struct {
 typedef struct {
         AttributeText label, link, relay, fetch, ids, path, end;
         gint64 bytes, conn, txn;
-        gint64 syn, stall, resent; /* ns */
-        Outcome outcome;           /* OUTCOME_OK, too, where st= is not one */
+        gint64 dur, syn, tcp, tls, login, stall, shut, ack, resent, again; /* ns */
+        Outcome outcome; /* OUTCOME_OK, too, where st= is not one */
 } Attributes;
 
 extern const Attributes no_attributes;

@@ -2,6 +2,7 @@
 libravel_a_SOURCES += \
 	%D%/attributes.c \
 	%D%/byte-source.c \
+	%D%/call-delays.c \
 	%D%/doubt.c \
 	%D%/file-kind.c \
 	%D%/fitness.c \

@@ -498,7 +498,9 @@ static void test_connecting(void)
         PathCall calls[] = { make_call(NO_PARENT, 0, 100), make_call(0, 30, 40),
                              make_call(0, 60, 80) };
 
-        calls[2].connect = 40; /* since 20 */
+        CallDelays delays = { .opened = 40 }; /* since 20 */
+
+        calls[2].delays = &delays;
         path_own_times(calls, 3);
         g_assert_cmpint(calls[0].own, ==, 40); /* (80, 100] and (0, 20] */
         g_assert_cmpint(calls[1].own, ==, 10);
@@ -506,7 +508,16 @@ static void test_connecting(void)
         g_assert_cmpint(calls[2].connecting, ==, 30); /* (40, 60] and (20, 30] */
         g_assert_cmpint(calls[2].network, ==, 30);
         g_assert_cmpint(total(calls, 3), ==, 100);
-        calls[2].connect = 61; /* opened before anybody asked for it */
+        g_assert_cmpint(calls[2].cause[WAY_TCP], ==, 30);
+        delays = (CallDelays){ .opened = 40, .tcp = 8, .tls = 4, .login = 20, .syn_again = 6 };
+        path_own_times(calls, 3);
+        g_assert_cmpint(calls[2].cause[WAY_RESENT], ==, 6);
+        g_assert_cmpint(calls[2].cause[WAY_TCP], ==, 2);
+        g_assert_cmpint(calls[2].cause[WAY_TLS], ==, 2); /* the other call took the rest */
+        g_assert_cmpint(calls[2].cause[WAY_LOGIN], ==, 12);
+        g_assert_cmpint(calls[0].own, ==, 48); /* with (52, 60], after the login */
+        g_assert_cmpint(total(calls, 3), ==, 100);
+        delays = (CallDelays){ .opened = 61 }; /* before anybody asked for it */
         path_own_times(calls, 3);
         g_assert_cmpint(calls[0].own, ==, 70);
         g_assert_cmpint(calls[2].connecting, ==, 0);
@@ -519,17 +530,113 @@ static void test_stalls(void)
         PathCall calls[] = { make_call(NO_PARENT, 0, 100), make_call(0, 10, 90),
                              make_call(1, 40, 60) };
 
-        calls[1].stall = 20;
-        calls[1].ret_stall = 25;
+        CallDelays delays = { .call = { .stall = 20, .shut = 5 },
+                              .ret = { .stall = 25, .ack = 26 } };
+
+        calls[1].delays = &delays;
         path_own_times(calls, 3);
         g_assert_cmpint(calls[0].own, ==, 20);
-        g_assert_cmpint(calls[1].own, ==, 15); /* (30, 40] and (60, 65] */
-        g_assert_cmpint(calls[1].network, ==, 45);
+        g_assert_cmpint(calls[1].own, ==, 14); /* (30, 40] and (60, 64] */
+        g_assert_cmpint(calls[1].network, ==, 46);
+        g_assert_cmpint(calls[1].cause[WAY_SHUT], ==, 5);
+        g_assert_cmpint(calls[1].cause[WAY_RESENT], ==, 15);
+        g_assert_cmpint(calls[1].cause[WAY_DELAYED_ACK], ==, 26);
         g_assert_cmpint(total(calls, 3), ==, 100);
-        calls[1].enter = 30; /* it was seen at both ends */
+}
+
+/* A call is received, served, and its return sent; neither part is its callee's. */
+static void test_parts(void)
+{
+        PathCall calls[] = { make_call(NO_PARENT, 0, 100), make_call(0, 50, 90) };
+        CallDelays root = { .call = { .span = { 30, 0 } }, .ret = { .again = 1000 } };
+        CallDelays child = { .call = { .span = { 5, 0 }, .again = 10 },
+                             .ret = { .span = { 8, 0 }, .again = 3 } };
+
+        calls[0].delays = &root;
+        calls[1].delays = &child;
+        path_own_times(calls, 2);
+        g_assert_cmpint(calls[0].cause[WAY_RECEIVING], ==, 30);
+        g_assert_cmpint(calls[0].own, ==, 20 + 7);
+        g_assert_cmpint(calls[1].cause[WAY_RECEIVING], ==, 5);
+        g_assert_cmpint(calls[1].cause[WAY_RESENT], ==, 10 + 3);
+        g_assert_cmpint(calls[1].cause[WAY_SENDING], ==, 8);
+        g_assert_cmpint(calls[1].own, ==, 17);
+        g_assert_cmpint(total(calls, 2), ==, 100);
+        child.call.span[AT_SENDER] = 39; /* the return begins before the call is there */
+        path_own_times(calls, 2);
+        g_assert_cmpint(calls[1].cause[WAY_RECEIVING], ==, 39);
+        g_assert_cmpint(calls[1].own, ==, 0);
+        g_assert_cmpint(total(calls, 2), ==, 100);
+}
+
+/* A proxy passes on what it receives: both calls come from its own caller. */
+static void test_proxy(void)
+{
+        PathCall calls[] = { make_call(NO_PARENT, 0, 100), make_call(0, 10, 90),
+                             make_call(1, 20, 80) };
+        CallDelays delays[] = { { .call = { .span = { 50, 0 }, .ack = 40 } },
+                                { .call = { .span = { 45, 0 } } },
+                                { .call = { .span = { 36, 0 } } } };
+
+        for (guint i = 0; i < 3; i++)
+                calls[i].delays = &delays[i];
         path_own_times(calls, 3);
+        g_assert_cmpint(calls[0].cause[WAY_DELAYED_ACK], ==, 40);
+        g_assert_cmpint(calls[0].cause[WAY_RECEIVING], ==, 10);
+        g_assert_cmpint(calls[1].cause[WAY_RECEIVING], ==, 0);
+        g_assert_cmpint(calls[2].cause[WAY_RECEIVING], ==, 6);
+        g_assert_cmpint(calls[2].own, ==, 24);
+        g_assert_cmpint(calls[1].own, ==, 10);
+        g_assert_cmpint(calls[0].own, ==, 10);
         g_assert_cmpint(total(calls, 3), ==, 100);
-        g_assert_cmpint(calls[1].network, ==, 20 + 25);
+}
+
+/* Seen at both ends, the time on the way has causes, too. */
+static void test_parts_at_both_ends(void)
+{
+        PathCall calls[] = {
+                { .parent = NO_PARENT, .start = 0, .enter = 1010, .reply = 1090, .end = 200 },
+        };
+        CallDelays delays = { .call = { .span = { 3, 10 }, .again = 5 },
+                              .ret = { .span = { 20, 110 }, .stall = 70 } };
+
+        calls[0].stamps = 1 << CALL_SENT | 1 << CALL_RECV | 1 << RET_SENT | 1 << RET_RECV;
+        calls[0].delays = &delays;
+        path_own_times(calls, 1);
+        g_assert_cmpint(calls[0].own, ==, 50);
+        g_assert_cmpint(calls[0].network, ==, 150);
+        g_assert_cmpint(calls[0].cause[WAY_RECEIVING], ==, 10);
+        g_assert_cmpint(calls[0].cause[WAY_RESENT], ==, 5 + 70);
+        g_assert_cmpint(calls[0].cause[WAY_SENDING], ==, 20 + 20);
+        g_assert_cmpint(calls[0].cause[WAY_ROUND_TRIP], ==, 25);
+}
+
+static gint64 random_delay(GRand *rand)
+{
+        gint64 delay = g_rand_int_range(rand, -40, 30);
+
+        return MAX(delay, 0);
+}
+
+static CallDelays random_delays(GRand *rand)
+{
+        CallDelays d = { .opened = g_rand_int_range(rand, 0, 40) };
+
+        for (guint i = 0; i < 2; i++) {
+                LegDelays *leg = i ? &d.call : &d.ret;
+
+                leg->span[AT_SENDER] = random_delay(rand);
+                leg->span[AT_RECEIVER] = random_delay(rand);
+                leg->stall = random_delay(rand);
+                leg->shut = leg->stall / 3;
+                leg->ack = random_delay(rand);
+                leg->again = random_delay(rand);
+        }
+        d.tcp = random_delay(rand);
+        d.tls = random_delay(rand);
+        d.login = random_delay(rand);
+        d.syn_again = random_delay(rand);
+        return d;
 }
 
 /* Whatever the network is charged with, all adds up, and nobody else gets more. */
@@ -539,18 +646,21 @@ static void test_network_random(void)
 
         for (guint run = 0; run < 200000; run++) {
                 PathCall calls[MAX_CALLS], without[MAX_CALLS];
+                CallDelays delays[MAX_CALLS];
                 guint32 n = g_rand_int_range(rand, 1, MAX_CALLS + 1);
+                gint64 network = 0;
 
                 for (guint32 i = 0; i < n; i++) {
                         calls[i] = random_call(rand, i);
+                        calls[i].stamps = (guint8)g_rand_int_range(rand, 0, 16);
                         calls[i].wait = g_rand_int_range(
                                 rand, 0, (gint32)MAX(calls[i].reply - calls[i].enter, 0) + 1);
                 }
                 memcpy(without, calls, n * sizeof *calls);
                 for (guint32 i = 0; i < n; i++) {
-                        calls[i].connect = g_rand_int_range(rand, 0, 40);
-                        calls[i].stall = MAX(g_rand_int_range(rand, -20, 30), 0);
-                        calls[i].ret_stall = MAX(g_rand_int_range(rand, -20, 30), 0);
+                        delays[i] = random_delays(rand);
+                        if (g_rand_int_range(rand, 0, 3))
+                                calls[i].delays = &delays[i];
                 }
                 path_own_times(calls, n);
                 path_own_times(without, n);
@@ -562,10 +672,14 @@ static void test_network_random(void)
                         g_assert_cmpint(calls[i].own_queued, <=, without[i].own_queued);
                         g_assert_cmpint(calls[i].own_queued, <=, calls[i].own);
                         g_assert_cmpint(calls[i].queued, ==, without[i].queued);
-                        g_assert_cmpint(calls[i].connecting, >=, 0);
-                        g_assert_cmpint(calls[i].network - calls[i].connecting, >=,
-                                        without[i].network);
+                        for (guint cause = 0; calls[i].network && cause < N_WAY_CAUSES; cause++) {
+                                g_assert_cmpint(calls[i].cause[cause], >=, 0);
+                                network += calls[i].cause[cause];
+                        }
+                        network -= calls[i].network;
+                        g_assert_cmpint(calls[i].network, >=, without[i].network);
                 }
+                g_assert_cmpint(network, ==, 0);
         }
 }
 
@@ -590,6 +704,9 @@ int main(int argc, char **argv)
         g_test_add_func("/own-time/own-queued-random", test_own_queued_random);
         g_test_add_func("/own-time/connecting", test_connecting);
         g_test_add_func("/own-time/stalls", test_stalls);
+        g_test_add_func("/own-time/parts", test_parts);
+        g_test_add_func("/own-time/proxy", test_proxy);
+        g_test_add_func("/own-time/parts-at-both-ends", test_parts_at_both_ends);
         g_test_add_func("/own-time/network-random", test_network_random);
         return g_test_run();
 }

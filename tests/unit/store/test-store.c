@@ -61,16 +61,16 @@ static gboolean add_request(Fixture *f, gint64 begin, GError **error)
         NodeId web = node_table_add(f->nodes, "web,1", 5);
         NodeId db = node_table_add(f->nodes, "db", 2);
         PathCall calls[] = {
-                { NO_PARENT, client, lb, begin, begin + 5, begin + 95, begin + 100, 15, 1, 0.5f,
-                  0,         "id37", 4,  0,     0,         0,          0,           0,  0, 7,
-                  0,         0,      0,  0,     0,         0,          0,           0,  0 },
+                { NO_PARENT, client, lb, begin, begin + 5, begin + 95, begin + 100, 15,    1, 0.5f,
+                  0,         "id37", 4,  0,     0,         0,          0,           0,     0, 7,
+                  0,         0,      0,  0,     0,         0,          0,           { 0 }, 0 },
                 { 0,          lb,         web,        begin + 10,
                   begin + 10, begin + 40, begin + 40, 1 << CALL_SENT | 1 << RET_SENT,
                   0.5f,       1,          3,          "no end",
                   2,          0,          0,          0,
                   0,          0,          0,          0,
                   512,        2048,       0,          10,
-                  4,          0,          0,          0,
+                  4,          0,          0,          { 0 },
                   0 },
                 { 0,          lb,         db,         begin + 50,
                   begin + 50, begin + 90, begin + 90, 1 << CALL_RECV | 1 << RET_RECV,
@@ -78,7 +78,7 @@ static gboolean add_request(Fixture *f, gint64 begin, GError **error)
                   0,          0,          0,          0,
                   0,          0,          0,          0,
                   0,          0,          0,          0,
-                  0,          0,          0,          0,
+                  0,          0,          0,          { 0 },
                   0 },
         };
 
@@ -183,7 +183,8 @@ static void test_contents(Fixture *f, gconstpointer unused)
         assert_query(
                 f, "SELECT workers, own_queued_mean, serving_mean FROM pattern_node ORDER BY place",
                 "-|-|-\n-|-|-\n4|10|20\n");
-        assert_query(f, "SELECT * FROM path", "1|1|1000|100|1|3|0.5|-|-\n2|1|2000|100|4|3|0.5|-|-\n");
+        assert_query(f, "SELECT * FROM path",
+                     "1|1|1000|100|1|3|0.5|-|-\n2|1|2000|100|4|3|0.5|-|-\n");
         assert_query(f, "SELECT * FROM call WHERE path = 1",
                      "1|1|-|0|1|2|1000|1005|1095|1100|20|10|1.0|0|id37|-|-|-|3|-|-|7|-|-|-|-|-\n"
                      "2|1|1|2|2|3|1010|-|1040|-|30|0|0.5|3|no|-|-|-|2|512|2048|-|10|10|-|-|-\n"
@@ -263,14 +264,15 @@ static void add_query(Fixture *f, gint64 begin, gint64 latency, guint32 queries)
                                 0,
                                 0,
                                 0,
-                                0,
+                                { 0 },
                                 0 } };
 
         for (guint32 i = 1; i <= queries; i++) {
                 gint64 from = begin + (gint64)i * latency / 5, to = from + latency / 10;
 
-                calls[i] = (PathCall){ 0, lb, db, from, from, to, to, 15, 1, 1, 1, NULL, 0, 0,
-                                       0, 0,  0,  0,    0,    0,  0,  0,  0, 0, 0, 0,    0, 0, 0 };
+                calls[i] =
+                        (PathCall){ 0, lb, db, from, from, to, to, 15, 1, 1, 1, NULL, 0,     0, 0,
+                                    0, 0,  0,  0,    0,    0,  0,  0,  0, 0, 0, 0,    { 0 }, 0 };
         }
         g_assert_true(path_set_add(f->set, calls, 1 + queries, NULL));
 }
