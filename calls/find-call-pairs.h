@@ -34,9 +34,9 @@ typedef struct CallMatcher CallMatcher;
 
 /* What a message did; a set of flags. */
 enum {
-        MATCH_OPENED = 1, /* it is the first of a new call */
-        MATCH_CLOSED = 2, /* it is the first return of an open call */
-        MATCH_DONE = 4,   /* call pairs are complete: see call_matcher_done() */
+        MATCH_OPENED = 1,    /* it is the first of a new call */
+        MATCH_CLOSED = 2,    /* it is the first return of an open call */
+        MATCH_DONE = 4,      /* call pairs are complete: see call_matcher_done() */
         MATCH_OTHER_END = 8, /* it is the return of an open call, seen at its other end */
 };
 

@@ -109,6 +109,7 @@ static void collapsed_add_vertex(Builder *b, const Waiting *w)
         v.all.faults = (NodeFaults){ 0 };
 
         memset(v.all.times, 0, sizeof v.all.times);
+        v.all.causes = NULL;
         for (guint32 i = 0; i < w->n; i++)
                 pattern_node_merge(&v.all, &b->pattern->nodes[places[i]]);
         g_array_append_val(b->vertices, v);

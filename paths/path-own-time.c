@@ -161,8 +161,7 @@ static void give_way(PathCall *call, WayCause cause, gint64 ns)
         call->cause[cause] += ns;
 }
 
-/* Gives ns to what held bytes up, as far as something is left of it, and the rest to the slow
- * way. */
+/* Gives ns to what held bytes up, as far as some of that is left, and the rest to the slow way. */
 static void give_held(PathCall *call, gint64 left[N_HOLDS], WayCause slow, gint64 ns)
 {
         for (guint i = 0; i < N_HOLDS; i++) {

@@ -5,6 +5,26 @@ void pattern_node_clear(PatternNode *node)
 {
         for (NodeTime i = 0; i < N_NODE_TIMES; i++)
                 histogram_clear(&node->times[i]);
+        for (guint i = 0; node->causes && i < N_WAY_CAUSES; i++)
+                histogram_clear(&node->causes[i]);
+        g_clear_pointer(&node->causes, g_free);
+}
+
+Histogram *pattern_node_cause(PatternNode *node, WayCause cause)
+{
+        if (!node->causes)
+                node->causes = g_new0(Histogram, N_WAY_CAUSES);
+        return &node->causes[cause];
+}
+
+WayCause pattern_node_worst_cause(const PatternNode *node)
+{
+        WayCause worst = 0;
+
+        for (WayCause i = 1; i < N_WAY_CAUSES; i++)
+                if (pattern_node_cause_sum(node, i) > pattern_node_cause_sum(node, worst))
+                        worst = i;
+        return worst;
 }
 
 void pattern_node_merge(PatternNode *into, const PatternNode *from)
@@ -18,6 +38,9 @@ void pattern_node_merge(PatternNode *into, const PatternNode *from)
         into->faults.lost += from->faults.lost;
         if (into->faults.outcome == OUTCOME_OK)
                 into->faults.outcome = from->faults.outcome;
+        for (guint i = 0; from->causes && i < N_WAY_CAUSES; i++)
+                if (from->causes[i].count > 0)
+                        histogram_merge(pattern_node_cause(into, i), &from->causes[i]);
 }
 
 void path_pattern_clear(PathPattern *p)

@@ -7,6 +7,7 @@
 
 #include "base/outcome.h"
 #include "paths/histogram.h"
+#include "paths/way-cause.h"
 #include "tracefmt/node-table.h"
 #include "tracefmt/parent.h"
 
@@ -46,8 +47,10 @@ typedef struct {
                                 serving;
                 };
         };
-        guint32 workers;  /* workers that serve the queue; 0: no bound, or not known */
-        guint8 continues; /* WorkContinues */
+        Histogram *causes; /* N_WAY_CAUSES: parts of network, of the calls that have them; NULL:
+                              none */
+        guint32 workers;   /* workers that serve the queue; 0: no bound, or not known */
+        guint8 continues;  /* WorkContinues */
         NodeFaults faults;
 } PatternNode;
 
@@ -78,6 +81,18 @@ char path_continues_mark(guint continues);
 
 /* A node more, last in pre-order, its distributions empty. Nodes may move. */
 PatternNode *path_pattern_append(PathPattern *pattern, NodeId node, guint32 parent);
+
+/* The part of a node's network that has a cause, for writing. */
+Histogram *pattern_node_cause(PatternNode *node, WayCause cause);
+
+/* The whole time of a cause at a node, ns. */
+static inline gint128 pattern_node_cause_sum(const PatternNode *node, WayCause cause)
+{
+        return node->causes ? node->causes[cause].sum : 0;
+}
+
+/* The cause at a node with most time in all; the first of several. */
+WayCause pattern_node_worst_cause(const PatternNode *node);
 
 /* Frees the nodes, distributions and signature. */
 void path_pattern_clear(PathPattern *pattern);

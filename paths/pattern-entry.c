@@ -247,6 +247,11 @@ static inline void count_network(PatternEntry *entry, const PathCall *calls, con
                 if (!entry->pattern.nodes)
                         make_nodes(entry);
                 histogram_add(&entry->pattern.nodes[slot[i]].network, calls[i].network);
+                for (guint cause = 0; cause < N_WAY_CAUSES; cause++)
+                        if (calls[i].cause[cause])
+                                histogram_add(
+                                        pattern_node_cause(&entry->pattern.nodes[slot[i]], cause),
+                                        calls[i].cause[cause]);
                 if (calls[i].connecting == 0)
                         continue;
                 histogram_add(&entry->pattern.nodes[slot[i]].connecting, calls[i].connecting);

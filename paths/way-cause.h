@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  *
- * Why a moment of a path belongs to the way between two nodes, and to no node (docs/causes.md).
+ * Why a moment of a path belongs to the way between two nodes, and to no node (docs/paths.md).
  */
 #ifndef RAVEL_WAY_CAUSE_H
 #define RAVEL_WAY_CAUSE_H
@@ -23,6 +23,9 @@ typedef enum {
 
 /* "delayed ACK" */
 const char *way_cause_name(guint cause);
+
+/* "delayed_ack", as members of other formats are named. */
+const char *way_cause_key(guint cause);
 
 /* FALSE: no cause has this name. */
 gboolean way_cause_find(const char *name, guint *cause);

@@ -28,18 +28,17 @@ const StoreTable store_tables[N_TABLES] = {
                            "FROM pattern_node ORDER BY pattern, place" },
         [PATH] = { "path", "SELECT id, pattern, start, latency, first_call, calls, probability, "
                            "completion FROM path ORDER BY id" },
-        [CALL] = { "call", "SELECT id, path, parent, caller, callee, "
-                           "coalesce(call_sent, call_recv) AS call_sent, "
-                           "coalesce(ret_recv, ret_sent, CASE WHEN continues IS NOT NULL "
-                           "THEN coalesce(call_sent, call_recv) END) AS ret_recv, trace_id, "
-                           "probability "
-                           "FROM call ORDER BY id" },
-        [PATH_CALLS] = { "call",
-                         "SELECT id, parent, place, caller, callee, call_sent, call_recv, "
-                         "ret_sent, ret_recv, own, network, probability, candidates, trace_id, "
-                         "label, continues, queued, connect, wait, own_queued, connecting, "
-                         "outcome "
-                         "FROM call WHERE id BETWEEN ?1 AND ?2 ORDER BY id" },
+        [CALL] = { "call", "SELECT id, path, parent, caller, callee, coalesce(call_sent, "
+                           "call_recv) AS call_sent, coalesce(ret_recv, ret_sent, CASE WHEN "
+                           "continues IS NOT NULL THEN coalesce(call_sent, call_recv) END) AS "
+                           "ret_recv, trace_id, probability FROM call ORDER BY id" },
+        [PATH_CALLS] = { "call", "SELECT id, parent, place, caller, callee, call_sent, call_recv, "
+                                 "ret_sent, ret_recv, own, network, probability, candidates, "
+                                 "trace_id, label, continues, queued, connect, wait, own_queued, "
+                                 "connecting, outcome, CASE WHEN network <> 0 THEN (SELECT "
+                                 "group_concat(cause || ':' || time) FROM call_cause WHERE "
+                                 "call_cause.call = call.id) END FROM call WHERE id BETWEEN ?1 AND "
+                                 "?2 ORDER BY id" },
         [TRUST] = { "trust", "SELECT node, calls, guessed, probability FROM trust ORDER BY node" },
         [WORKER] = { "worker", "SELECT node, workers, calls, served, waited FROM worker "
                                "ORDER BY node" },
@@ -52,6 +51,8 @@ const StoreTable store_tables[N_TABLES] = {
         [DOUBT] = { "doubt", "SELECT id, text, reason, caller, callee, count, total, kind, bytes, "
                              "total_bytes FROM doubt ORDER BY id" },
         [LABEL] = { "label", "SELECT id, name FROM label ORDER BY id" },
+        [PATTERN_CAUSE] = { "pattern_cause", "SELECT cause, time FROM pattern_cause "
+                                             "WHERE pattern = ?1 AND place = ?2" },
         [PATTERN_DOUBT] = { "pattern", "SELECT doubt FROM pattern ORDER BY id" },
 };
 

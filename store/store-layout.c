@@ -155,8 +155,9 @@ static const Column *find_column(const Layout *l, const char *name)
 /* Version 1 was made without them, some of them only for a while. */
 static gboolean came_later(const char *table)
 {
-        static const char *const later[] = { "doubt",  "hour",         "label",  "trust",
-                                             "vertex", "vertex_delay", "worker", NULL };
+        static const char *const later[] = { "call_cause",    "doubt", "hour",   "label",
+                                             "pattern_cause", "trust", "vertex", "vertex_delay",
+                                             "worker",        NULL };
 
         return g_strv_contains(later, table);
 }

@@ -29,7 +29,7 @@ struct Store {
         char *path;      /* what the user called it */
         char *temporary; /* where it is written; NULL once it is in its place */
         sqlite3 *db;
-        sqlite3_stmt *insert_path, *insert_call;
+        sqlite3_stmt *insert_path, *insert_call, *insert_cause;
         PathSet *set;
         gint64 n_calls; /* so far: the last id given out */
         guint32 *last;  /* of the path in hand, by call: the last below it */
@@ -107,6 +107,14 @@ const char *const store_schema =
         "  label INTEGER REFERENCES label, continues TEXT, queued INTEGER,"
         "  last INTEGER, call_bytes INTEGER, ret_bytes INTEGER, connect INTEGER,"
         "  wait INTEGER, own_queued INTEGER, connecting INTEGER, outcome TEXT, class TEXT);"
+        "CREATE TABLE call_cause ("
+        "  call INTEGER NOT NULL REFERENCES call, cause TEXT NOT NULL, time INTEGER NOT NULL,"
+        "  PRIMARY KEY (call, cause)) WITHOUT ROWID;"
+        "CREATE TABLE pattern_cause ("
+        "  pattern INTEGER NOT NULL REFERENCES pattern, place INTEGER NOT NULL,"
+        "  cause TEXT NOT NULL, count INTEGER NOT NULL, total INTEGER NOT NULL,"
+        "  time_mean INTEGER NOT NULL, time_p99 INTEGER NOT NULL, time BLOB NOT NULL,"
+        "  PRIMARY KEY (pattern, place, cause)) WITHOUT ROWID;"
         "CREATE TABLE hour ("
         "  node INTEGER NOT NULL REFERENCES node, hour INTEGER NOT NULL,"
         "  calls INTEGER NOT NULL, latency_mean INTEGER NOT NULL, latency_p99 INTEGER NOT NULL,"
@@ -241,6 +249,23 @@ static gboolean insert_call(Store *store, const PathCall *c, gint64 path, guint3
         return insert(store, s, error);
 }
 
+/* Of the call that was put in last. */
+static gboolean insert_causes(Store *store, const PathCall *c, GError **error)
+{
+        sqlite3_stmt *s = store->insert_cause;
+
+        for (guint i = 0; c->network && i < N_WAY_CAUSES; i++) {
+                if (c->cause[i] == 0)
+                        continue;
+                sqlite3_bind_int64(s, 1, store->n_calls);
+                bind_text(s, 2, way_cause_name(i));
+                sqlite3_bind_int64(s, 3, c->cause[i]);
+                if (!insert(store, s, error))
+                        return FALSE;
+        }
+        return TRUE;
+}
+
 /* By call, the last of those below it, which come at once after it. */
 static void store_find_last(Store *store, const PathCall *calls, guint32 n)
 {
@@ -282,7 +307,8 @@ static gboolean store_add_path(gpointer data, guint64 number, guint32 pattern,
         store_find_last(store, calls, n);
         for (guint32 i = 0; i < n; i++)
                 if (!insert_call(store, &calls[i], path, slot[i], store->last[i], first_call,
-                                 error))
+                                 error) ||
+                    !insert_causes(store, &calls[i], error))
                         return FALSE;
         return TRUE;
 }
@@ -356,6 +382,10 @@ Store *store_new(const char *path, PathSet *set, const StoreRun *run, GError **e
                               "?19, ?20, ?21, ?22, ?23, ?24, ?25, ?26, ?27)",
                               error);
         if (!store->insert_call)
+                return NULL;
+        store->insert_cause =
+                store_prepare(store, "INSERT INTO call_cause VALUES (?1, ?2, ?3)", error);
+        if (!store->insert_cause)
                 return NULL;
         path_set_set_sink(set, store_add_path, store);
         return g_steal_pointer(&store);
@@ -614,6 +644,41 @@ static gboolean insert_pattern_nodes(Store *store, GError **error)
         return ok;
 }
 
+static gboolean insert_node_causes(Store *store, sqlite3_stmt *s, guint32 pattern, guint32 place,
+                                   GError **error)
+{
+        const PatternNode *node = &path_set_pattern(store->set, pattern)->nodes[place];
+
+        for (guint i = 0; node->causes && i < N_WAY_CAUSES; i++) {
+                const Histogram *h = &node->causes[i];
+
+                if (h->count == 0)
+                        continue;
+                sqlite3_bind_int64(s, 1, (gint64)pattern + 1);
+                sqlite3_bind_int64(s, 2, place);
+                bind_text(s, 3, way_cause_name(i));
+                sqlite3_bind_int64(s, 4, (gint64)h->count);
+                sqlite3_bind_int64(s, 5, (gint64)CLAMP(h->sum, G_MININT64, G_MAXINT64));
+                bind_histogram(s, 6, h);
+                if (!insert(store, s, error))
+                        return FALSE;
+        }
+        return TRUE;
+}
+
+static gboolean insert_pattern_causes(Store *store, GError **error)
+{
+        sqlite3_stmt *s = store_prepare(
+                store, "INSERT INTO pattern_cause VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)", error);
+        gboolean ok = s != NULL;
+
+        for (guint32 i = 0; ok && i < path_set_size(store->set); i++)
+                for (guint32 k = 0; ok && k < path_set_pattern(store->set, i)->n_nodes; k++)
+                        ok = insert_node_causes(store, s, i, k, error);
+        sqlite3_finalize(s);
+        return ok;
+}
+
 /* Calls have their numbers. */
 static gboolean insert_labels(Store *store, GError **error)
 {
@@ -758,7 +823,8 @@ static void close_database(Store *store)
 {
         sqlite3_finalize(store->insert_path);
         sqlite3_finalize(store->insert_call);
-        store->insert_path = store->insert_call = NULL;
+        sqlite3_finalize(store->insert_cause);
+        store->insert_path = store->insert_call = store->insert_cause = NULL;
         sqlite3_close(store->db);
         store->db = NULL;
 }
@@ -768,9 +834,10 @@ gboolean store_finish(Store *store, GError **error)
         path_set_set_sink(store->set, NULL, NULL);
         gboolean ok = update_run(store, error) && insert_nodes(store, error) &&
                       insert_doubts(store, error) && insert_patterns(store, error) &&
-                      insert_pattern_nodes(store, error) && insert_labels(store, error) &&
-                      insert_hours(store, error) && insert_trust(store, error) &&
-                      insert_workers(store, error) && insert_graph(store, error) &&
+                      insert_pattern_nodes(store, error) && insert_pattern_causes(store, error) &&
+                      insert_labels(store, error) && insert_hours(store, error) &&
+                      insert_trust(store, error) && insert_workers(store, error) &&
+                      insert_graph(store, error) &&
                       run_sql(store, "COMMIT", error);
         if (ok) {
                 close_database(store);

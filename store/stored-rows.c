@@ -204,12 +204,11 @@ int store_reader_next_pattern(StoreReader *r, StoredPattern *pattern, GError **e
         return 1;
 }
 
-static StoredHistogram column_histogram(const StoreReader *r, int column)
+static StoredHistogram column_histogram(const StoreReader *r, Table t, int column)
 {
-        const guint8 *data = sqlite3_column_blob(r->select[PATTERN_NODE], column);
+        const guint8 *data = sqlite3_column_blob(r->select[t], column);
 
-        return (StoredHistogram){ data,
-                                  (gsize)sqlite3_column_bytes(r->select[PATTERN_NODE], column) };
+        return (StoredHistogram){ data, (gsize)sqlite3_column_bytes(r->select[t], column) };
 }
 
 /* Place 0 alone has none. */
@@ -268,9 +267,9 @@ int store_reader_next_pattern_node(StoreReader *r, StoredPatternNode *node, GErr
             !column_node(r, PATTERN_NODE, 7, &node->node, error))
                 return -1;
         for (NodeTime i = 0; i < N_NODE_TIMES; i++)
-                node->times[i] = column_histogram(r, time_columns[i]);
-        node->completion = column_histogram(r, 17);
-        node->good = column_histogram(r, 28);
+                node->times[i] = column_histogram(r, PATTERN_NODE, time_columns[i]);
+        node->completion = column_histogram(r, PATTERN_NODE, 17);
+        node->good = column_histogram(r, PATTERN_NODE, 28);
         node->n_labels = 0;
         if (!column_continues(r, PATTERN_NODE, 14, &node->continues, error) ||
             !column_label(r, PATTERN_NODE, 12, &node->label, error) || !get_waits(r, node, error) ||
@@ -468,6 +467,31 @@ gboolean store_reader_histogram(StoreReader *r, const StoredHistogram *stored, H
         return TRUE;
 }
 
+/* The causes of a node. */
+static gboolean read_node_causes(StoreReader *r, const StoredPatternNode *stored, PatternNode *node,
+                                 GError **error)
+{
+        sqlite3_stmt *s = r->select[PATTERN_CAUSE];
+        const char *name;
+        guint cause;
+        int status;
+
+        sqlite3_reset(s);
+        sqlite3_bind_int64(s, 1, (gint64)stored->pattern + 1);
+        sqlite3_bind_int64(s, 2, stored->place);
+        while ((status = store_next_row(r, PATTERN_CAUSE, error)) > 0) {
+                StoredHistogram h = column_histogram(r, PATTERN_CAUSE, 1);
+
+                if (!(name = column_text(r, PATTERN_CAUSE, 0, error)))
+                        return FALSE;
+                if (!way_cause_find(name, &cause))
+                        return row_fail(r, PATTERN_CAUSE, 0, "a cause", error);
+                if (!store_reader_histogram(r, &h, pattern_node_cause(node, cause), error))
+                        return FALSE;
+        }
+        return status == 0;
+}
+
 gboolean store_reader_append_node(StoreReader *r, const StoredPatternNode *stored, PathPattern *p,
                                   GError **error)
 {
@@ -481,7 +505,27 @@ gboolean store_reader_append_node(StoreReader *r, const StoredPatternNode *store
         for (NodeTime i = 0; i < N_NODE_TIMES; i++)
                 if (!store_reader_histogram(r, &stored->times[i], &node->times[i], error))
                         return FALSE;
-        return TRUE;
+        return node->network.sum == 0 || read_node_causes(r, stored, node, error);
+}
+
+/* "resent:200,sending:7". NULL: there is none. */
+static gboolean get_causes(const StoreReader *r, PathCall *c, GError **error)
+{
+        const char *text =
+                column_is_null(r, PATH_CALLS, 22) ? "" : column_text(r, PATH_CALLS, 22, error);
+        g_auto(GStrv) causes = text ? g_strsplit(text, ",", -1) : NULL;
+
+        for (guint i = 0; causes && causes[i]; i++) {
+                char *time = strchr(causes[i], ':');
+                guint cause;
+
+                if (time)
+                        *time++ = 0;
+                if (!time || !way_cause_find(causes[i], &cause) ||
+                    !g_ascii_string_to_signed(time, 10, 0, PATH_TIME_LIMIT, &c->cause[cause], NULL))
+                        return row_fail(r, PATH_CALLS, 22, "causes and their times", error);
+        }
+        return causes != NULL;
 }
 
 /* Without what would end it in a trace. */
@@ -542,8 +586,8 @@ static gboolean get_path_call(const StoreReader *r, guint32 first, guint32 n, Pa
             !column_continues(r, PATH_CALLS, 15, &c->continues, error) ||
             !column_stamp(r, PATH_CALLS, 16, &c->queued, error) ||
             !column_stamp(r, PATH_CALLS, 17, &c->connect, error) ||
-            !column_stamp(r, PATH_CALLS, 20, &c->connecting, error) || !get_wait(r, c, error) ||
-            !column_outcome(r, PATH_CALLS, 21, &c->outcome, error))
+            !column_stamp(r, PATH_CALLS, 20, &c->connecting, error) || !get_causes(r, c, error) ||
+            !get_wait(r, c, error) || !column_outcome(r, PATH_CALLS, 21, &c->outcome, error))
                 return FALSE;
         c->stamps =
                 (guint8)((c->start != NO_TIME) << CALL_SENT | (c->enter != NO_TIME) << CALL_RECV |

@@ -3,7 +3,7 @@
 
 static void add_message(LegDelays *m, MessageOp op, const Attributes *a)
 {
-        m->span[op & 1] = a->dur;
+        m->span[op & 1] = a->dur >= LEAST_SPAN ? a->dur : 0;
         m->stall = MAX(m->stall, a->stall);
         m->shut = MAX(m->shut, MIN(a->shut, a->stall));
         m->ack = MAX(m->ack, a->ack);

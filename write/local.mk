@@ -12,6 +12,7 @@ libravel_a_SOURCES += \
 	%D%/text-missed.c \
 	%D%/text-table.c \
 	%D%/trust-text.c \
+	%D%/way-times.c \
 	%D%/write-calls.c \
 	%D%/write-diff-rows.c \
 	%D%/write-diff-text.c \

@@ -63,6 +63,27 @@ static void put_faults(Json *j, const PatternNode *node)
         json_put_time(j, "lost", f->lost);
 }
 
+/* Parts of network, of the calls that have them. */
+static void put_causes(Json *j, const PatternNode *node)
+{
+        if (!node->causes)
+                return;
+        json_line(j, 9);
+        json_put_open(j, "causes", '{');
+        for (guint i = 0; i < N_WAY_CAUSES; i++) {
+                const Histogram *h = &node->causes[i];
+
+                if (h->count == 0)
+                        continue;
+                json_line(j, 10);
+                json_put_open(j, way_cause_name(i), '{');
+                json_put_count(j, "calls", h->count);
+                put_statistics(j, h);
+                json_close(j, '}');
+        }
+        json_close(j, '}');
+}
+
 static void put_node(Json *j, const PathSet *set, const PathPattern *p, guint32 i)
 {
         const PatternNode *node = &p->nodes[i];
@@ -92,6 +113,7 @@ static void put_node(Json *j, const PathSet *set, const PathPattern *p, guint32 
                 put_part(j, parts[k].key, parts[k].histogram);
         if (node->connecting.count > 0)
                 put_part(j, "connecting", &node->connecting);
+        put_causes(j, node);
         if (node->workers > 0) {
                 json_line(j, 9);
                 json_put_count(j, "workers", node->workers);

@@ -22,6 +22,7 @@
 #include "write/text-missed.h"
 #include "write/text-table.h"
 #include "write/trust-text.h"
+#include "write/way-times.h"
 
 enum {
         TREES = 3,       /* patterns drawn as trees */
@@ -221,13 +222,21 @@ static char *vertex_times(const CollapsedCall *v)
         return v->n > 1 ? g_strdup_printf(" x%u", v->n) : g_strdup("");
 }
 
-/* "catalog 64 %" */
+/* "catalog 64 %", "web > db (resent) 77 %" */
 static char *format_slowest(const PathSet *set, const PathPattern *p)
 {
         g_autoptr(CollapsedTree) tree = collapsed_tree_new(p, G_MAXUINT32);
         const CollapsedCall *v = &tree->vertices[collapsed_tree_slowest(tree)];
+        g_autoptr(GArray) ways = way_times_find(tree);
+        const WayTime *way = ways->len > 0 ? &g_array_index(ways, WayTime, 0) : NULL;
         gint128 queued = path_pattern_sum(p, NODE_QUEUED);
 
+        if (way && way->sum > MAX(v->all.own.sum, queued)) {
+                g_autofree char *edge = way_time_format(way, set, p, tree, NAME_WIDTH);
+                g_autofree char *of_all = path_format_share(way->sum, path_pattern_total(p));
+
+                return g_strdup_printf("%s %s", edge, of_all);
+        }
         if (queued > v->all.own.sum) {
                 g_autofree char *text_of_all = path_format_share(queued, path_pattern_total(p));
 
@@ -553,9 +562,6 @@ static void add_tree_row(TextTable *table, const PathSet *set, const PathPattern
                 text_table_add(table, format_if(p, v, &node->own_queued));
                 text_table_add(table, format_if(p, v, &node->serving));
         }
-        if (path_set_connects(set))
-                text_table_add(table, node->connecting.sum > 0 ? format_if(p, v, &node->connecting)
-                                                               : g_strdup(""));
         if (path_set_goes_on(set))
                 text_table_add(table, node->queued.sum > 0 ? format_if(p, v, &node->queued)
                                                            : g_strdup(""));
@@ -563,38 +569,49 @@ static void add_tree_row(TextTable *table, const PathSet *set, const PathPattern
         text_table_add(table, g_strdup(slowest ? slowest_mark(columns) : ""));
 }
 
-static void add_network_row(TextTable *table, const PathSet *set, const PathPattern *p)
+/* A row of time on the way, of all paths of the pattern. name is taken. */
+static void add_way_row(TextTable *table, const PathSet *set, const PathPattern *p, char *name,
+                        gint128 sum, gboolean slowest, guint columns)
 {
-        gint128 network = path_pattern_sum(p, NODE_NETWORK);
-
-        if (network == 0)
-                return;
-        text_table_add(table, g_strdup("(network)"));
+        text_table_add(table, name);
         text_table_add(table, g_strdup(""));
         text_table_add(table, g_strdup(""));
         if (!path_set_graph(set))
                 text_table_add(table, g_strdup(""));
-        text_table_add(table, path_format_duration((gint64)(network / (gint128)p->count)));
-        for (guint i = 0; i < 2U * fault_text_has_errors(p); i++)
+        text_table_add(table, path_format_duration((gint64)(sum / (gint128)p->count)));
+        for (guint i = 0;
+             i < 2U * fault_text_has_errors(p) + 2U * path_set_waits(set) + path_set_goes_on(set);
+             i++)
                 text_table_add(table, g_strdup(""));
-        for (guint i = 0; i < 2U * path_set_waits(set); i++)
-                text_table_add(table, g_strdup(""));
-        if (path_set_connects(set)) {
-                gint128 connecting = path_pattern_sum(p, NODE_CONNECTING);
+        text_table_add(table, path_format_share(sum, path_pattern_total(p)));
+        text_table_add(table, g_strdup(slowest ? slowest_mark(columns) : ""));
+}
 
-                text_table_add(table, connecting ? path_format_duration(
-                                                           (gint64)(connecting / (gint128)p->count))
-                                                 : g_strdup(""));
+/* A row for each edge and cause, and one for the rest. slowest: the first has the mark. */
+static void add_way_rows(TextTable *table, const PathSet *set, const PathPattern *p,
+                         const CollapsedTree *tree, const GArray *ways, gboolean slowest,
+                         guint columns)
+{
+        gint128 rest = path_pattern_sum(p, NODE_NETWORK);
+
+        for (guint i = 0; i < MIN(ways->len, TREE_ROWS); i++) {
+                const WayTime *way = &g_array_index(ways, WayTime, i);
+
+                if (!way_time_is_shown(p, way->sum))
+                        break;
+                add_way_row(table, set, p,
+                            way_time_format(way, set, p, tree, tree_name_width(columns)), way->sum,
+                            slowest && i == 0, columns);
+                rest -= way->sum;
         }
-        if (path_set_goes_on(set))
-                text_table_add(table, g_strdup(""));
-        text_table_add(table, path_format_share(network, path_pattern_total(p)));
-        text_table_add(table, g_strdup(""));
+        if (rest > 0)
+                add_way_row(table, set, p, g_strdup("(network)"), rest, FALSE, columns);
 }
 
 /* The vertices that are shown: the first ones, and the slowest wherever it is. */
 static TextTable *tree_table(const PathSet *set, const PathPattern *p, const CollapsedTree *tree,
-                             guint32 n_shown, guint32 slowest, guint columns)
+                             guint32 n_shown, guint32 slowest, const GArray *ways,
+                             gboolean way_is_slowest, guint columns)
 {
         TextTable *table = text_table_new();
         gboolean operation = FALSE;
@@ -620,17 +637,16 @@ static TextTable *tree_table(const PathSet *set, const PathPattern *p, const Col
                                       TEXT_RIGHT, 0);
                 text_table_add_column(table, "serving", TEXT_RIGHT, 0);
         }
-        if (path_set_connects(set))
-                text_table_add_column(table, "connecting", TEXT_RIGHT, 1);
         if (path_set_goes_on(set))
                 text_table_add_column(table, "queued", TEXT_RIGHT, 1);
         text_table_add_column(table, "share", TEXT_RIGHT, 0);
         text_table_add_column(table, "", TEXT_LEFT, 0);
         for (guint32 i = 0; i < n_shown; i++)
-                add_tree_row(table, set, p, &tree->vertices[i], i == slowest, columns);
+                add_tree_row(table, set, p, &tree->vertices[i], i == slowest && !way_is_slowest,
+                             columns);
         if (slowest >= n_shown)
-                add_tree_row(table, set, p, &tree->vertices[slowest], TRUE, columns);
-        add_network_row(table, set, p);
+                add_tree_row(table, set, p, &tree->vertices[slowest], !way_is_slowest, columns);
+        add_way_rows(table, set, p, tree, ways, way_is_slowest, columns);
         text_table_fit(table, columns == 0 ? 0 : MAX(columns, 5) - 4);
         return table;
 }
@@ -653,8 +669,12 @@ static void write_tree(const PathSet *set, const PathWriteOptions *options, guin
         const PathPattern *p = path_set_pattern(set, options->rank[rank]);
         g_autoptr(CollapsedTree) tree = collapsed_tree_new(p, G_MAXUINT32);
         guint32 n_shown = MIN(tree->n_vertices, TREE_ROWS), slowest = collapsed_tree_slowest(tree);
-        g_autoptr(TextTable) table = tree_table(set, p, tree, n_shown, slowest, options->columns);
-        guint32 marked = MIN(slowest, n_shown); /* row */
+        g_autoptr(GArray) ways = way_times_find(tree);
+        gboolean way = ways->len > 0 &&
+                       g_array_index(ways, WayTime, 0).sum > tree->vertices[slowest].all.own.sum;
+        g_autoptr(TextTable) table =
+                tree_table(set, p, tree, n_shown, slowest, ways, way, options->columns);
+        guint32 marked = way ? n_shown + (slowest >= n_shown) : MIN(slowest, n_shown); /* row */
         guint32 left = tree->n_vertices - n_shown - (slowest >= n_shown);
 
         g_string_append_printf(out, "\n%s%u.%s ", options->colour ? BOLD : "", place + 1,
@@ -729,6 +749,26 @@ static void write_workers(const PathSet *set, guint columns, GString *out)
                                    summary->last - summary->first, columns, out);
 }
 
+/* What helps against the causes that have rows. */
+static void write_remedies(const PathSet *set, const PathWriteOptions *options, guint columns,
+                           GString *out)
+{
+        guint shown = 0;
+
+        for (guint32 i = 0; i < options->n_patterns; i++)
+                shown |= way_times_shown(path_set_pattern(set, options->rank[i]));
+        for (guint cause = 0; cause < N_WAY_CAUSES; cause++) {
+                const char *remedy = way_cause_remedy(cause);
+
+                if (remedy && shown & 1U << cause) {
+                        g_autofree char *text =
+                                g_strdup_printf("%s: %s.", way_cause_name(cause), remedy);
+
+                        text_append_wrapped(out, text, " ", 0, columns);
+                }
+        }
+}
+
 static void write_legend(const PathSet *set, const PathWriteOptions *options, GString *out)
 {
         guint columns = options->columns ? options->columns : LEGEND_WIDTH;
@@ -746,11 +786,7 @@ static void write_legend(const PathSet *set, const PathWriteOptions *options, GS
                 " ", 0, columns);
         if (path_set_waits(set))
                 write_workers(set, columns, out);
-        if (path_set_connects(set))
-                text_append_wrapped(out,
-                                    "connecting: since a connection was opened for the call, login "
-                                    "and all; no node's own time, but the network's.",
-                                    " ", 0, columns);
+        write_remedies(set, options, columns, out);
         if (path_set_goes_on(set))
                 text_append_wrapped(out,
                                     "~>: its caller does not wait for it. completion: until all of "

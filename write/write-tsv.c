@@ -9,6 +9,7 @@
 #include "paths/pattern-text.h"
 #include "paths/verdict.h"
 #include "write/path-write.h"
+#include "write/way-times.h"
 
 static const char HEADER[] = "rank\tid\tcount\ttotal\tmean\tdeviation\tp50\tp90\tp99\tmin\tmax\t"
                              "probability\tcalls\tslowest\tslowest_own\tnetwork\tsignature\tlabel";
@@ -21,6 +22,9 @@ static const char WAITS[] = "\town_queued\tslowest_queued";
 
 /* Where a connection was opened for a call. */
 static const char CONNECTS[] = "\tconnecting";
+
+/* Where time on the way has causes. */
+static const char WAYS[] = "\tway\tway_time";
 
 /* Where a pattern is probably misassigned. */
 static const char MISASSIGNED[] = "\tmisassigned";
@@ -65,9 +69,34 @@ static gboolean shows_connecting(const PathSet *set, const PathWriteOptions *opt
         return !options->windows && path_set_connects(set);
 }
 
+static gboolean shows_ways(const PathSet *set, const PathWriteOptions *options)
+{
+        for (guint32 i = 0; !options->windows && i < options->n_patterns; i++) {
+                const PathPattern *p = path_set_pattern(set, options->rank[i]);
+
+                for (guint32 k = 0; k < p->n_nodes; k++)
+                        if (p->nodes[k].causes)
+                                return TRUE;
+        }
+        return FALSE;
+}
+
+/* The edge and cause with most time, and its mean over the paths. */
+static void append_way(GString *out, const PathSet *set, const PathPattern *p)
+{
+        g_autoptr(CollapsedTree) tree = collapsed_tree_new(p, G_MAXUINT32);
+        g_autoptr(GArray) ways = way_times_find(tree);
+        const WayTime *way = &g_array_index(ways, WayTime, 0);
+        g_autofree char *name =
+                ways->len > 0 ? way_time_format(way, set, p, tree, G_MAXINT) : g_strdup("-");
+
+        g_string_append_printf(out, "\t%s", name);
+        append_next_time(out, ways->len > 0 ? way->sum / (gint128)p->count : 0);
+}
+
 static void paths_tsv_append_pattern(GString *out, const PathSet *set, const PathPattern *p,
                                      guint32 rank, const PathWriteOptions *options,
-                                     const gboolean *misassigned)
+                                     const gboolean *misassigned, gboolean ways)
 {
         const Histogram *latency = &p->nodes[0].latency;
         const PatternNode *slowest = &p->nodes[path_pattern_slowest(p)];
@@ -106,6 +135,8 @@ static void paths_tsv_append_pattern(GString *out, const PathSet *set, const Pat
         }
         if (shows_connecting(set, options))
                 append_next_time(out, path_pattern_sum(p, NODE_CONNECTING) / (gint128)p->count);
+        if (ways)
+                append_way(out, set, p);
         if (misassigned)
                 g_string_append(out, misassigned[options->rank[rank]] ? "\t1" : "\t0");
         g_string_append_c(out, '\n');
@@ -116,19 +147,21 @@ gboolean path_write_tsv(const PathSet *set, const PathWriteOptions *options, Out
 {
         g_autoptr(GString) out = g_string_new(NULL);
         g_autofree gboolean *misassigned = options->windows ? NULL : misassigned_find(set);
+        gboolean ways = shows_ways(set, options);
 
         if (!options->later)
-                g_string_append_printf(out, "%s%s%s%s%s%s%s\n", options->windows ? "window\t" : "",
-                                       HEADER, has_completion(set, options) ? GOES_ON : "",
+                g_string_append_printf(out, "%s%s%s%s%s%s%s%s\n",
+                                       options->windows ? "window\t" : "", HEADER,
+                                       has_completion(set, options) ? GOES_ON : "",
                                        shows_waits(set, options) ? WAITS : "",
                                        path_set_is_drawn(set) && !options->windows ? DRAWN : "",
                                        shows_connecting(set, options) ? CONNECTS : "",
-                                       misassigned ? MISASSIGNED : "");
+                                       ways ? WAYS : "", misassigned ? MISASSIGNED : "");
         for (guint32 i = 0; i < options->n_patterns; i++) {
                 if (options->windows)
                         append_time(out, path_set_summary(set)->first);
                 paths_tsv_append_pattern(out, set, path_set_pattern(set, options->rank[i]), i,
-                                         options, misassigned);
+                                         options, misassigned, ways);
                 if (!output_file_take(file, out, error))
                         return FALSE;
         }

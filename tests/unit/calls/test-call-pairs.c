@@ -183,7 +183,8 @@ static void test_first_in_first_out(void)
                 for (gint64 t = 0; t < 3; t++)
                         call(m, 20 + t, RET_SENT, ids[i]);
                 for (gint64 t = 0; t < 3; t++) {
-                        g_assert_cmpuint(call(m, 30 + t, RET_RECV, ids[i]), ==, MATCH_DONE | MATCH_OTHER_END);
+                        g_assert_cmpuint(call(m, 30 + t, RET_RECV, ids[i]), ==,
+                                         MATCH_DONE | MATCH_OTHER_END);
                         assert_pair(m, 0, t, ids[i], t, 10 + t, 20 + t, 30 + t);
                 }
         }

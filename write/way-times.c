@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "write/way-times.h"
+
+#include "write/text-table.h"
+
+static int compare_way_times(const void *va, const void *vb)
+{
+        const WayTime *a = va, *b = vb;
+
+        if (a->sum != b->sum)
+                return a->sum > b->sum ? -1 : 1;
+        if (a->call != b->call)
+                return a->call < b->call ? -1 : 1;
+        return a->cause < b->cause ? -1 : a->cause > b->cause;
+}
+
+GArray *way_times_find(const CollapsedTree *tree)
+{
+        GArray *times = g_array_new(FALSE, FALSE, sizeof(WayTime));
+
+        for (guint32 i = 0; i < tree->n_vertices; i++)
+                for (WayCause cause = 0; cause < N_WAY_CAUSES; cause++) {
+                        const CollapsedCall *v = &tree->vertices[i];
+                        WayTime time = { v, cause, pattern_node_cause_sum(&v->all, cause) };
+
+                        if (time.sum > 0)
+                                g_array_append_val(times, time);
+                }
+        g_array_sort(times, compare_way_times);
+        return times;
+}
+
+gboolean way_time_is_shown(const PathPattern *p, gint128 sum)
+{
+        enum { LEAST_PART = 200 }; /* of the whole */
+
+        return sum > 0 && sum * LEAST_PART >= path_pattern_total(p);
+}
+
+guint way_times_shown(const PathPattern *p)
+{
+        guint shown = 0;
+
+        for (guint32 i = 0; i < p->n_nodes; i++)
+                for (WayCause cause = 0; cause < N_WAY_CAUSES; cause++)
+                        if (way_time_is_shown(p, pattern_node_cause_sum(&p->nodes[i], cause)))
+                                shown |= 1U << cause;
+        return shown;
+}
+
+char *way_time_format(const WayTime *time, const PathSet *set, const PathPattern *p,
+                      const CollapsedTree *tree, guint width)
+{
+        const CollapsedCall *v = time->call;
+        NodeId caller = v->parent == NO_PARENT ? p->client : tree->vertices[v->parent].all.node;
+        g_autofree char *edge =
+                text_shorten_edge(node_table_written(path_set_nodes(set), caller),
+                                  node_table_written(path_set_nodes(set), v->all.node), width);
+        g_autofree char *times = v->n > 1 ? g_strdup_printf(" x%u", v->n) : g_strdup("");
+
+        return g_strdup_printf("%s%s (%s)", edge, times, way_cause_name(time->cause));
+}
