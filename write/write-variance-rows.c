@@ -5,7 +5,7 @@
 #include "write/fields.h"
 #include "write/write-variance.h"
 
-static const char *const kind_names[] = { "own", "queued", "connecting", "network", "elsewhere" };
+static const char *const kind_names[] = { "own", "queued", "way", "network", "elsewhere" };
 
 static const Field share_fields[] = {
         { "all", FIELD_EXACT, G_STRUCT_OFFSET(VarianceRow, all) },

@@ -54,8 +54,7 @@ static char *row_title(const VarianceRow *row)
                 return g_strdup("all smaller places");
         case FACTOR_QUEUED:
                 return g_strdup_printf("%s, queued", where);
-        case FACTOR_CONNECTING:
-                return g_strdup_printf("%s, connecting", where);
+        case FACTOR_WAY:
         case FACTOR_OWN:
         default:
                 return g_steal_pointer(&where);

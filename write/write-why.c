@@ -169,6 +169,15 @@ static void append_waiting(GString *out, const WhyPlace *p, guint columns)
                             connecting);
 }
 
+/* Of the place with the greatest excess. */
+static void append_remedy(GString *out, const WhyPlace *p, guint columns)
+{
+        const char *remedy = p->cause < N_WAY_CAUSES ? way_cause_remedy(p->cause) : NULL;
+
+        if (remedy)
+                append_line(out, 2, columns, "%s: %s.", p->where, remedy);
+}
+
 /* Calls of few places can be wrong in a request; the worst is said. */
 static void append_doubt(GString *out, const WhyRequest *r, guint columns)
 {
@@ -215,6 +224,8 @@ static void write_request_text(GString *out, const WhyRequest *r, guint columns)
                 append_waiting(out, &g_array_index(r->places, WhyPlace, i), columns);
         if (r->faults)
                 append_line(out, 2, columns, "%s", r->faults);
+        if (r->places->len > 0)
+                append_remedy(out, &g_array_index(r->places, WhyPlace, 0), columns);
         append_doubt(out, r, columns);
 }
 

@@ -50,6 +50,31 @@ static char *variance_rows_name_slot(const VarianceFactors *f, guint32 slot, gui
         return g_string_free(text, FALSE);
 }
 
+static double way_variance(const WaySum *sum, double n)
+{
+        return sum->square - sum->time * sum->time / n;
+}
+
+/* "web1|web2 > auth (resent)": the cause that varies most. */
+static char *name_way(const VarianceFactors *f, guint kept)
+{
+        const WaySum *ways = f->ways + (gsize)kept * N_WAY_CAUSES;
+        double n = (double)MAX(f->sums->all.n, 1);
+        const PlaceSlot *slot = place_slots_at(f->slots, f->kept[kept]);
+        GString *text = g_string_new(NULL);
+        WayCause worst = 0;
+
+        for (WayCause i = 1; i < N_WAY_CAUSES; i++)
+                if (way_variance(&ways[i], n) > way_variance(&ways[worst], n))
+                        worst = i;
+        if (slot->parent != NO_PARENT)
+                variance_rows_append_names(text, place_slots_at(f->slots, slot->parent), f->nodes);
+        g_string_append(text, text->len ? " > " : "> ");
+        variance_rows_append_names(text, slot, f->nodes);
+        g_string_append_printf(text, " (%s)", way_cause_name(worst));
+        return g_string_free(text, FALSE);
+}
+
 static char *name_chain(const VarianceFactors *f, guint32 chain)
 {
         GString *text = g_string_new(NULL);
@@ -219,8 +244,12 @@ static Found find_row(const VarianceFactors *f, guint factor)
                     : factor == factor_elsewhere(f->n_kept) ? FACTOR_ELSEWHERE
                                                             : (FactorKind)(factor / f->n_kept);
         set_shares(f, factor, row);
-        if (row->kind <= FACTOR_CONNECTING)
+        if (row->kind <= FACTOR_WAY)
                 row->where = variance_rows_name_slot(f, f->kept[kept], &row->depth);
+        if (row->kind == FACTOR_WAY) {
+                g_free(row->where);
+                row->where = name_way(f, kept);
+        }
         if (row->kind == FACTOR_OWN) {
                 set_load(f, kept, place_slots_at(f->slots, f->kept[kept]), row);
                 set_replicas(f, kept, row);

@@ -11,9 +11,9 @@
 typedef enum {
         FACTOR_OWN,
         FACTOR_QUEUED,
-        FACTOR_CONNECTING,
-        FACTOR_NETWORK,  /* but for connecting */
-        FACTOR_ELSEWHERE /* own, queued and connecting time in all slots beyond the greatest */
+        FACTOR_WAY,      /* on the way there, by a known cause */
+        FACTOR_NETWORK,  /* the rest of the way */
+        FACTOR_ELSEWHERE /* own, queued and way in all slots beyond the greatest */
 } FactorKind;
 
 /* Shares are of the variance; over the factors of an entry, all adds up to 1. mean and tail are
@@ -21,7 +21,8 @@ typedef enum {
 typedef struct {
         FactorKind kind;
         char *where;  /* "web1|web2 / auth" in written names, from below the root on; the root's is
-                         its  node; NULL of the network and elsewhere */
+                         its  node; of the way "web1|web2 > auth (resent)", the cause that varies
+                         most;  NULL of the network and elsewhere */
         guint depth;  /* of the slot; 0 for the root's */
         double all;   /* Cov(factor, time) / Var(time) */
         double same;  /* within patterns */
@@ -53,8 +54,8 @@ typedef struct {
 #define VARIANCE_PAIR        0.05
 #define VARIANCE_CORRELATION 0.25
 
-/* Factors are numbered: own time in each slot that is kept, queued time in each, time until
- * there was a connection to each, elsewhere, network. */
+/* Factors are numbered: own time in each slot that is kept, queued time in each, time on the way to
+ * each, elsewhere, network. */
 static inline guint factor_own(guint kept)
 {
         return kept;
@@ -65,7 +66,7 @@ static inline guint factor_queued(guint kept, guint n_kept)
         return n_kept + kept;
 }
 
-static inline guint factor_connecting(guint kept, guint n_kept)
+static inline guint factor_way(guint kept, guint n_kept)
 {
         return 2 * n_kept + kept;
 }
@@ -85,6 +86,11 @@ static inline guint factor_count(guint n_kept)
         return 3 * n_kept + 2;
 }
 
+/* Of time on the way, over the calls that have it: ns, and ns^2. */
+typedef struct {
+        double time, square;
+} WaySum;
+
 /* No chain of the slot is in a group, or more than one. */
 #define NO_CHAIN    ((guint32)-1)
 #define MANY_CHAINS ((guint32)-2)
@@ -96,6 +102,7 @@ typedef struct {
         guint n_kept;
         const guint32 *first_cell; /* by number of the kept slot: of load, one for each replica */
         const guint32 *chains;     /* by group and number of the kept slot */
+        const WaySum *ways;        /* by number of the kept slot and WayCause */
         const VarianceSums *sums;
         const NodeLoad *load;
         const NodeTable *nodes;

@@ -36,8 +36,9 @@ typedef struct {
 typedef struct {
         SlotPlace slot;
         guint32 chain;
-        guint32 own, queued, connecting; /* factors; NO_FACTOR if the time does not count */
-        gint64 cell;                     /* of the load, or NO_CELL */
+        guint32 own, queued, way; /* factors; NO_FACTOR if the time does not count */
+        guint32 kept;             /* number of its slot; NO_FACTOR if that is not kept */
+        gint64 cell;              /* of the load, or NO_CELL */
 } Place;
 
 typedef struct {
@@ -56,6 +57,7 @@ typedef struct {
         GArray *kept;           /* of guint32: slots */
         guint32 *first_cell, *chains;
         guint n_groups;
+        WaySum *ways;       /* by number of the kept slot and WayCause */
         VarianceSums *sums; /* NULL: not asked for, or too few requests */
 } Entry;
 
@@ -105,6 +107,7 @@ static void variance_entry_free(gpointer data)
         g_free(e->times);
         g_array_unref(e->kept);
         g_free(e->first_cell);
+        g_free(e->ways);
         g_free(e->chains);
         variance_sums_free(e->sums);
         g_free(e);
@@ -163,7 +166,8 @@ static gboolean variance_read_places(Reading *r, GError **error)
                                           .own = (double)node.own_mean },
                                 .own = NO_FACTOR,
                                 .queued = NO_FACTOR,
-                                .connecting = NO_FACTOR,
+                                .way = NO_FACTOR,
+                                .kept = NO_FACTOR,
                                 .cell = NO_CELL };
 
                 if (p->n_places++ == 0)
@@ -387,6 +391,7 @@ static void keep_slots(Reading *r, Entry *e)
                 g_array_sort(e->kept, compare_uint32s);
         }
         e->first_cell = g_new(guint32, e->kept->len);
+        e->ways = g_new0(WaySum, (gsize)N_WAY_CAUSES * e->kept->len);
         for (guint i = 0; i < e->kept->len; i++) {
                 guint32 slot = g_array_index(e->kept, guint32, i);
 
@@ -401,12 +406,13 @@ static void set_place(const Entry *e, const guint32 *number_of, Place *place)
         guint32 number = number_of[slot], n_kept = e->kept->len;
 
         if (number == NO_FACTOR) {
-                place->own = place->queued = place->connecting = factor_elsewhere(n_kept);
+                place->own = place->queued = place->way = factor_elsewhere(n_kept);
                 return;
         }
         place->own = factor_own(number);
         place->queued = factor_queued(number, n_kept);
-        place->connecting = factor_connecting(number, n_kept);
+        place->way = factor_way(number, n_kept);
+        place->kept = number;
         place->cell = (gint64)e->first_cell[number] + place_slots_cell(e->slots, place->chain) -
                       place_slots_at(e->slots, slot)->first_cell;
 }
@@ -489,6 +495,7 @@ typedef struct {
         GArray *calls;    /* of PathCall */
         GArray *places;   /* of guint32 */
         GArray *nested;   /* of PathCall */
+        GArray *delays;   /* of CallDelays, by call */
         GArray *doubtful; /* of gboolean */
         RequestFactors *factors;
 } Work;
@@ -504,6 +511,7 @@ static void leave_out_continued(Work *w)
         g_autofree guint32 *at = g_new(guint32, w->calls->len);
 
         g_array_set_size(w->nested, 0);
+        g_array_set_size(w->delays, w->calls->len);
         for (guint i = 0; i < w->calls->len; i++) {
                 PathCall c = g_array_index(w->calls, PathCall, i);
 
@@ -515,6 +523,11 @@ static void leave_out_continued(Work *w)
                 }
                 if (!work_is_missed(c.continues))
                         c.continues = WORK_NESTED;
+                if (c.connect > 0) { /* the store has no other delays, and these not by parts */
+                        g_array_index(w->delays, CallDelays, i) =
+                                (CallDelays){ .opened = c.connect };
+                        c.delays = &g_array_index(w->delays, CallDelays, i);
+                }
                 at[i] = w->nested->len;
                 g_array_append_val(w->nested, c);
         }
@@ -527,7 +540,10 @@ static void leave_out_continued(Work *w)
                 c->own = n ? n->own : 0;
                 c->network = n ? n->network : 0;
                 c->own_queued = n ? n->own_queued : 0;
-                c->connecting = n ? n->connecting : 0;
+                if (n)
+                        memcpy(c->cause, n->cause, sizeof c->cause);
+                else
+                        memset(c->cause, 0, sizeof c->cause);
                 c->queued = 0;
         }
 }
@@ -555,15 +571,31 @@ static gint64 serving(const PathCall *c)
         return c->own - c->own_queued;
 }
 
-static gboolean variance_add_call(const Place *place, const PathCall *c, gboolean doubtful,
-                                  RequestFactors *factors)
+/* Of a call, but for the round trip, which is the network's. */
+static gint64 add_way(const Entry *e, const Place *place, const PathCall *c)
 {
-        gint64 queued = c->queued + c->own_queued;
+        gint64 way = 0;
+
+        for (WayCause i = WAY_ROUND_TRIP + 1; c->network && i < N_WAY_CAUSES; i++) {
+                way += c->cause[i];
+                if (place->kept != NO_FACTOR) {
+                        WaySum *sum = &e->ways[(gsize)place->kept * N_WAY_CAUSES + i];
+
+                        sum->time += (double)c->cause[i];
+                        sum->square += (double)c->cause[i] * (double)c->cause[i];
+                }
+        }
+        return way;
+}
+
+static gboolean variance_add_call(const Entry *e, const Place *place, const PathCall *c,
+                                  gboolean doubtful, RequestFactors *factors)
+{
+        gint64 queued = c->queued + c->own_queued, way = add_way(e, place, c);
 
         return request_factors_add(factors, place->own, serving(c), doubtful) &&
                (!queued || request_factors_add(factors, place->queued, queued, doubtful)) &&
-               (!c->connecting ||
-                request_factors_add(factors, place->connecting, c->connecting, doubtful));
+               (!way || request_factors_add(factors, place->way, way, doubtful));
 }
 
 static void variance_add_load(const Reading *r, const Place *place, const PathCall *c)
@@ -626,7 +658,7 @@ static gboolean read_request(Reading *r, Work *w, const StoredPath *path, guint 
 
                 variance_add_load(r, place, c);
                 if (counts && place->own != NO_FACTOR &&
-                    !variance_add_call(place, c, doubtful, w->factors))
+                    !variance_add_call(e, place, c, doubtful, w->factors))
                         return fail_request(r, number + 1, "own times above 39 hours", error);
         }
         if (counts && !finish_request(e, p, q, w->factors))
@@ -639,6 +671,7 @@ static gboolean variance_read_calls(Reading *r, GError **error)
         Work w = { .calls = g_array_new(FALSE, FALSE, sizeof(PathCall)),
                    .places = g_array_new(FALSE, FALSE, sizeof(guint32)),
                    .nested = g_array_new(FALSE, FALSE, sizeof(PathCall)),
+                   .delays = g_array_new(FALSE, FALSE, sizeof(CallDelays)),
                    .doubtful = g_array_new(FALSE, FALSE, sizeof(gboolean)),
                    .factors = request_factors_new(r->n_factors) };
         StoredPath path = { .first_call = 0 };
@@ -654,6 +687,7 @@ static gboolean variance_read_calls(Reading *r, GError **error)
         g_array_unref(w.calls);
         g_array_unref(w.places);
         g_array_unref(w.nested);
+        g_array_unref(w.delays);
         g_array_unref(w.doubtful);
         request_factors_free(w.factors);
         node_load_finish(r->load);
@@ -679,6 +713,7 @@ static void measure_entry(const Reading *r, Entry *e)
                                     .n_kept = e->kept->len,
                                     .first_cell = e->first_cell,
                                     .chains = e->chains,
+                                    .ways = e->ways,
                                     .sums = e->sums,
                                     .load = r->load,
                                     .nodes = r->nodes };

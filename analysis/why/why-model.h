@@ -25,7 +25,14 @@ typedef struct {
         guint32 place, load;
         NodeId node;
         float probability;
+        guint32 causes_end; /* index after the last of its causes, which follow the last call's */
 } Call;
+
+/* A part of the time on the way to a call and back. */
+typedef struct {
+        gint64 time;
+        WayCause cause;
+} CallCause;
 
 /* What a request did at a slot. */
 typedef struct {
@@ -60,6 +67,7 @@ struct Why {
         const NodeTable *nodes;
         GArray *stored;                      /* of StoredPattern */
         GArray *patterns, *requests, *calls; /* of Pattern, Request, Call */
+        GArray *causes;                      /* of CallCause, by call */
         GArray *places;                      /* of SlotPlace, by pattern */
         guint32 *chains;                     /* by place: the chain in the slots of its kind */
         GPtrArray *kinds;                    /* of Kind */
@@ -87,10 +95,10 @@ static inline Kind *why_kind_of(const Why *w, guint32 request)
 }
 
 /* What a request's time is divided among: own time at each slot, time in the queue before each,
- * time until there was a connection to each, and the network. */
+ * time on the way to each by cause, and the rest of the network. */
 static inline guint32 why_n_slots(const Kind *k)
 {
-        return 3 * place_slots_size(k->slots) + 1;
+        return (2 + N_WAY_CAUSES) * place_slots_size(k->slots) + 1;
 }
 
 static inline gboolean why_is_node(const Kind *k, guint32 slot)

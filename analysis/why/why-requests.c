@@ -41,6 +41,7 @@ void why_free(Why *w)
         g_free(w->chains);
         g_array_unref(w->requests);
         g_array_unref(w->calls);
+        g_array_unref(w->causes);
         g_free(w);
 }
 
@@ -92,6 +93,21 @@ static gboolean why_read_places(Why *w, GError **error)
         return status == 0;
 }
 
+/* Returns what they leave of its network. */
+static gint64 why_add_causes(Why *w, const PathCall *c)
+{
+        gint64 rest = c->network;
+
+        for (WayCause i = 0; i < N_WAY_CAUSES; i++) {
+                CallCause cause = { limit_length(c->cause[i]), i };
+
+                if (cause.time > 0)
+                        g_array_append_val(w->causes, cause);
+                rest -= cause.time;
+        }
+        return rest;
+}
+
 static gboolean why_add_calls(Why *w, const Pattern *pattern, const GArray *calls,
                               const GArray *places, GError **error)
 {
@@ -100,13 +116,14 @@ static gboolean why_add_calls(Why *w, const Pattern *pattern, const GArray *call
                 Call call = { .enter = why_limit_time(c->enter),
                               .reply = why_limit_time(c->reply),
                               .own = limit_length(c->own - c->own_queued),
-                              .network = limit_length(c->network - c->connecting),
+                              .network = limit_length(why_add_causes(w, c)),
                               .queued = limit_length(c->queued + c->own_queued),
                               .connecting = limit_length(c->connecting),
                               .parent = c->parent,
                               .place = g_array_index(places, guint32, i),
                               .node = c->callee,
-                              .probability = c->probability };
+                              .probability = c->probability,
+                              .causes_end = w->causes->len };
 
                 if (call.place >= pattern->n_places)
                         return store_reader_fail(w->reader, error,
@@ -245,6 +262,7 @@ Why *why_new(StoreReader *reader, const NodeTable *nodes, GError **error)
         w->places = g_array_new(FALSE, FALSE, sizeof(SlotPlace));
         w->requests = g_array_new(FALSE, FALSE, sizeof(Request));
         w->calls = g_array_new(FALSE, FALSE, sizeof(Call));
+        w->causes = g_array_new(FALSE, FALSE, sizeof(CallCause));
         w->kinds = g_ptr_array_new_with_free_func(free_kind);
         if (!store_reader_expect_requests(reader, error) || !read_facts(w, error) ||
             !why_read_places(w, error) || !read_requests(w, error) || !make_kinds(w, error))
@@ -293,6 +311,18 @@ static void add_waiting(const Kind *k, guint32 request, guint32 slot, gint64 tim
         s->own = limit_length(s->own + time);
 }
 
+static void add_causes(const Why *w, const Kind *k, guint32 request, guint32 call, guint32 slot)
+{
+        guint32 n = place_slots_size(k->slots);
+
+        for (guint32 i = call > 0 ? why_call_at(w, call - 1)->causes_end : 0;
+             i < why_call_at(w, call)->causes_end; i++) {
+                const CallCause *c = &g_array_index(w->causes, CallCause, i);
+
+                add_waiting(k, request, (2 + c->cause) * n + slot, c->time);
+        }
+}
+
 static void why_add_request(const Why *w, const Kind *k, guint32 request)
 {
         const Request *r = why_request_at(w, request);
@@ -313,9 +343,21 @@ static void why_add_request(const Why *w, const Kind *k, guint32 request)
                         s->node = c->node;
                 }
                 add_waiting(k, request, place_slots_size(k->slots) + slot, c->queued);
-                add_waiting(k, request, 2 * place_slots_size(k->slots) + slot, c->connecting);
+                add_causes(w, k, request, r->first + i, slot);
                 add_waiting(k, request, why_n_slots(k) - 1, c->network);
         }
+}
+
+/* "web1|web2" */
+static char *name_replicas(const Why *w, const PlaceSlot *at)
+{
+        GString *names = g_string_new(NULL);
+
+        for (guint i = 0; i < at->nodes->len; i++)
+                g_string_append_printf(
+                        names, "%s%s", i > 0 ? "|" : "",
+                        node_table_written(w->nodes, g_array_index(at->nodes, NodeId, i)));
+        return g_string_free(names, FALSE);
 }
 
 /* "web1|web2 / auth" */
@@ -325,24 +367,32 @@ static char *why_name_slot(const Why *w, const Kind *k, guint32 slot)
 
         for (guint32 s = slot; s != NO_PARENT; s = place_slots_at(k->slots, s)->parent) {
                 const PlaceSlot *at = place_slots_at(k->slots, s);
-                g_autoptr(GString) names = g_string_new(NULL);
+                g_autofree char *names = NULL;
 
                 if (at->parent == NO_PARENT && text->len > 0)
                         break;
-                for (guint i = 0; i < at->nodes->len; i++)
-                        g_string_append_printf(
-                                names, "%s%s", i > 0 ? "|" : "",
-                                node_table_written(w->nodes, g_array_index(at->nodes, NodeId, i)));
+                names = name_replicas(w, at);
                 if (text->len > 0)
-                        g_string_append(names, " / ");
-                g_string_prepend(text, names->str);
+                        g_string_prepend(text, " / ");
+                g_string_prepend(text, names);
         }
         return g_string_free(text, FALSE);
 }
 
+/* "web1|web2 > auth (resent)" */
+static char *name_way(const Why *w, const Kind *k, guint32 slot, WayCause cause)
+{
+        const PlaceSlot *at = place_slots_at(k->slots, slot);
+        g_autofree char *callee = name_replicas(w, at);
+        g_autofree char *caller = at->parent == NO_PARENT
+                                          ? g_strdup(node_table_written(w->nodes, k->client))
+                                          : name_replicas(w, place_slots_at(k->slots, at->parent));
+
+        return g_strdup_printf("%s > %s (%s)", caller, callee, way_cause_name(cause));
+}
+
 static char *name_factor(const Why *w, const Kind *k, guint32 slot)
 {
-        static const char *const what[] = { "", " (queue)", " (connecting)" };
         guint32 n = place_slots_size(k->slots);
         g_autofree char *name = NULL;
 
@@ -350,8 +400,10 @@ static char *name_factor(const Why *w, const Kind *k, guint32 slot)
                 return why_name_slot(w, k, slot);
         if (slot + 1 == why_n_slots(k))
                 return g_strdup("(network)");
-        name = why_name_slot(w, k, slot % n);
-        return g_strconcat(name, what[slot / n], NULL);
+        if (slot >= 2 * n)
+                return name_way(w, k, slot % n, slot / n - 2);
+        name = why_name_slot(w, k, slot - n);
+        return g_strconcat(name, " (queue)", NULL);
 }
 
 /* Once, when it is asked for. */
@@ -476,10 +528,13 @@ static void add_place(const Why *w, const Kind *k, guint32 slot, guint32 request
         const Stay *s = find_stay(k->of_slots[slot], request);
         const Usual *u = usual_at(k, slot);
         guint64 all = k->requests->len;
+        guint32 n = place_slots_size(k->slots);
         WhyPlace p = { .where = k->where->pdata[slot],
                        .usual = u->own,
                        .usual_calls = u->calls,
                        .usual_load = u->load,
+                       .cause = slot >= 2 * n && slot + 1 < why_n_slots(k) ? slot / n - 2
+                                                                           : N_WAY_CAUSES,
                        .probability = 1 };
 
         if (s) {

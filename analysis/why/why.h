@@ -21,10 +21,10 @@ enum { WHY_FEWEST = 50 /* requests of a kind, or the median says little */ };
 
 /* A place of a kind in one request. */
 typedef struct {
-        const char
-                *where;    /* "web1|web2 / auth" in written names, from below the root on; the
-                              root's is its node; "(network)"; "... (queue)" of the time
-                                     that what is sent there lay at its caller. Borrowed of the Why */
+        const char *where; /* "web1|web2 / auth" in written names, from below the root on; the
+                              root's is its node; "web > db (resent)" of the time on the way by
+                              its cause; "(network)" of the rest; "... (queue)" of the time that
+                              messages to it lay at their caller. Borrowed of the Why */
         const char *node;  /* who it was, of replicas; NULL of the network. Borrowed */
         gint64 own, usual; /* own time of all calls there, and the kind's median, ns */
         gint64 excess;     /* own less usual */
@@ -37,6 +37,7 @@ typedef struct {
         double goes_with_load;     /* its share of the variance of own time there, 0 to 1 */
         gint64 queued, connecting; /* how long it lay at its caller, and before it a connection was
                                       opened, ns */
+        guint cause;               /* of time on the way: WayCause; else N_WAY_CAUSES */
         double probability; /* the least of a call there, one above or one that it made, that its
                                parent is right */
 } WhyPlace;
