@@ -191,6 +191,12 @@ static void put_end(Chrome *o, const ExportRequest *request, guint32 i)
         put_us(j, "own_us", c->own);
         if (c->network != 0)
                 put_us(j, "network_us", c->network);
+        for (guint k = 0; c->network != 0 && k < N_WAY_CAUSES; k++) {
+                g_autofree char *key = g_strdup_printf("%s_us", way_cause_key(k));
+
+                if (c->cause[k] != 0)
+                        put_us(j, key, c->cause[k]);
+        }
         if (c->connecting > 0)
                 put_us(j, "connecting_us", c->connecting);
         if (c->continues == WORK_QUEUED)

@@ -106,6 +106,12 @@ static void put_attributes(Json *j, const PathCall *c, const ExportRequest *requ
         otlp_put_integer(j, "ravel.own_ns", c->own);
         if (c->network != 0)
                 otlp_put_integer(j, "ravel.network_ns", c->network);
+        for (guint i = 0; c->network != 0 && i < N_WAY_CAUSES; i++) {
+                g_autofree char *key = g_strdup_printf("ravel.way.%s_ns", way_cause_key(i));
+
+                if (c->cause[i] != 0)
+                        otlp_put_integer(j, key, c->cause[i]);
+        }
         if (c->id_length > 0)
                 otlp_put_bytes(j, "ravel.id", c->id, c->id_length);
         if (c->parent == NO_PARENT) {

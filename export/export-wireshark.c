@@ -52,7 +52,22 @@ static void wireshark_append_names(GString *text, const NodeTable *nodes, const 
         path_append_label_cell(text, label);
         g_string_append_c(text, '\t');
         g_string_append(text, c->parent == NO_PARENT ? signature : "-");
-        g_string_append_c(text, '\n');
+        g_string_append_c(text, '\t');
+}
+
+/* "resent 200.0 ms, sending 3.0 ms" */
+static void append_causes(GString *text, const PathCall *c)
+{
+        gsize start = text->len;
+
+        for (guint i = 0; c->network != 0 && i < N_WAY_CAUSES; i++) {
+                g_autofree char *time = path_format_duration(c->cause[i]);
+
+                if (c->cause[i] != 0)
+                        g_string_append_printf(text, "%s%s %s", text->len > start ? ", " : "",
+                                               way_cause_name(i), time);
+        }
+        g_string_append(text, text->len > start ? "\n" : "-\n");
 }
 
 static gboolean wireshark_append_request(gpointer data, const ExportRequest *request,
@@ -68,6 +83,7 @@ static gboolean wireshark_append_request(gpointer data, const ExportRequest *req
                 append_figures(t->text, request, c);
                 wireshark_append_names(t->text, t->nodes, c,
                                        store_reader_label(t->reader, c->label), request->signature);
+                append_causes(t->text, c);
         }
         return TRUE;
 }
@@ -76,10 +92,11 @@ gboolean export_wireshark(StoreReader *reader, const NodeTable *nodes, OutputFil
                           GError **error)
 {
         g_autoptr(GArray) patterns = export_patterns_load(reader, error);
-        g_autoptr(GString) text = g_string_new(
-                "request\tcall\tparent\tid\tcall_sent\tcall_recv\tret_sent\tret_"
-                "recv\town\tnetwork\t"
-                "probability\trequest_probability\tcandidates\tcaller\tcallee\toperation\tpath\n");
+        g_autoptr(GString) text =
+                g_string_new("request\tcall\tparent\tid\tcall_sent\tcall_recv\tret_sent\tret_"
+                             "recv\town\tnetwork\t"
+                             "probability\trequest_"
+                             "probability\tcandidates\tcaller\tcallee\toperation\tpath\tcauses\n");
         ExportTable table = { reader, nodes, text, FALSE };
 
         return patterns &&

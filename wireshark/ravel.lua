@@ -31,6 +31,7 @@ local fields = {
     candidates = ProtoField.uint32("ravel.candidates", "Parents to choose from"),
     own = ProtoField.relative_time("ravel.own", "Own time"),
     network = ProtoField.relative_time("ravel.network", "Network's part of it"),
+    causes = ProtoField.string("ravel.causes", "Causes of that"),
     latency = ProtoField.relative_time("ravel.latency", "Latency"),
     return_in = ProtoField.framenum("ravel.return_in", "Return ends in", base.NONE, frametype.RESPONSE),
     returned = ProtoField.uint64("ravel.returned", "Request whose call returns", base.DEC, nil, nil,
@@ -316,6 +317,7 @@ local function show_begin(tree, buffer, call)
     add(fields.candidates, call.parent and tonumber(cell("candidates")))
     add(fields.own, duration(cell("own")))
     add(fields.network, cell("network") ~= "0" and duration(cell("network")))
+    add(fields.causes, columns.causes and cell("causes"))
     add(fields.latency, latency(call.cells) and duration(latency(call.cells)))
     add(fields.return_in, call.return_frame)
 end

@@ -236,6 +236,7 @@ for number_of_path, line in enumerate(lines, 1):
                 or times(span) != ((c.start, max(c.end, c.start)) if first else (enter, max(enter, reply)))
                 or span['kind'] not in (2, 5) or events != (both if first else [])
                 or int(attributes.get('ravel.network_ns', 0)) != c.network
+                or sum(int(v) for k, v in attributes.items() if k.startswith('ravel.way.')) != c.network
                 or attributes.get('ravel.id') != c.id or attributes['client.address'] != names[c.caller]['name']
                 or not close(probability, c.probability if c.parent
                              else paths[c.path]['probability'])
