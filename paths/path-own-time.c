@@ -157,6 +157,10 @@ static inline Parts *parts_of(const Walk *w, guint32 call)
 
 static void give_way(PathCall *call, WayCause cause, gint64 ns)
 {
+        if (ns == 0)
+                return;
+        if (call->network == 0) /* what it had before is of no instance */
+                memset(call->cause, 0, sizeof call->cause);
         call->network += ns;
         call->cause[cause] += ns;
 }
@@ -385,7 +389,7 @@ static void walk(const Walk *w)
                 Opening opening = { NO_TIME, NULL };
                 if (t == windows[i].lo)
                         continue;
-                guint32 n_pieces = find_pieces(calls, n, windows, &windows[i], w->pieces);
+                guint32 n_pieces = find_pieces(calls, w->n, windows, &windows[i], w->pieces);
                 for (guint32 k = 0; k < n_pieces; k++) {
                         const Piece *p = &w->pieces[k];
                         if (p->end > t)
@@ -525,7 +529,6 @@ static void give_all(PathCall *calls, guint32 n, Window *windows, Piece *pieces)
 
         for (guint32 i = 0; i < n; i++) {
                 calls[i].own = calls[i].network = calls[i].queued = calls[i].own_queued = 0;
-                memset(calls[i].cause, 0, sizeof calls[i].cause);
                 goes_on |= work_goes_on(calls[i].continues);
         }
         link_children(calls, n, windows);
@@ -535,8 +538,10 @@ static void give_all(PathCall *calls, guint32 n, Window *windows, Piece *pieces)
         if (goes_on)
                 walk_on(&w);
         for (guint32 i = 0; i < n; i++)
-                calls[i].connecting = calls[i].cause[WAY_TCP] + calls[i].cause[WAY_TLS] +
-                                      calls[i].cause[WAY_LOGIN];
+                calls[i].connecting = calls[i].network == 0
+                                              ? 0
+                                              : calls[i].cause[WAY_TCP] + calls[i].cause[WAY_TLS] +
+                                                        calls[i].cause[WAY_LOGIN];
 }
 
 void path_own_times(PathCall *calls, guint32 n)
