@@ -10,8 +10,7 @@
  *
  * A column beside the call pairs.
  */
-#ifndef RAVEL_CALL_FACTS_H
-#define RAVEL_CALL_FACTS_H
+#pragma once
 
 #include "calls/call-column.h"
 #include "tracefmt/call-delays.h"
@@ -65,5 +64,3 @@ static inline const CallDelays *call_facts_delays(const CallFacts *f, const Call
 {
         return fact->delays ? &g_array_index(f->delays, CallDelays, fact->delays - 1) : NULL;
 }
-
-#endif

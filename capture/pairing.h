@@ -16,8 +16,7 @@
  *   called again;
  * - else at the first call after a silence of twice the longest time that a return has taken.
  */
-#ifndef RAVEL_PAIRING_H
-#define RAVEL_PAIRING_H
+#pragma once
 
 #include "capture/connection-number.h"
 #include "capture/network/sequencer.h"
@@ -367,5 +366,3 @@ void pairing_mark_call(Pairing *p, guint client, CapturedMessage *out,
                        const CaptureContext *context);
 
 void pairing_clear(Pairing *p, const CaptureContext *context);
-
-#endif

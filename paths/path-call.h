@@ -2,8 +2,7 @@
  *
  * One call of a path instance, which is an array of them in pre-order.
  */
-#ifndef RAVEL_PATH_CALL_H
-#define RAVEL_PATH_CALL_H
+#pragma once
 
 #include "base/outcome.h"
 #include "paths/way-cause.h"
@@ -60,5 +59,3 @@ static inline gboolean path_call_is_message(const PathCall *call)
 
 /* Whether the children of a node are a multiset, or stand in call order. */
 typedef enum { SIBLINGS_MULTISET, SIBLINGS_STRICT } SiblingOrder;
-
-#endif

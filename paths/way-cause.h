@@ -2,8 +2,7 @@
  *
  * Why a moment of a path belongs to the way between two nodes, and to no node (docs/paths.md).
  */
-#ifndef RAVEL_WAY_CAUSE_H
-#define RAVEL_WAY_CAUSE_H
+#pragma once
 
 #include <glib.h>
 
@@ -38,5 +37,3 @@ static inline gboolean way_cause_opens(guint cause)
 {
         return cause >= WAY_TCP && cause <= WAY_LOGIN;
 }
-
-#endif

@@ -2,8 +2,7 @@
  *
  * What the attributes of a call and its return say of delays on the way (docs/trace-format.md).
  */
-#ifndef RAVEL_CALL_DELAYS_H
-#define RAVEL_CALL_DELAYS_H
+#pragma once
 
 #include "tracefmt/attributes.h"
 
@@ -38,5 +37,3 @@ static inline gboolean attributes_have_delays(const Attributes *a)
 
 /* Adds those of a call, or of a return, that was seen as op. */
 void call_delays_add(CallDelays *delays, MessageOp op, const Attributes *attributes);
-
-#endif

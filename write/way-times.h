@@ -2,8 +2,7 @@
  *
  * The time of a pattern that belongs to the ways between its nodes, by edge and cause.
  */
-#ifndef RAVEL_WAY_TIMES_H
-#define RAVEL_WAY_TIMES_H
+#pragma once
 
 #include "paths/collapsed-tree.h"
 
@@ -26,5 +25,3 @@ guint way_times_shown(const PathPattern *pattern);
 /* "web > db x3 (resent)", the names shortened to width. */
 char *way_time_format(const WayTime *time, const PathSet *set, const PathPattern *pattern,
                       const CollapsedTree *tree, guint width);
-
-#endif
