@@ -192,9 +192,12 @@ static gboolean is_crowded(Joint *j)
                !workers_can_have_made_calls(j->problem);
 }
 
-/* Of the odds against an even choice only the eighth root is left. */
+/* Of the odds against an even choice only the eighth root is left, or the fourth where order
+ * counts. */
 static void distrust(Joint *j)
 {
+        gboolean less = serving_order_counts(&j->model->evidence.order);
+
         for (guint32 i = 0; i < j->problem->node->n_out; i++) {
                 double others = (double)n_candidates(j->problem, i) - 1;
 
@@ -202,7 +205,7 @@ static void distrust(Joint *j)
                      others > 0 && k < j->problem->candidates[i + 1]; k++) {
                         double odds = odds_of(j->scores->share[k]) * others;
 
-                        odds = fourth_root(sqrt(odds)) / others;
+                        odds = (less ? sqrt(odds) : fourth_root(sqrt(odds))) / others;
                         j->scores->share[k] = (float)(odds / (1 + odds));
                 }
         }
