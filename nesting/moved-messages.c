@@ -120,6 +120,7 @@ gboolean moved_messages_begin(MovedMessages *m, char *const *facts, guint n, GEr
                 if (clocks == CLOCKS_ONE)
                         return TRUE;
                 options.span = 0;
+                options.fold = FALSE; /* it would name a node */
                 options.keep = options.places = FALSE;
                 m->held = g_ptr_array_new_with_free_func(g_free);
                 m->probe = nesting_new(m->nodes, &options);

@@ -30,11 +30,12 @@ GArray *way_times_find(const CollapsedTree *tree)
         return times;
 }
 
-gboolean way_time_is_shown(const PathPattern *p, gint128 sum)
+/* Every call between captured hosts has a round trip, so a usual one is no row of its own. */
+gboolean way_time_is_shown(const PathPattern *p, WayCause cause, gint128 sum)
 {
-        enum { LEAST_PART = 200 }; /* of the whole */
+        gint128 least_part = cause == WAY_ROUND_TRIP ? 5 : 200; /* of the whole */
 
-        return sum > 0 && sum * LEAST_PART >= path_pattern_total(p);
+        return sum > 0 && sum * least_part >= path_pattern_total(p);
 }
 
 guint way_times_shown(const PathPattern *p)
@@ -43,7 +44,8 @@ guint way_times_shown(const PathPattern *p)
 
         for (guint32 i = 0; i < p->n_nodes; i++)
                 for (WayCause cause = 0; cause < N_WAY_CAUSES; cause++)
-                        if (way_time_is_shown(p, pattern_node_cause_sum(&p->nodes[i], cause)))
+                        if (way_time_is_shown(p, cause,
+                                              pattern_node_cause_sum(&p->nodes[i], cause)))
                                 shown |= 1U << cause;
         return shown;
 }

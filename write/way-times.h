@@ -17,7 +17,7 @@ typedef struct {
 GArray *way_times_find(const CollapsedTree *tree);
 
 /* Whether a time is a part of the pattern that is worth a row. */
-gboolean way_time_is_shown(const PathPattern *pattern, gint128 sum);
+gboolean way_time_is_shown(const PathPattern *pattern, WayCause cause, gint128 sum);
 
 /* Bits of the causes with such times: 1 << WayCause. */
 guint way_times_shown(const PathPattern *pattern);

@@ -597,8 +597,8 @@ static void add_way_rows(TextTable *table, const PathSet *set, const PathPattern
         for (guint i = 0; i < MIN(ways->len, TREE_ROWS); i++) {
                 const WayTime *way = &g_array_index(ways, WayTime, i);
 
-                if (!way_time_is_shown(p, way->sum))
-                        break;
+                if (!(slowest && i == 0) && !way_time_is_shown(p, way->cause, way->sum))
+                        continue;
                 add_way_row(table, set, p,
                             way_time_format(way, set, p, tree, tree_name_width(columns)), way->sum,
                             slowest && i == 0, columns);

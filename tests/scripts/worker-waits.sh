@@ -69,7 +69,7 @@ assert none == 0, none
 PYTHON
 result $? 'each call waited as long as the generator says' err
 
-grep -q 'queued  serving' text && grep -q 'web serves 4 calls at a time' text && ! grep -q 'queued' text.none
+grep -q 'queued  serving' text && grep -q '^web: 4 workers, ' text && ! grep -q 'queued' text.none
 result $? 'the text says it, and nothing where there is no queue' text
 
 "$ravel" nesting --format json -n 0 four.trace >json 2>err && "$ravel" nesting --format tsv -n 0 four.trace >tsv 2>>err &&

@@ -20,7 +20,7 @@ static void test_dns(void)
         check_count(s, ACCOUNT_REPEATED_CALLS, 1);
         check_count(s, ACCOUNT_RETURN_WITHOUT_CALL, 1);
         scene_end(s, "5 CALL_SENT a>b 1000.1234 label=DNS%20A\n"
-                     "8 RET_SENT b>a 1000.1234\n"
+                     "8 RET_SENT b>a 1000.1234 resent=1000000\n"
                      "10 MSG_SENT a>b -\n");
 }
 

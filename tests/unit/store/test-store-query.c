@@ -134,7 +134,7 @@ static void test_wrong(void)
                 { "SELECT 1; SELECT 2", "the SQL has several statements, expected one" },
                 { "SELECT 1; SELEC 2", "the SQL is wrong: near \"SELEC\": syntax error" },
                 { "SELECT 1 FROM paths",
-                  "no such table: paths; there are before, call, capture, " },
+                  "no such table: paths; there are before, call, call_cause, capture, " },
                 { "SELECT latncy FROM path", "the SQL is wrong: no such column: latncy" },
                 { "SELECT p50('much')", "p50(), p90() and p99() are of numbers" },
                 { "SELECT p50(1, 2)", "wrong number of arguments to function p50()" },
