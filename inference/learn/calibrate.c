@@ -175,8 +175,8 @@ static void calibrate(Joint *j, const Trust *t)
         }
 }
 
-/* Whether parents cannot be told. A queue is doubtful, or calls slow each other down so much that
- * delays say little, and neither order nor a queue that fits says more. */
+/* Whether parents cannot be told. Either a queue is doubtful, or calls slow each other down so much
+ * that delays say little. Neither order nor a queue that fits says more. */
 static gboolean is_crowded(Joint *j)
 {
         const EvidenceSet *evidence = &j->model->evidence;
