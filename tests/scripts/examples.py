@@ -131,7 +131,7 @@ def main():
         os.symlink(os.path.realpath(ravel), scratch + '/bin/ravel')
         os.environ.update(PATH=scratch + '/bin:' + os.environ['PATH'], LC_ALL='C.UTF-8', TZ='UTC')
         os.environ.pop('COLUMNS', None)
-        for folder in ('demo', 'examples'):
+        for folder in ('demo', 'examples', 'tests/scripts'):
             shutil.copytree(f'{source}/{folder}', f'{scratch}/{folder}')
         for page in pages:
             check_page(results, source, page, scratch + '/demo', update)
