@@ -7,9 +7,8 @@
 
 #include "inference/model/joint.h"
 
-/* Splits kinds by the sizes of calls and returns, where parents do different things for and around
- * calls of different size. Merges kinds by label where labels mean nothing. In both cases the model
- * begins anew. */
+/* Splits kinds by the sizes of calls and returns where these go with candidates beyond chance.
+ * Merges kinds by label where labels do not. In both cases the model begins anew. */
 void split_by_sizes(Joint *j);
 
 /* Finds the number of calls that parents of a kind make, where it is always the same. Resets the

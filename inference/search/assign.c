@@ -60,19 +60,6 @@ static inline guint32 weight_of(const Joint *j, const guint32 *weight, guint32 c
         return weight[k] - (k > j->problem->candidates[child] ? weight[k - 1] : 0);
 }
 
-void joint_share_by_bounds(const Joint *j, float *share)
-{
-        g_autofree guint32 *weight = g_new(guint32, problem_n_all(j->problem));
-
-        weigh_candidates(j, weight);
-        for (guint32 i = 0; i < j->problem->node->n_out; i++) {
-                gsize end = j->problem->candidates[i + 1];
-
-                for (gsize k = j->problem->candidates[i]; k < end; k++)
-                        share[k] = (float)weight_of(j, weight, i, k) / (float)weight[end - 1];
-        }
-}
-
 /* --- the first assignment --------------------------------------------------- */
 
 /* Learns bounds by expectation maximisation, before any parent is known: each call counts for all

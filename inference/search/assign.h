@@ -17,8 +17,4 @@ void joint_assign_anew(Joint *j, guint rounds);
 /* Assigns each child, in order of time, to the candidate with the greatest hazard. */
 void joint_assign_in_time(Joint *j);
 
-/* The share of each candidate of a call, by the bounds alone as they were last learned. share: by
- * candidate. */
-void joint_share_by_bounds(const Joint *j, float *share);
-
 #endif

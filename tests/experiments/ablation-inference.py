@@ -34,7 +34,7 @@ WITHOUT = {
     "cold_power": "1", "settle_rounds": "1", "decide_rounds": "0", "first_opinion": "1.0",
     "sure_odds": "1e9", "usual_odds": "1e9", "calibration_scale": "0.0", "error_rate": "0.0",
     "most_error_rate": "1.0", "tied_error_rate": "0.0", "least_gain": "0.0",
-    "least_gain_each": "0.0", "order_pairs": "0", "prior_pairs": "0", "sure_trigger": "0.0",
+    "order_pairs": "0", "prior_pairs": "0", "sure_trigger": "0.0",
     "open_pair": "0.0", "supposed": "1.0", "least_factor": "1e-30", "no_order": "1e9",
     "order_rounds": "0", "suppose_rounds": "0", "stage_rounds": "1", "order_stages": "1",
     "in_order": "1e9", "maybe_factor": "1.0", "order_odds": "1.0", "roots_by_accident": "1e9",
@@ -81,9 +81,8 @@ GROUPS = {
         "loop_loss": ["1e9"], "loop_last_loss": ["1e9"],
     }),
     "sizes": (["w3 n", "p8 n", "pt24 n", "u8 n", "u24 dealt", "pt24 dealt"], {
-        "size_neighbours": ["2", "1000000"], "size_deals": ["2"], "size_deviations": ["0"],
-        "size_excess": ["0"], "pair_weight": ["1"], "size_rounds": ["0"],
-        "size_fit": ["1e9"], "candidate_deals": ["2"], "candidate_deviations": ["0"], "crowded": ["0"],
+        "size_deals": ["2"], "size_deviations": ["0"],
+        "label_deviations": ["0", "1000000"], "label_least_deviation": ["0"], "least_gain": [""],
     }),
     "probabilities": (["u8", "u24", "p8", "w3", "pt24", "g8", "busy"], {
         "again_drawn": ["2"], "second_lost": ["1e9"], "sure_odds": [""], "usual_odds": [""],
