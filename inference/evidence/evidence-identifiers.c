@@ -444,8 +444,7 @@ static Guess *guess_matches(const Identifiers *s, const guint8 *match)
                 for (guint i = 0; i < N_MATCHES; i++)
                         guess[t].ratio[i] =
                                 i < MATCH_SOME ? 1 : 1 << least_bits((i - MATCH_SOME) % N_RARITIES);
-        for (guint round = 0; round < tuning.match_rounds; round++)
-                guess_round(s, match, guess);
+        guess_round(s, match, guess);
         for (guint32 i = 0; i < p->node->n_out; i++)
                 if (may_guess(s, match, i)) {
                         Guess *g = &guess[table_of(s, i) - s->table];

@@ -389,8 +389,7 @@ static void learn_from_assignment(OfProcesses *e)
         by_chance = gain_of_uses(e, uses, &dealt);
         lease_sequence_clear(&dealt);
         e->evidence.in_use =
-                gain > tuning.evidence_gain + tuning.evidence_times * MAX(by_chance, 0) &&
-                gain > tuning.process_gain_each * uses->len;
+                gain > tuning.evidence_gain + tuning.evidence_times * MAX(by_chance, 0);
         e->evidence.ties = e->evidence.in_use;
         e->learned = TRUE;
         begin_parent(e->room);

@@ -86,26 +86,18 @@ void lease_spans_count(const Joint *j, const LeaseSequence *s, const guint32 *ca
         }
 }
 
-/* Whether a node makes as many calls as it gets. */
-static gboolean passes_on(const NodeProblem *node)
-{
-        return MAX(node->n_in, node->n_out) - MIN(node->n_in, node->n_out) <=
-               tuning.passed_on * node->n_in;
-}
-
-gboolean lease_spans_tell(const NodeProblem *node, Leased leased, SpanCount seen, SpanCount dealt)
+gboolean lease_spans_tell(Leased leased, SpanCount seen, SpanCount dealt)
 {
         double chance = (dealt.spanned + 1.0) / (dealt.n + 2.0);
         guint32 astray = seen.n - seen.spanned;
 
-        if (astray > tuning.lease_error_rate * seen.n ||
-            (leased == LEASED_TRANSACTION && passes_on(node)))
+        if (astray > tuning.lease_error_rate * seen.n)
                 return FALSE;
         return -exact_log(chance) * seen.spanned > tuning.evidence_gain ||
                (leased == LEASED_TRANSACTION &&
                 seen.spanned * exact_log((1 - tuning.transaction_error_rate) / chance) +
                                 astray * exact_log(tuning.transaction_error_rate / (1 - chance)) >
-                        tuning.transaction_gain);
+                        0);
 }
 
 /* Leaves out parents that entered after the connection was opened for its first call, as far as

@@ -26,9 +26,8 @@ void lease_spans_count(const Joint *j, const LeaseSequence *s, const guint32 *ca
                        SpanCount *count);
 
 /* Whether connections to a callee are leased so, given the counts as captured and with connections
- * dealt at random. Servers report transactions, so hardly more than one parent makes the calls of
- * one. Less is asked for there, unless the node passes on each call that it gets, one by one. */
-gboolean lease_spans_tell(const NodeProblem *node, Leased leased, SpanCount seen, SpanCount dealt);
+ * dealt at random. Servers report transactions, so less is asked for there. */
+gboolean lease_spans_tell(Leased leased, SpanCount seen, SpanCount dealt);
 
 /* Finds by candidate whether it spans the lease of its call, or nothing is known. If nobody spans a
  * lease, all its candidates count as spanning. A parent that entered after the opening of a

@@ -94,7 +94,7 @@ static void find_leased(Leases *l)
         for (guint as = LEASED_NO + 1; as < N_LEASED; as++) {
                 count_spans(l, as, seen, dealt);
                 for (guint32 k = 0; k < l->n_tables; k++)
-                        if (lease_spans_tell(l->j->problem->node, as, seen[k], dealt[k]))
+                        if (lease_spans_tell(as, seen[k], dealt[k]))
                                 l->table[k].leased = as;
         }
         l->are_told = TRUE;

@@ -173,7 +173,7 @@ static Sums *sum_pairs(const Groups *g, const float *seen, const float *dealt)
         return by_ends;
 }
 
-/* Finds the ratios. FALSE: pairs of one group are hardly more frequent than pairs of two, whatever
+/* Finds the ratios. FALSE: pairs of one group are no more frequent than pairs of two, whatever
  * their ends. */
 static gboolean find_ratios(Groups *g)
 {
@@ -191,7 +191,7 @@ static gboolean find_ratios(Groups *g)
                                      (s->seen[0] + tuning.process_backoff) /
                                              (s->dealt[0] + tuning.process_backoff) };
 
-                        if (r.own <= tuning.process_apart * r.other)
+                        if (r.own <= r.other)
                                 r = (Ratios){ 1, 1 };
                         else
                                 apart = TRUE;
@@ -225,9 +225,8 @@ static void begin_ratios(Groups *g, gboolean as_seen)
                                      : seen[at] > 0 ? sum[at] / seen[at]
                                                     : 1;
 
-                        g->ratios[at] = own > tuning.process_apart
-                                                ? (Ratios){ own, tuning.process_other }
-                                                : (Ratios){ 1, 1 };
+                        g->ratios[at] =
+                                own > 1 ? (Ratios){ own, tuning.process_other } : (Ratios){ 1, 1 };
                         g->ratios[(gsize)b * n + a] = g->ratios[at];
                 }
 }
@@ -325,7 +324,7 @@ static double find_kept(const Groups *g, gboolean *kept)
                                       s->seen[0] * exact_log(r->other) -
                                       s->dealt[0] * (r->other - 1);
 
-                        if (gain <= tuning.process_kept)
+                        if (gain <= 0)
                                 continue;
                         kept[a] = kept[b] = TRUE;
                         sum += gain;

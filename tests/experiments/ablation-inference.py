@@ -55,21 +55,18 @@ GROUPS = {
     }),
     "identifiers": (["p8 ids", "pt24 ids", "j24 ids"], {
         "match_backoff": ["0.01"], "evidence_gain": ["0"], "evidence_times": ["0"],
-        "match_rounds": ["1"],
     }),
     "leases": (["w3", "w3 n", "p8", "u24", "pt24", "w3 lifo", "p8 lifo"], {
         "lease_deals": [""], "lease_backoff": [""], "evidence_gain": [""], "evidence_times": [""],
         "lease_suppose_rounds": [""], "lease_supposed": ["0.5"], "lease_tied": [""],
         "lease_error_rate": ["0.0", "1.0"], "lease_least_chance": [""],
-        "blocks_lost": ["0.0", "1e9"], "transaction_error_rate": ["1.0"], "transaction_gain": ["0"],
-        "passed_on": ["0"],
+        "blocks_lost": ["0.0", "1e9"], "transaction_error_rate": ["1.0"],
     }),
     "processes": (["p8", "p8 n", "pt24", "pt24 n", "p8 lifo", "pt24 lifo"], {
         "process_uses": ["1"], "process_deals": ["1"], "process_backoff": ["0.01"],
-        "process_own": ["3.0"], "process_other": ["0.8"], "process_apart": ["1.0"],
+        "process_own": ["3.0"], "process_other": ["0.8"],
         "process_starts": ["1"], "process_sweeps": ["1"], "evidence_gain": ["0"],
-        "evidence_times": ["0"], "process_gain_each": ["0"], "process_ratio": ["10.0", "100.0"],
-        "process_kept": ["0"],
+        "evidence_times": ["0"], "process_ratio": ["10.0", "100.0"],
     }),
     "event loops": (["n24", "g8", "loops"], {
         "loop_error_rate": ["1e-9"], "loop_backoff": ["1e-9"], "loop_least_agreement": ["1e-9"],
