@@ -91,7 +91,7 @@ static gboolean begin_with_loop(OrderTrials *t)
         parent_walk_forget(&j->model->walk);
         joint_learn_from_assigned(j, G_MAXUINT64);
         joint_start_beliefs(j);
-        order_say(j, g_steal_pointer(&chance));
+        order_weigh_by_loop(j, g_steal_pointer(&chance));
         return TRUE;
 }
 
@@ -122,7 +122,7 @@ static Trial try_all_outputs(OrderTrials *t)
         if (!trial.shows)
                 return trial;
         t->order->watched = FALSE;
-        trial.gain = joint_gain_put_back(t->j, t->log);
+        trial.gain = joint_gain_then_restore(t->j, t->log);
         t->order->watched = TRUE;
         return trial;
 }
@@ -162,7 +162,7 @@ static Trial try_dispatched(OrderTrials *t)
         begin_again(t);
         trial.odds = order_learn(t->j, DISPATCHED);
         trial.shows = order_shows(trial.odds);
-        trial.gain = trial.shows ? joint_gain_put_back(t->j, log) : 0;
+        trial.gain = trial.shows ? joint_gain_then_restore(t->j, log) : 0;
         return trial;
 }
 
@@ -247,12 +247,12 @@ static void believe_loop(Joint *j)
 
         assign_by_loop(j, chance, FALSE);
         joint_start_beliefs(j);
-        order_say(j, chance);
+        order_weigh_by_loop(j, chance);
         for (guint round = 0; round < tuning.order_rounds; round++) {
                 j->beliefs->negligible = 0;
                 joint_update_all(j, FALSE);
         }
-        order_unsay(j);
+        order_drop_loop_weights(j);
         order->mixed = mixed;
 }
 

@@ -15,7 +15,7 @@ static inline ServingOrder *order_of(Joint *j)
 
 /* The loop found these chances mostly by order. So they count by a power, in order not to count
  * order twice. */
-void order_say(Joint *j, float *chance)
+void order_weigh_by_loop(Joint *j, float *chance)
 {
         const Problem *p = j->problem;
 
@@ -26,7 +26,7 @@ void order_say(Joint *j, float *chance)
         order_of(j)->said = chance;
 }
 
-void order_unsay(Joint *j)
+void order_drop_loop_weights(Joint *j)
 {
         g_clear_pointer(&order_of(j)->said, g_free);
 }
@@ -69,7 +69,7 @@ static void suppose(Joint *j)
                 else
                         serving_order_learn(order, delays);
         }
-        order_unsay(j);
+        order_drop_loop_weights(j);
         if (!order->in_use)
                 serving_order_set(order, tuning.maybe_factor);
 }

@@ -33,7 +33,7 @@ void order_learn_truth(Joint *j);
 
 /* While order is supposed of an event loop, beliefs also weigh these chances of candidates. The
  * order owns them from now on. order_learn() drops them. */
-void order_say(Joint *j, float *chance);
-void order_unsay(Joint *j);
+void order_weigh_by_loop(Joint *j, float *chance);
+void order_drop_loop_weights(Joint *j);
 
 #endif

@@ -180,7 +180,7 @@ double joint_gain_of_walks(Joint *j, gint64 before)
         return (double)(joint_judge_all(j, 2) - before) / LOG_UNIT / outputs;
 }
 
-double joint_gain_put_back(Joint *j, gint64 before)
+double joint_gain_then_restore(Joint *j, gint64 before)
 {
         JointState *found = joint_save(j);
         double gain = joint_gain_of_walks(j, before);

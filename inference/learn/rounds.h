@@ -56,6 +56,6 @@ gint64 joint_judge_all(Joint *j, guint n_halves);
  * halves are judged. The first function leaves walks learned for that; the second restores the
  * walks. */
 double joint_gain_of_walks(Joint *j, gint64 before);
-double joint_gain_put_back(Joint *j, gint64 before);
+double joint_gain_then_restore(Joint *j, gint64 before);
 
 #endif

@@ -52,14 +52,14 @@ static gboolean gather(const Callee *callees, guint32 n, guint32 callee, Width w
 typedef struct {
         guint32 *kind, *callee;
         Callee *callees;
-} Told;
+} NumberedKinds;
 
-static Told tell(const Joint *j)
+static NumberedKinds number_kinds_of(const Joint *j)
 {
         const NodeProblem *node = j->problem->node;
         const NodeModel *h = j->model;
-        Told t = { g_new(guint32, node->n_in), g_new(guint32, node->n_out),
-                   g_new0(Callee, h->n_callees) };
+        NumberedKinds t = { g_new(guint32, node->n_in), g_new(guint32, node->n_out),
+                            g_new0(Callee, h->n_callees) };
 
         for (guint32 i = 0; i < node->n_in; i++)
                 t.kind[i] = j->kinds->kind[i];
@@ -78,11 +78,11 @@ void split_by_numbers(Joint *j)
         guint8 member[NUMBERS_KINDS];
         CallNumbers numbers;
         CallCurve *curve;
-        Told t;
+        NumberedKinds t;
 
         if (h->in.n > NUMBERS_KINDS || h->n_callees > NUMBERS_KINDS)
                 return;
-        t = tell(j);
+        t = number_kinds_of(j);
         call_numbers_init(&numbers, h->in.n, h->n_callees);
         curve = call_curve_new(j->problem->node, t.kind, h->in.n, t.callee,
                                j->problem->n_stretches > 1 ? STRETCH : 0);

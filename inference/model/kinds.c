@@ -3,13 +3,13 @@
 
 #include "inference/model/pass-calls.h"
 
-static guint16 told_label(const NodeModel *model, guint16 label)
+static guint16 distinct_label(const NodeModel *model, guint16 label)
 {
         return model->sizes & NOT_BY_LABEL ? 0 : label;
 }
 
 /* The sizes that distinguish kinds; the others are 0. */
-static guint16 told_sizes(const NodeModel *model, const guint8 size[2])
+static guint16 distinct_sizes(const NodeModel *model, const guint8 size[2])
 {
         return (model->sizes & BY_CALL_SIZE ? size[0] : 0) |
                (model->sizes & BY_RETURN_SIZE ? size[1] << 8 : 0);
@@ -23,8 +23,8 @@ static void number_in(Kinds *k, const NodeProblem *node, NodeModel *model)
         for (guint32 i = 0; i < node->n_in; i++) {
                 node_problem_pass(node, i);
                 k->kind[i] = node->in[i].caller;
-                label[i] = told_label(model, node->in[i].label);
-                sizes[i] = told_sizes(model, node->in[i].size);
+                label[i] = distinct_label(model, node->in[i].label);
+                sizes[i] = distinct_sizes(model, node->in[i].size);
         }
         call_kinds_find(&model->in, k->kind, label, sizes, node->n_in);
 }
@@ -38,8 +38,8 @@ static void number_out(Kinds *k, const NodeProblem *node, NodeModel *model)
         for (guint32 i = 0; i < node->n_out; i++) {
                 node_problem_pass(node, i);
                 k->callee[i] = node->out[i].callee;
-                label[i] = told_label(model, node->out[i].label);
-                sizes[i] = told_sizes(model, node->out[i].size);
+                label[i] = distinct_label(model, node->out[i].label);
+                sizes[i] = distinct_sizes(model, node->out[i].size);
         }
         call_kinds_find(&model->out, k->callee, label, sizes, node->n_out);
         for (guint32 i = 0; i < node->n_out; i++)
@@ -63,17 +63,17 @@ void kinds_look_up(Kinds *k, const Problem *p, const NodeModel *model)
         for (guint32 i = 0; i < node->n_in; i++) {
                 const CallIn *in = &node->in[i];
                 guint32 kind =
-                        call_kinds_look_up(&model->in, in->caller, told_label(model, in->label),
-                                           told_sizes(model, in->size), FALSE);
+                        call_kinds_look_up(&model->in, in->caller, distinct_label(model, in->label),
+                                           distinct_sizes(model, in->size), FALSE);
 
                 node_problem_pass(node, i);
                 k->kind[i] = kind == NO_KIND ? model->in.n - 1 : kind;
         }
         for (guint32 i = 0; i < node->n_out; i++) {
                 const CallOut *out = &node->out[i];
-                guint32 kind =
-                        call_kinds_look_up(&model->out, out->callee, told_label(model, out->label),
-                                           told_sizes(model, out->size), TRUE);
+                guint32 kind = call_kinds_look_up(&model->out, out->callee,
+                                                  distinct_label(model, out->label),
+                                                  distinct_sizes(model, out->size), TRUE);
 
                 node_problem_pass(node, i);
                 k->callee[i] = MIN(kind == NO_KIND ? 0 : kind, model->n_callees - 1);
@@ -100,7 +100,7 @@ void kinds_take(Kinds *k, const Kinds *numbered, const CallRange *ranges, guint 
         }
 }
 
-void kinds_tell(Kinds *k, const Problem *p)
+void kinds_make_calls(Kinds *k, const Problem *p)
 {
         k->calls = g_new(WalkCall, p->node->n_out);
         for (guint32 i = 0; i < p->node->n_out; i++)
@@ -111,7 +111,7 @@ void kinds_tell(Kinds *k, const Problem *p)
 void kinds_find(Kinds *k, const Problem *p, NodeModel *model)
 {
         kinds_number(k, p, model);
-        kinds_tell(k, p);
+        kinds_make_calls(k, p);
 }
 
 void kinds_clear(Kinds *k)

@@ -33,9 +33,9 @@ void kinds_take(Kinds *k, const Kinds *numbered, const CallRange *ranges, guint 
                 const Problem *p);
 
 /* Makes the calls of a problem whose kinds are numbered. */
-void kinds_tell(Kinds *k, const Problem *p);
+void kinds_make_calls(Kinds *k, const Problem *p);
 
-/* Calls kinds_number(), then kinds_tell(). */
+/* Calls kinds_number(), then kinds_make_calls(). */
 void kinds_find(Kinds *k, const Problem *p, NodeModel *model);
 
 void kinds_clear(Kinds *k);

@@ -31,7 +31,7 @@ typedef struct {
 /* The uncertainty of a family by drawings: as a whole, and as the sum of its members' own. */
 typedef struct {
         double whole, separate; /* nats */
-} Doubt;
+} Uncertainty;
 
 /* The probability of a candidate, if the call did not go astray. */
 static double without_error_rate(const Joint *j, guint32 call, gsize candidate)
@@ -116,35 +116,35 @@ static void count_call(const Joint *j, guint32 call, Likelihood *likelihoods)
         }
 }
 
-static Doubt doubt_of(const Likelihood *l)
+static Uncertainty uncertainty_of(const Likelihood *l)
 {
         if (l->drawn.warm == G_MAXUINT64) /* no member was drawn */
-                return (Doubt){ 0, 0 };
-        return (Doubt){ -log(drawn_share(drawings_count(l->drawn), JOINT_DRAWN * 2)),
-                        -log(l->separate) };
+                return (Uncertainty){ 0, 0 };
+        return (Uncertainty){ -log(drawn_share(drawings_count(l->drawn), JOINT_DRAWN * 2)),
+                              -log(l->separate) };
 }
 
 /* The probability of a family. usual is the ratio of whole to separate uncertainty over all
  * families. It counts where drawings leave little uncertainty. */
 static double probability_of(const Likelihood *l, double usual, double error_rate)
 {
-        Doubt doubt = doubt_of(l);
-        double part = (doubt.whole + tuning.family_doubt * usual) /
-                      (doubt.separate + tuning.family_doubt);
+        Uncertainty own = uncertainty_of(l);
+        double part =
+                (own.whole + tuning.family_doubt * usual) / (own.separate + tuning.family_doubt);
 
         return l->least < 1 ? (1 - error_rate) * MIN(pow(l->product, part), l->least) : 1;
 }
 
 static void find_probabilities(const Joint *j, const Likelihood *likelihoods, double *probability)
 {
-        Doubt all = { 0, 0 };
+        Uncertainty all = { 0, 0 };
         double usual;
 
         for (guint32 p = 0; p < j->problem->node->n_in; p++) {
-                Doubt doubt = doubt_of(&likelihoods[p]);
+                Uncertainty own = uncertainty_of(&likelihoods[p]);
 
-                all.whole += doubt.whole;
-                all.separate += doubt.separate;
+                all.whole += own.whole;
+                all.separate += own.separate;
         }
         usual = all.whole < all.separate ? all.whole / all.separate : 1;
         for (guint32 p = 0; p < j->problem->node->n_in; p++)

@@ -225,7 +225,7 @@ static gboolean weigh_one(Joint *j, CandidateWeights *w)
 static void weigh_all(Joint *j, GArray *listed)
 {
         WalkSize size = parent_walk_size(&j->model->walk);
-        Sampler *seats = sampler_new(j, j->scores->share, FALSE); /* takes no step */
+        Sampler *sampler = sampler_new(j, j->scores->share, FALSE); /* takes no step */
 
         for (guint i = listed->len; i-- > 0;) {
                 CandidateWeights *w = &g_array_index(listed, CandidateWeights, i);
@@ -233,7 +233,7 @@ static void weigh_all(Joint *j, GArray *listed)
                 if (!w->left_out && !weigh_one(j, w))
                         g_array_remove_index(listed, i);
         }
-        sampler_free(seats);
+        sampler_free(sampler);
         parent_walk_take_back(&j->model->walk, size);
 }
 

@@ -60,7 +60,7 @@ static void find_at_once(Joint *j, Candidates *open, NodeAnswer *answer)
         guint32 n_out = j->problem->node->n_out;
 
         problem_init(j->problem);
-        kinds_tell(j->kinds, j->problem);
+        kinds_make_calls(j->kinds, j->problem);
         problem_find_candidates(j->problem, open, 0, 0, n_out, FALSE);
         answer->weights = weigh_list(j->problem, 0, n_out);
         evidence_leases_narrow(&j->model->evidence, j);
