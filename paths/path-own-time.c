@@ -44,10 +44,18 @@ static inline gboolean has_time(const PathCall *call)
                (call->continues == WORK_GOES_ON && !path_call_is_message(call));
 }
 
+/* When the caller of a call asked for it, or for its connection, if that was after a moment. */
+static gint64 asked_after(const PathCall *call, gint64 moment)
+{
+        gint64 opened = call->delays ? call->start - call->delays->opened : call->start;
+
+        return opened > moment ? opened : call->start;
+}
+
 gint64 path_call_missed_until(const PathCall *calls, guint32 n, guint32 call)
 {
         const PathCall *c = &calls[call];
-        gint64 until;
+        gint64 until, beside = c->start;
 
         if (c->parent == NO_PARENT)
                 return c->end;
@@ -56,9 +64,13 @@ gint64 path_call_missed_until(const PathCall *calls, guint32 n, guint32 call)
         for (guint32 i = call + 1; i < n && calls[i].parent != NO_PARENT; i++) {
                 if (calls[i].parent < c->parent)
                         break;
-                if (calls[i].parent == c->parent && calls[i].start > c->start &&
-                    calls[i].label == c->label && has_time(&calls[i]))
-                        return MIN(until, calls[i].start);
+                if (calls[i].parent != c->parent || calls[i].start <= c->start ||
+                    calls[i].label != c->label || !has_time(&calls[i]))
+                        continue;
+                gint64 asked = asked_after(&calls[i], c->start);
+                if (asked - beside >= LEAST_SPAN)
+                        return MIN(until, asked);
+                beside = MAX(asked, beside); /* its caller did not wait in between */
         }
         return until;
 }

@@ -202,17 +202,34 @@ static void test_random(void)
 /* Late calls and calls without an answer: times still add up, and none is lent twice. */
 static void test_missed(void)
 {
-        /* web asks db at 12, db2 at 22, which answers at 25; web replies at 26, db answers at 90.
-         */
-        PathCall hedge[] = { make_call(NO_PARENT, 10, 26), make_call(0, 12, 90),
-                             make_call(0, 22, 25) };
+        /* Times in ms. web asks db at 12, db2 at 22, which answers at 25; web replies at 26, db
+         * answers at 90. */
+        const gint64 ms = 1000000;
+        PathCall hedge[] = { make_call(NO_PARENT, 10 * ms, 26 * ms), make_call(0, 12 * ms, 90 * ms),
+                             make_call(0, 22 * ms, 25 * ms) };
+        /* web asks three at once, and waits for the first in vain. */
+        PathCall scattered[] = { make_call(NO_PARENT, 0, 100 * ms), make_call(0, 2 * ms, 99 * ms),
+                                 make_call(0, 2 * ms + 1, 5 * ms),
+                                 make_call(0, 2 * ms + 2, 6 * ms) };
+        CallDelays delays = { .opened = 3 * ms };
         g_autoptr(GRand) rand = g_rand_new_with_seed(9);
 
         hedge[1].continues = WORK_LATE;
         path_own_times(hedge, 3);
-        g_assert_cmpint(hedge[0].own, ==, 3);
-        g_assert_cmpint(hedge[1].own, ==, 10);
-        g_assert_cmpint(hedge[2].own, ==, 3);
+        g_assert_cmpint(hedge[0].own, ==, 3 * ms);
+        g_assert_cmpint(hedge[1].own, ==, 10 * ms);
+        g_assert_cmpint(hedge[2].own, ==, 3 * ms);
+        hedge[2].delays = &delays; /* web goes on as it asks for a connection */
+        path_own_times(hedge, 3);
+        g_assert_cmpint(hedge[1].own, ==, 7 * ms);
+        g_assert_cmpint(hedge[2].network, ==, 3 * ms);
+        delays.opened = 11 * ms; /* which was there before */
+        path_own_times(hedge, 3);
+        g_assert_cmpint(hedge[1].own, ==, 10 * ms);
+        scattered[1].continues = WORK_UNANSWERED;
+        path_own_times(scattered, 4);
+        g_assert_cmpint(scattered[0].own, ==, 3 * ms);
+        g_assert_cmpint(scattered[1].own, ==, 97 * ms);
         for (int round = 0; round < 20000; round++) {
                 PathCall calls[MAX_CALLS];
                 guint32 n = random_tree(rand, calls);
