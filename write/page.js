@@ -171,7 +171,8 @@
 
   // --- shapes -----------------------------------------------------------------
 
-  // "0>1(2,~3(4))": the client, and the tree of {node, on, children}; on: its caller does not wait.
+  // "0>1(2!,~3(4))": the client, and the tree of {node, on, mark, children}; on: its caller does not
+  // wait; mark: "!" no answer, "*" late.
   function parseShape(text) {
     const client = parseInt(text, 36);
     let at = text.indexOf('>') + 1;
@@ -187,14 +188,15 @@
         if (on) at++;
         let end = at;
         while (end < text.length && !'(),'.includes(text[end])) end++;
-        last = { node: parseInt(text.slice(at, end), 36), on, children: [] };
+        const mark = '!*'.includes(text[end - 1]) ? text[end - 1] : '';
+        last = { node: parseInt(text.slice(at, end), 36), on, mark, children: [] };
         stack[stack.length - 1].children.push(last);
         at = end;
       }
     }
     return { client, root: stack[0].children[0] };
   }
-  const keyOf = (tree) => (tree.on ? '~' : '') + tree.node + '(' + tree.children.map(keyOf).join(',') + ')';
+  const keyOf = (tree) => (tree.on ? '~' : '') + tree.node + tree.mark + '(' + tree.children.map(keyOf).join(',') + ')';
 
   // Siblings that are the same, counted.
   function collapse(children) {
@@ -211,7 +213,7 @@
   function pathText(tree, n, names, hot) {
     const parts = [];
     const add = (t, times) => {
-      parts.push(el('span', { class: t.node === hot ? 'hot' : null }, names[t.node]));
+      parts.push(el('span', { class: t.node === hot ? 'hot' : null }, names[t.node] + t.mark));
       if (times > 1) parts.push(el('span', { class: 'sep' }, ` \u00d7${times}`));
       const groups = collapse(t.children);
       if (!groups.length) return;
@@ -237,7 +239,7 @@
     const text = (t) => {
       const nested = t.children.filter((c) => !c.on).map(text);
       const on = t.children.filter((c) => c.on).map(text);
-      return names[t.node] + (nested.length ? `(${nested.join(',')})` : '') +
+      return names[t.node] + t.mark + (nested.length ? `(${nested.join(',')})` : '') +
         (on.length > 1 ? `~>{${on.join(',')}}` : on.length ? `~>${on[0]}` : '');
     };
     return `${names[client]}${root.on ? '~>' : '>'}${text(root)}`;
@@ -361,7 +363,7 @@
       c.at = [start + shift, end + shift];
     };
     calls.forEach((c, i) => {
-      Object.assign(c, { i, own: 0, network: 0, lo: 0, hi: 0, pieces: [], children: [], at: null });
+      Object.assign(c, { i, own: 0, network: 0, lo: 0, hi: 0, pieces: [], ways: [], children: [], at: null });
       if (c.parent >= 0) calls[c.parent].children.push(c);
     });
     enterCallee(calls[0], calls[0].start, Math.max(calls[0].end, calls[0].start), 0);
@@ -378,10 +380,15 @@
       let t = c.hi;
       if (t === c.lo) continue;
       const found = [];
+      // A caller waits for a late call, or one without an answer, until it goes on.
+      const missedUntil = (k) => {
+        const next = c.children.find((o) => o.i > k.i && !o.on && o.start > k.start && o.label === k.label);
+        return Math.min(k.end, Math.max(c.reply, k.start), next ? next.start : Infinity);
+      };
       for (const k of c.children) {
         if (k.on) continue;
         const from = Math.max(k.start, c.lo);
-        const to = Math.min(k.end, c.hi);
+        const to = Math.min(k.mark ? missedUntil(k) : k.end, c.hi);
         if (from <= to && k.start < c.hi) found.push([from, to, k]);
       }
       found.sort((a, b) => b[1] - a[1] || b[0] - a[0] || b[2].i - a[2].i);
@@ -403,6 +410,19 @@
     return calls;
   }
 
+  // Takes way, the part of a call's own pieces in which its bytes were on the way, out of them.
+  function takeWay(c, way, atEnd) {
+    let left = Math.min(way, c.own);
+    c.own -= left;
+    c.pieces = [...c.pieces].sort((a, b) => (atEnd ? b[0] - a[0] : a[0] - b[0])).flatMap(([from, to]) => {
+      const taken = Math.min(left, to - from);
+      if (taken <= 0) return [[from, to]];
+      left -= taken;
+      c.ways.push(atEnd ? [to - taken, to] : [from, from + taken]);
+      return taken < to - from ? [atEnd ? [from, to - taken] : [from + taken, to]] : [];
+    });
+  }
+
   // --- the report ---------------------------------------------------------------
 
   // Rows have two lines where the window is narrow; heights in pixels, as in the style.
@@ -412,6 +432,25 @@
 
   function showReport() {
     const names = data.nodes.map(visible);
+    const edgeName = (caller, callee) => `${names[caller]} > ${names[callee]}`;
+    const [ROUND_TRIP, SENDING, OPENS] = [0, 2, 6]; // of data.causes; from OPENS on: of a new connection
+    const wayName = (caller, callee, cause) => `${edgeName(caller, callee)} (${data.causes[cause][0]})`;
+    // [[cause, ns]...] of [cause, ns, cause, ns...]
+    const pairsOf = (list) => list.filter((_, k) => k % 2 === 0).map((cause, k) => [cause, list[2 * k + 1]]);
+    const MARK = { 3: '*', 4: '!' }; // of how a call continues: late, no answer
+    const goesOn = (how) => how === 1 || how === 2;
+    // What a stored call has after its numbers.
+    const tailOf = (c, at) => {
+      const wayTimes = Array.isArray(c[c.length - 1]) ? pairsOf(c[c.length - 1]) : [];
+      const [how, queued, waited, connect] = c.slice(at, at + 4).map((x) => (Array.isArray(x) ? 0 : x));
+      return { on: goesOn(how), mark: MARK[how] || '', queued: queued || 0, waited: waited || 0, connect: connect || 0, wayTimes };
+    };
+    const runTime = data.first === null ? 0 : Number(BigInt(data.last) - BigInt(data.first));
+    const rateText = (r) => (r < 99.95 ? `${+r.toPrecision(3)}/s` : `${count(Math.round(r))}/s`);
+    const perSecond = (n) => (runTime > 0 ? rateText(n * 1e9 / runTime) : '\u2013');
+    // What helps against the causes that have a hundredth of the time.
+    const remediesOf = (list, whole) => list.filter((r) => r.cause !== undefined && data.causes[r.cause][1] && r.own >= whole / 100).slice(0, 3)
+      .map((r) => el('p', { class: 'quiet remedy' }, `${r.name}: ${data.causes[r.cause][1]}.`));
     // Convolution's paths are linear and of messages, of which it knows how many, but not which.
     const linear = Boolean(data.graphs);
     const ownTime = linear ? 'stay' : 'own time';
@@ -422,7 +461,13 @@
       i, id: r[0], shape: r[1], count: r[2], total: r[3], mean: r[4], deviation: r[5], p50: r[6], p90: r[7],
       p99: r[8], min: r[9], max: r[10], probability: r[11], slowest: r[12], slowestOwn: r[13], latency: r[14], doubt: r[15], label: r[16] ? visible(r[16]) : '', completion: data.goesOn ? r[17] : r[4], completionP99: data.goesOn ? r[18] : r[7], whole: data.goesOn ? r[17] * r[2] : r[3], members: null,
     }));
-    rows.forEach((r, i) => { r.failed = data.failed ? data.failed[i] : 0; });
+    rows.forEach((r, i) => {
+      r.failed = data.failed ? data.failed[i] : 0;
+      const [vertex, cause, time] = (data.details[i] && data.details[i].ways[0]) || [];
+      if (!(time > r.slowestOwn)) return;
+      const [parent, node] = data.details[i].vertices[vertex];
+      r.way = { cause: data.causes[cause][0], name: wayName(parent < 0 ? parseInt(r.shape, 36) : data.details[i].vertices[parent][1], node, cause), own: time };
+    });
     // By drawings, of as many paths as they count: what the list is about. Count and total are of the paths found.
     const isDrawn = Boolean(data.drawn);
     rows.forEach((r, i) => {
@@ -546,7 +591,7 @@
       const canonical = (t) => {
         const children = t.children.map(canonical).sort((a, b) => (a.key < b.key ? -1 : a.key > b.key ? 1 : 0));
         const node = roles[t.node];
-        return { node, on: t.on, children, key: `${t.on ? '~' : ''}${node}(${children.map((c) => c.key).join(',')})` };
+        return { node, on: t.on, mark: t.mark, children, key: `${t.on ? '~' : ''}${node}${t.mark}(${children.map((c) => c.key).join(',')})` };
       };
       const groups = new Map();
       for (const row of rows) {
@@ -565,12 +610,14 @@
         const completion = sum((r) => r.completion * r.count) / n;
         const merged = mergeDistributions(m.map((r) => parseDistribution(r.latency)));
         const variance = sum((r) => r.count * (r.deviation ** 2 + (r.mean - mean) ** 2)) / n;
-        const worst = m.reduce((a, b) => (b.slowestOwn * b.count > a.slowestOwn * a.count ? b : a));
+        const most = (r) => (r.way ? r.way.own : r.slowestOwn) * r.count;
+        const worst = m.reduce((a, b) => (most(b) > most(a) ? b : a));
         return {
           id: m[0].id, tree, label: m[0].label, members: m, failed: sum((r) => r.failed), rare: m.every((r) => r.rare), doubt: Math.max(...m.map((r) => r.doubt)), count: n, total, mean, deviation: Math.sqrt(variance),
           p50: quantileOf(merged, 0.5), p90: quantileOf(merged, 0.9), p99: quantileOf(merged, 0.99),
           min: Math.min(...m.map((r) => r.min)), max: Math.max(...m.map((r) => r.max)),
           probability: sum((r) => r.probability * r.count) / n, slowest: roles[worst.slowest],
+          way: worst.way && { ...worst.way, own: worst.way.own * completion / worst.completion },
           slowestOwn: worst.slowestOwn * completion / worst.completion, completion, whole: sum((r) => r.whole), distribution: merged, about: true,
           drawn: sum((r) => r.drawn), error: Math.sqrt(sum((r) => r.error ** 2)), listed: sum((r) => r.listed),
         };
@@ -585,6 +632,7 @@
       ...(labelled ? [{ key: 'operation', text: 'Operation', cls: 'operation', title: 'What is asked of the first node' }] : []),
       { key: 'count', text: 'Count', cls: 'number', title: isDrawn ? 'Paths by drawings, with a standard error' : 'Path instances' },
       ...(isDrawn ? [{ key: 'found', text: 'Found', cls: 'number found', title: 'So many paths were found, whose times these are' }] : []),
+      ...(data.failed ? [{ key: 'failed', text: 'Failed', cls: 'number failed', title: 'Paths whose client got an error' }] : []),
       { key: 'total', text: 'Total', cls: 'number', title: 'Latency of all of them together' },
       { key: 'share', text: 'Of all', cls: 'number share', title: 'Share of the latency of all paths' },
       { key: 'mean', text: 'Mean', cls: 'number', title: 'Mean latency' },
@@ -592,13 +640,13 @@
       { key: 'p99', text: 'p99', cls: 'number', title: '99 of 100 took at most this' },
       { key: 'deviation', text: 'Dev.', cls: 'number deviation', title: 'Standard deviation of the latency' },
       { key: 'probability', text: 'Prob.', cls: 'number probability', title: 'Mean probability that the path is right: each call with these children, and no others' },
-      { key: 'slowest', text: 'Most time in', cls: 'slowest', title: 'The call with the most own time, and its share of the latency' },
+      { key: 'slowest', text: 'Most time in', cls: 'slowest', title: 'The call with the most own time, or the way that took more, and its share of the latency' },
       { key: 'latency', text: 'Latency', cls: 'spark-cell', title: `Distribution, from ${duration(low)} to ${duration(high)} in every row, logarithmic` },
     ];
     const sortValue = {
-      rank: (r) => -r.whole, path: (r) => labelOf(r), operation: (r) => r.label, count: (r) => r.drawn, found: (r) => r.count, total: (r) => r.listed, share: (r) => r.whole,
+      rank: (r) => -r.whole, path: (r) => labelOf(r), operation: (r) => r.label, count: (r) => r.drawn, found: (r) => r.count, failed: (r) => r.failed || 0, total: (r) => r.listed, share: (r) => r.whole,
       mean: (r) => r.mean, p50: (r) => r.p50, p99: (r) => r.p99, deviation: (r) => r.deviation,
-      probability: (r) => r.probability, slowest: (r) => shownNames()[r.slowest], latency: (r) => r.max,
+      probability: (r) => r.probability, slowest: (r) => (r.way ? r.way.name : shownNames()[r.slowest]), latency: (r) => r.max,
     };
     const shownNames = () => (state.merged ? roleNames : names);
     const labelOf = (r) => r.group ? `${plural(r.patterns, 'pattern')} of ${data.misassignedPaths} paths or fewer, probably misassigned` : (r.label ? r.label + ' ' : '') + signatureText(treeOf(r).client, treeOf(r).root, shownNames());
@@ -609,7 +657,7 @@
       const terms = query.toLowerCase().split(/\s+/).filter(Boolean).map((t) => t.split('>').filter(Boolean));
       const lower = shownNames().map((n) => n.toLowerCase());
       const has = (t, caller, term) => {
-        const here = lower[t.node].includes(term[term.length - 1]) && (term.length < 2 || (caller !== null && lower[caller].includes(term[0])));
+        const here = (lower[t.node] + t.mark).includes(term[term.length - 1]) && (term.length < 2 || (caller !== null && lower[caller].includes(term[0])));
         return here || t.children.some((c) => has(c, t.node, term));
       };
       return (row) => {
@@ -621,7 +669,7 @@
     let shown = [];
     const body = el('div', { class: 'body', role: 'rowgroup' });
     const head = el('div', { class: 'row head', role: 'row' });
-    const grid = el('div', { class: `grid${labelled ? ' with-operation' : ''}${isDrawn ? ' by-drawings' : ''}`, role: 'grid', 'aria-label': 'Path patterns', id: 'patterns' },
+    const grid = el('div', { class: `grid${labelled ? ' with-operation' : ''}${isDrawn ? ' by-drawings' : ''}${data.failed ? ' with-failed' : ''}`, role: 'grid', 'aria-label': 'Path patterns', id: 'patterns' },
       el('div', { role: 'rowgroup' }, head), body);
     const matched = el('span', { class: 'quiet', role: 'status', id: 'matched' });
     const search = el('input', { type: 'search', id: 'search', placeholder: 'Search: node, or caller>callee', 'aria-label': 'Search paths by node',
@@ -723,7 +771,8 @@
         share: [share(r.whole, data.total), el('i')],
         mean: duration(r.mean), p50: about + duration(r.p50), p99: about + duration(r.p99), deviation: duration(r.deviation),
         probability: probability(r.probability),
-        slowest: [text[r.slowest], el('span', { class: 'quiet' }, ' ' + share(r.slowestOwn, r.completion))],
+        failed: r.failed ? el('span', { class: 'slower', title: share(r.failed, r.count) }, count(r.failed)) : '',
+        slowest: [r.way ? el('em', { title: r.way.name }, r.way.cause) : text[r.slowest], el('span', { class: 'quiet' }, ' ' + share(r.way ? r.way.own : r.slowestOwn, r.completion))],
         latency: spark(r.distribution || parseDistribution(r.latency), low, high, 116, 18),
       };
       return drawCells(r, at, { class: r.rare ? 'row rare' : 'row', 'aria-selected': String(chosen), 'data-id': r.id, onclick: () => { choose(r); } }, cells);
@@ -922,7 +971,11 @@
     function drawOverview() {
       const queued = data.loads.reduce((sum, l) => sum + l[1], 0);
       const beside = data.goesOn && !data.loads.length ? 'queues and network' : 'network';
-      const all = [...data.blame.map(([own, n, workers, waited], i) => (i < names.length ? { own, n, name: names[i], waiting: { workers, queued: waited } } : { own: own - queued, name: beside, network: true })), { own: queued, name: 'in queues', network: true }]
+      const ways = data.calling.flatMap((e) => pairsOf(e[8]).map(([cause, own]) => ({ own, cause, name: wayName(e[0], e[1], cause), network: true })));
+      const known = queued + ways.reduce((sum, w) => sum + w.own, 0);
+      // Means are rounded: less than that is nothing.
+      const rounded = ways.length ? data.blame.reduce((sum, b) => sum + b[1], 0) : 0;
+      const all = [...data.blame.map(([own, n, workers, waited], i) => (i < names.length ? { own, n, name: names[i], waiting: { workers, queued: waited } } : { own: own - known > rounded ? own - known : 0, name: beside, network: true })), { own: queued, name: 'in queues', network: true }, ...ways]
         .filter((b) => b.own > 0).sort((a, b) => b.own - a.own);
       const top = firstOf(all, 8);
       const rest = all.slice(top.length).reduce((s, b) => s + b.own, 0);
@@ -930,7 +983,7 @@
         el('thead', null, el('tr', null, el('th', null, 'Node'), el('th', { class: 'number' }, linear ? 'Messages' : 'Calls'), el('th', { class: 'number' }, OwnTime),
           el('th', { class: 'number' }, 'Share'), el('th', null, el('span', { class: 'hidden' }, 'Bar')))),
         el('tbody', null, top.map((b) => el('tr', null,
-          el('td', { class: 'name', title: b.name }, b.network ? el('em', null, b.name) : el('button', { type: 'button', class: 'plain', title: 'Search for it',
+          el('td', { class: b.cause === undefined ? 'name' : 'name way', title: b.name }, b.network ? el('em', null, b.name) : el('button', { type: 'button', class: 'plain', title: 'Search for it',
             onclick: () => { search.value = state.query = b.name; fillList(true); } }, b.name)),
           el('td', { class: 'number' }, b.network ? '' : count(b.n)), el('td', { class: 'number' }, duration(b.own)),
           el('td', { class: 'number' }, share(b.own, data.total)), meterRow(b.own, data.total, b.network ? 'network' : '', b.waiting))),
@@ -938,7 +991,7 @@
           el('td', { class: 'number' }, share(rest, data.total)), meterRow(rest, data.total))));
       return el('div', { class: data.firstStart === null || linear ? '' : 'two' },
         el('section', { class: 'panel', 'aria-label': 'Where the time goes, all paths' },
-          el('h2', null, 'Where the time goes', el('span', { class: 'hint' }, `${ownTime} on all paths`)), table, data.waits && el('p', { class: 'quiet' }, hatchedWords)),
+          el('h2', null, 'Where the time goes', el('span', { class: 'hint' }, `${ownTime} on all paths`)), table, remediesOf(top, data.total), data.waits && el('p', { class: 'quiet' }, hatchedWords)),
         linear ? drawGraphs() : data.firstStart !== null && el('section', { class: 'panel', 'aria-label': 'All paths over time' },
           el('h2', null, 'Over time', el('span', { class: 'hint' }, 'all paths; drag over it to see the slowest requests of that time')),
           drawn(el('div', { class: 'chart-box', id: 'over-time-all' }), (width) => drawOverTime(data.buckets, width, 'all paths', false))));
@@ -1015,12 +1068,15 @@
     function vertices(detail) {
       const waits = data.goesOn ? 9 : 7;
       const at = data.waits ? waits + 2 : waits;
-      return detail.vertices.map((v, i) => ({ i, parent: v[0], node: v[1], places: v[2], latency: v[3], after: v[4], own: v[5], network: v[6],
-        on: data.goesOn ? v[7] > 0 : false, queued: data.goesOn ? v[8] : [], workers: data.waits ? v[waits] : 0, waited: data.waits ? v[waits + 1] : [], operation: v[at] ? visible(v[at]) : '',
+      const marks = new Map(detail.missed.map(([i, how]) => [i, MARK[how]]));
+      const ways = (i) => detail.ways.filter((w) => w[0] === i).map((w) => [w[1], w[2]]);
+      return detail.vertices.map((v, i) => ({ i, parent: v[0], node: v[1], mark: marks.get(i) || '', ways: ways(i), places: v[2], latency: v[3], after: v[4], own: v[5], network: v[6],
+        on: data.goesOn ? goesOn(v[7]) : false, queued: data.goesOn ? v[8] : [], workers: data.waits ? v[waits] : 0, waited: data.waits ? v[waits + 1] : [], operation: v[at] ? visible(v[at]) : '',
         n: v[2].length, each: v[0] < 0 ? 1 : v[2].length / detail.vertices[v[0]][2].length,
         depth: 0, parallel: false }));
     }
     const mean = (s) => (s.length ? s[0] : 0);
+    const missedWords = { '!': 'gave no answer', '*': 'answered when its caller had gone on' };
 
     function drawDetail(row, detail) {
       const vs = vertices(detail);
@@ -1050,16 +1106,18 @@
       ];
     }
 
-    function edgeWords(v) {
+    function edgeWords(v, whole) {
       if (v.parent < 0) return null;
       const after = duration(mean(v.after));
+      const [cause, lost] = v.ways[0] || [];
+      if (lost > 0.05 * whole) return `${data.causes[cause][0]} ${duration(lost)}`;
       if (linear) return `sent after ${after}`;
       if (mean(v.queued) > 0) return `sent after ${after}, queued ${duration(mean(v.queued))}`;
       return v.each > 1 ? `${v.each} calls, after ${after}` : v.on ? `goes on after ${after}` : `called after ${after}`;
     }
 
     // What the slowest hundredth of the pattern spends more than its middle, by vertex.
-    function comparison(detail, vs) {
+    function comparison(detail, vs, client) {
       if (!detail.spent) return null;
       const [slowCount, slow, middleCount, middle] = detail.parts;
       const lines = [];
@@ -1067,10 +1125,15 @@
       vs.forEach((v) => {
         const [own, queued, net, ownMiddle, queuedMiddle, netMiddle] = detail.spent[v.i];
         const times = v.n > 1 ? ` \u00d7${v.n}` : '';
-        lines.push({ v, name: names[v.node] + times, slow: own, middle: ownMiddle });
+        lines.push({ v, name: names[v.node] + v.mark + times, slow: own, middle: ownMiddle });
         if (queued || queuedMiddle) lines.push({ v: null, name: `${names[v.node]}${times} (in a queue before)`, slow: queued, middle: queuedMiddle });
         network = [network[0] + net, network[1] + netMiddle];
       });
+      for (const [i, cause, slowWay, middleWay] of detail.spentWays) {
+        lines.push({ v: null, name: wayName(vs[i].parent < 0 ? client : vs[vs[i].parent].node, vs[i].node, cause), slow: slowWay, middle: middleWay });
+        network = [network[0] - slowWay, network[1] - middleWay];
+      }
+      if (detail.spentWays.length) network = network.map((t) => (t > detail.spentWays.length ? t : 0)); // means are rounded
       if (network[0] || network[1]) lines.push({ v: null, name: 'network', slow: network[0], middle: network[1] });
       lines.forEach((l) => { l.more = l.slow - l.middle; });
       return { slowCount, slow, middleCount, middle, lines, of: new Map(lines.filter((l) => l.v).map((l) => [l.v.i, l])), most: Math.max(...lines.map((l) => Math.abs(l.more))) };
@@ -1088,7 +1151,7 @@
     }
 
     function drawCallTree({ row, detail, vs, slowest, chosen, pick }) {
-      const found = comparison(detail, vs);
+      const found = comparison(detail, vs, treeOf(row).client);
       const compared = state.compared && found;
       const client = names[treeOf(row).client];
       const boxes = detail.boxes.map((b, i) => {
@@ -1099,14 +1162,14 @@
         const times = v.n > 1 ? ` \u00d7${v.n}` : '';
         return Object.assign(box, {
           vertex: v.i, on: v.on,
-          lines: [['name', names[v.node] + times], ...(v.operation ? [['small', v.operation]] : []),
+          lines: [['name', names[v.node] + v.mark + times], ...(v.operation ? [['small', v.operation]] : []),
             ...(compared ? [['small', arrowed(found.of.get(v.i).more)], ['small', `${duration(found.of.get(v.i).middle)} \u2192 ${duration(found.of.get(v.i).slow)}`]]
               : [['small', duration(mean(v.latency)) + (v.n > 1 ? ' each' : '')], ['small', `${linear ? 'stay' : 'own'} ${duration(mine)}  ${share(mine, row.completion)}`],
                 ...(v.workers ? [['small', `queued ${duration(mean(v.waited) * v.n)}, ${workersOf(v.workers)}`]] : [])])],
-          label: edgeWords(v),
-          title: `${names[v.node]}${times}${v.operation ? ' ' + v.operation : ''}: ${linear ? 'to the end of the path' : 'latency'} ${duration(mean(v.latency))}, ${ownTime} ${duration(mine)} (${share(mine, row.completion)})` +
+          label: edgeWords(v, row.completion),
+          title: `${names[v.node]}${v.mark}${times}${v.operation ? ' ' + v.operation : ''}: ${linear ? 'to the end of the path' : 'latency'} ${duration(mean(v.latency))}, ${ownTime} ${duration(mine)} (${share(mine, row.completion)})` +
             (v.workers ? `, of it queued ${duration(mean(v.waited) * v.n)} for ${workersOf(v.workers)}` : '') +
-            (v.parent < 0 ? '' : linear ? `; sent to it ${duration(mean(v.after))} after ${names[vs[v.parent].node]} was` : `; ${names[vs[v.parent].node]} calls it ${duration(mean(v.after))} after it was called itself`) + (v === slowest ? '; most time' : ''),
+            (v.parent < 0 ? '' : linear ? `; sent to it ${duration(mean(v.after))} after ${names[vs[v.parent].node]} was` : `; ${names[vs[v.parent].node]} calls it ${duration(mean(v.after))} after it was called itself`) + (v === slowest ? '; most time' : '') + (v.mark ? `; ${missedWords[v.mark]}` : '') + v.ways.map(([cause, t]) => `; ${data.causes[cause][0]} ${duration(t)} on the way`).join(''),
           fill: compared ? tinted(found.of.get(v.i).more, found.most) : shaded(mine / Math.max(row.completion, 1)),
           classes: [v === slowest ? 'slowest' : '', v === chosen ? 'chosen' : ''].filter(Boolean),
           choose: () => pick(v),
@@ -1138,21 +1201,32 @@
         network += mean(v.network) * v.n;
         queued += mean(v.queued) * v.n;
       }
-      const list = [...by.values()].sort((a, b) => b.own - a.own);
+      const byWay = new Map();
+      for (const [i, cause, own] of detail.ways) {
+        const name = wayName(vs[i].parent < 0 ? treeOf(row).client : vs[vs[i].parent].node, vs[i].node, cause);
+        byWay.set(name, { name, cause, own: own + (byWay.has(name) ? byWay.get(name).own : 0) });
+        network -= own;
+      }
+      if (detail.ways.length && network < detail.ways.length + vs.length) network = 0; // means are rounded
+      const connecting = (detail.connecting || 0) - detail.ways.reduce((sum, w) => sum + (w[1] >= OPENS ? w[2] : 0), 0);
+      const list = [...by.values(), ...byWay.values()].sort((a, b) => b.own - a.own);
       return el('section', { class: 'panel', 'aria-label': 'Where the time goes' },
         el('h2', null, 'Where the time goes', el('span', { class: 'hint' }, `${ownTime}, mean of a path`)),
         el('table', { id: 'blame' },
           el('thead', null, el('tr', null, el('th', null, 'Node'), el('th', { class: 'number' }, linear ? 'Times' : 'Calls'), el('th', { class: 'number' }, OwnTime),
             el('th', { class: 'number' }, 'Share'), el('th', null, el('span', { class: 'hidden' }, 'Bar')))),
-          el('tbody', null, list.map((b) => el('tr', { class: b.node === chosen.node ? 'chosen' : null },
+          el('tbody', null, list.map((b) => (b.cause !== undefined ? el('tr', null, el('td', { class: 'name way', title: b.name }, el('em', null, b.name)), el('td'), el('td', { class: 'number' }, duration(b.own)),
+            el('td', { class: 'number' }, share(b.own, row.completion)), meterRow(b.own, row.completion, 'network')) : el('tr', { class: b.node === chosen.node ? 'chosen' : null },
             el('td', { class: 'name', title: names[b.node] }, el('button', { type: 'button', class: `plain ${b.node === slowest.node ? 'hot' : ''}`, 'data-focus': `blame-${b.node}`, onclick: () => pick(b.v) }, names[b.node])),
-            el('td', { class: 'number' }, count(b.n)), el('td', { class: 'number' }, duration(b.own)), el('td', { class: 'number' }, share(b.own, row.completion)), meterRow(b.own, row.completion, '', b.waiting))),
+            el('td', { class: 'number' }, count(b.n)), el('td', { class: 'number' }, duration(b.own)), el('td', { class: 'number' }, share(b.own, row.completion)), meterRow(b.own, row.completion, '', b.waiting)))),
           network > 0 && el('tr', null, el('td', { class: 'name' }, el('em', null, 'network'),
-            detail.connecting && el('span', { class: 'queued-words quiet' }, `of it connecting ${duration(detail.connecting)}`)), el('td'), el('td', { class: 'number' }, duration(network)),
+            connecting > 0 && el('span', { class: 'queued-words quiet' }, `of it connecting ${duration(connecting)}`)), el('td'), el('td', { class: 'number' }, duration(network)),
             el('td', { class: 'number' }, share(network, row.completion)), meterRow(network, row.completion, 'network')),
           queued > 0 && el('tr', null, el('td', { class: 'name' }, el('em', null, 'queued')), el('td'), el('td', { class: 'number' }, duration(queued)),
             el('td', { class: 'number' }, share(queued, row.completion)), meterRow(queued, row.completion, 'network')))),
         vs.some((v) => v.workers) && el('p', { class: 'quiet' }, hatchedWords),
+        remediesOf(list, row.completion),
+        vs.filter((v) => v.mark).map((v) => el('p', { class: 'quiet missed' }, v.mark === '!' ? `${names[v.node]}! gave no answer for ${duration(mean(v.latency))}.` : `${names[v.node]}* answered after ${duration(mean(v.latency))}, when its caller had gone on.`)),
         linear ? el('p', { class: 'quiet' }, `Stay is from when a message is at a node until the next is sent; with the network it adds up to the mean of ${duration(row.mean)}.`)
           : data.goesOn ? el('p', { class: 'quiet' }, `Own time is what only this node accounts for; with the time in queues it adds up to the mean completion time of ${duration(row.completion)}.`)
           : el('p', { class: 'quiet' }, `Own time is what only this node accounts for; it adds up to the mean latency of ${duration(row.mean)}.`));
@@ -1166,18 +1240,32 @@
       vs.forEach((v) => v.places.forEach((p) => vertexOf.set(p, v.i)));
       if (state.sample !== 'mean') {
         const s = detail.samples[detail.sample[SAMPLES.indexOf(state.sample)]];
-        return { sample: s, calls: ownPieces(s.calls.map((c) => ({ place: c[0], vertex: vertexOf.get(c[0]), parent: c[1], caller: c[2], start: c[3], enter: c[4], reply: c[5], end: c[6], probability: c[9], candidates: c[10], on: c[11] > 0, queued: c[12] || 0, waited: c[13] || 0, connect: c[14] || 0 }))) };
+        const label = (c) => (vertexOf.has(c[0]) ? vs[vertexOf.get(c[0])].operation : '');
+        return { sample: s, calls: exactPieces(s.calls.map((c) => ({ place: c[0], vertex: vertexOf.get(c[0]), parent: c[1], caller: c[2], start: c[3], enter: c[4], reply: c[5], end: c[6], stored: c[7], probability: c[9], candidates: c[10], label: label(c), ...tailOf(c, 11) }))) };
       }
       const calls = [];
-      const mk = (place, vertex, parent, delay, latency, net, p10, p90) => {
+      const held = (v, causes) => vs[v].ways.reduce((sum, [cause, t]) => sum + (causes(cause) ? t / vs[v].n : 0), 0);
+      const mk = (place, vertex, parent, delay, latency, network, p10, p90) => {
+        const net = network - (vertex === undefined ? 0 : held(vertex, (cause) => cause !== ROUND_TRIP));
         const start = parent < 0 ? 0 : calls[parent].enter + delay;
-        calls.push({ place, vertex, parent, on: vertex !== undefined && vs[vertex].on, queued: vertex === undefined ? 0 : mean(vs[vertex].queued), waited: vertex === undefined ? 0 : mean(vs[vertex].waited), start, enter: start + net / 2, reply: start + Math.max(latency - net / 2, net / 2), end: start + latency, p10, p90 });
+        calls.push({ place, vertex, parent, on: vertex !== undefined && vs[vertex].on, mark: vertex === undefined ? '' : vs[vertex].mark, label: vertex === undefined ? '' : vs[vertex].operation, queued: vertex === undefined ? 0 : mean(vs[vertex].queued), waited: vertex === undefined ? 0 : mean(vs[vertex].waited), start, enter: start + net / 2, reply: start + Math.max(latency - net / 2, net / 2), end: start + latency, p10, p90 });
       };
       if (detail.places.length)
         detail.places.forEach((p, i) => mk(i, vertexOf.get(i), p[0], p[1], p[2], p[6], p[3], p[4]));
       else
         vs.forEach((v) => mk(v.places[0], v.i, v.parent, mean(v.after), mean(v.latency), mean(v.network), v.latency[2] || 0, v.latency[4] || 0));
-      return { sample: null, calls: ownPieces(calls) };
+      for (const c of ownPieces(calls)) {
+        if (c.vertex === undefined) continue;
+        takeWay(c, held(c.vertex, (cause) => cause !== ROUND_TRIP && cause < OPENS), sentSlowly(vs[c.vertex].ways));
+      }
+      return { sample: null, calls };
+    }
+    // Whether bytes on the way were those of the return.
+    const sentSlowly = (ways) => ways.some(([cause]) => cause === SENDING);
+    // Of real calls: their own time is the store's.
+    function exactPieces(calls) {
+      for (const c of ownPieces(calls)) if (c.wayTimes.length) takeWay(c, Math.max(c.own - c.stored, 0), sentSlowly(c.wayTimes));
+      return calls;
     }
 
     // A call's own time, [from, to, whether it waited for a worker then]. What it waited is the first
@@ -1240,10 +1328,13 @@
             svg('title', null, `${names[v.node]}: ${duration(c.queued)} in a queue before`)));
           const bar = svg('rect', { class: 'wait', x: percent(c.start + s), width: percent(Math.max(c.end - c.start, end / 2000)), y: 7, height: 12, rx: 1.5, 'data-place': c.place });
           bar.append(svg('title', null, sample
-            ? `${names[v.node]}: from ${duration(c.start + s)} to ${duration(c.end + s)}, latency ${duration(c.end - c.start)}, ${ownTime} ${duration(c.own)}` + (c.waited > 0 ? `, of it ${duration(c.waited)} queued for a worker` : '') + (c.candidates > 1 ? `; one of ${c.candidates} possible parents${withProbability(c.probability)}` : '')
+            ? `${names[v.node]}: from ${duration(c.start + s)} to ${duration(c.end + s)}, latency ${duration(c.end - c.start)}, ${ownTime} ${duration(c.own)}` + (c.waited > 0 ? `, of it ${duration(c.waited)} queued for a worker` : '') + (c.candidates > 1 ? `; one of ${c.candidates} possible parents${withProbability(c.probability)}` : '') + c.wayTimes.map(([cause, t]) => `; ${data.causes[cause][0]} ${duration(t)} on the way`).join('')
             : `${names[v.node]}: begins after ${duration(c.start)}, latency ${duration(c.end - c.start)} (p10 ${duration(c.p10)}, p90 ${duration(c.p90)})`));
           chart.append(bar);
         }
+        for (const c of lane.calls)
+          for (const [from, to] of c.ways)
+            chart.append(svg('rect', { class: 'way', x: percent(from), width: percent(to - from), y: 7, height: 12, 'data-place': c.place, 'pointer-events': 'none' }));
         for (const c of lane.calls)
           for (const [from, to, waits] of piecesOf(c))
             chart.append(svg('rect', { class: waits ? 'own waiting' : 'own', x: percent(from), width: percent(to - from), y: 7, height: 12, 'data-place': c.place, 'pointer-events': 'none' }));
@@ -1262,7 +1353,7 @@
         if (repeated)
           name.append(el('button', { type: 'button', class: 'twist', 'data-focus': `twist-${v.i}`, 'aria-expanded': String(state.open.has(v.i)), 'aria-label': `Each of ${v.n} calls to ${names[v.node]}`,
             onclick: () => { if (state.open.has(v.i)) state.open.delete(v.i); else state.open.add(v.i); redraw(v.i); } }, state.open.has(v.i) ? '\u25be' : '\u25b8'));
-        name.append(el('button', { type: 'button', class: `plain ${v === slowest ? 'hot' : ''}`, 'data-focus': `lane-${i}`, 'data-vertex': v.i, onclick: () => pick(v) }, names[v.node]));
+        name.append(el('button', { type: 'button', class: `plain ${v === slowest ? 'hot' : ''}`, 'data-focus': `lane-${i}`, 'data-vertex': v.i, onclick: () => pick(v) }, names[v.node] + v.mark));
         if (v.operation) name.append(el('span', { class: 'operation' }, ' ' + v.operation));
         if (lane.calls.length > 1) name.append(el('span', { class: 'times' }, ` \u00d7${lane.calls.length}`));
         if (v.parallel) name.append(el('span', { class: 'parallel', title: 'open at the same time as another call of its caller' }, '\u2225', el('span', { class: 'hidden' }, ' parallel')));
@@ -1290,7 +1381,7 @@
             el('div', { class: 'c number p99', role: 'columnheader' }, sample ? 'Prob.' : 'p99'), el('div', { class: 'c number', role: 'columnheader' }, linear ? 'Stay' : 'Own'),
             el('div', { class: 'c chart', role: 'columnheader' }, el('span', { class: 'hidden' }, 'Time'), axis)),
           lanes.map(laneOf))),
-        el('div', { class: 'legend' }, key('wait', linear ? 'the path goes on' : 'waiting for calls below, or not waited for'), key('own', linear ? 'stay' : 'own time: on the critical path'), drawnCalls.some((c) => c.waited > 0) && key('own waiting', 'of it queued for a worker'), queues && key('queue', 'in a queue before'), key('critical', linear ? 'a message goes on' : 'the critical path goes on elsewhere'),
+        el('div', { class: 'legend' }, key('wait', linear ? 'the path goes on' : 'waiting for calls below, or not waited for'), key('own', linear ? 'stay' : 'own time: on the critical path'), drawnCalls.some((c) => c.waited > 0) && key('own waiting', 'of it queued for a worker'), drawnCalls.some((c) => c.ways.length) && key('way', 'its bytes on the way'), queues && key('queue', 'in a queue before'), key('critical', linear ? 'a message goes on' : 'the critical path goes on elsewhere'),
           !sample && key('whisker', 'p10 to p90 of the latency')),
       ];
     }
@@ -1611,7 +1702,7 @@
     }
     // Its calls as if they were a pattern's, each a vertex of its own.
     function requestVertices(q) {
-      const vs = q.calls.map((c, i) => ({ i, parent: c[1], node: c[0], places: [i], n: 1, on: c[12] > 0, operation: c[10] < 0 ? '' : visible(data.labels[c[10]]), depth: 0, parallel: false, own: c[6] }));
+      const vs = q.calls.map((c, i) => ({ i, parent: c[1], node: c[0], places: [i], n: 1, ways: [], ...tailOf(c, 12), operation: c[10] < 0 ? '' : visible(data.labels[c[10]]), depth: 0, parallel: false, own: c[6] }));
       vs.forEach((v) => { v.depth = v.parent < 0 ? 0 : vs[v.parent].depth + 1; });
       return vs;
     }
@@ -1624,7 +1715,7 @@
         if (again) again.focus({ preventScroll: true });
       };
       return drawLanes({ vs, sample: q, chosen: vs[state.call] || vs[0], slowest: vs.reduce((a, b) => (b.own > a.own ? b : a)), redraw, pick: (v) => { state.call = v.i; redraw(); },
-        calls: ownPieces(q.calls.map((c, i) => ({ place: i, vertex: i, parent: c[1], start: c[2], enter: c[3], reply: c[4], end: c[5], probability: c[8], candidates: c[9], on: c[12] > 0, queued: c[13] || 0, waited: c[14] || 0, connect: c[15] || 0 }))) });
+        calls: exactPieces(q.calls.map((c, i) => ({ place: i, vertex: i, parent: c[1], start: c[2], enter: c[3], reply: c[4], end: c[5], stored: c[6], probability: c[8], candidates: c[9], label: c[10], ...tailOf(c, 12) }))) });
     }
     function showRequest() {
       const q = requests.find((r) => r.id === state.request);
@@ -1651,7 +1742,7 @@
       const entries = data.variance;
       const e = entries[state.entry];
       const nameOf = (x) => visible(`${x.label ? x.label + ' ' : ''}${x.client}>${x.root}`);
-      const KIND = [(w) => w, (w) => `${w} (in a queue before)`, (w) => `${w} (connecting)`, () => 'network', () => 'elsewhere'];
+      const KIND = [(w) => w, (w) => `${w} (in a queue before)`, (w) => w, () => 'network', () => 'elsewhere'];
       const choice = el('select', { id: 'entry', 'aria-label': 'Entry', onchange: () => { state.entry = choice.selectedIndex; drawVariance(); writeFragment(); document.getElementById('entry').focus({ preventScroll: true }); } },
         entries.map((x, i) => el('option', { selected: i === state.entry }, nameOf(x))));
       set(variancePanel, el('div', { class: 'bar-row' }, el('h2', null, 'What makes latency vary'), choice),
@@ -1670,13 +1761,32 @@
     function drawLoads() {
       const list = data.loads.map((l, i) => ({ name: names[i], calls: l[0], queued: l[1], p50: l[2], p95: l[3], most: l[4], own: data.blame[i] ? data.blame[i][0] : 0 })).filter((l) => l.calls).sort((a, b) => b.own - a.own || b.queued - a.queued);
       const waits = list.some((l) => l.queued > 0);
+      const workers = new Map(data.workers.map(([node, n, calls, served]) => [names[node], { n, busy: served / n / runTime, full: 1e9 * calls * n / served, calls }]));
+      const ofWorkers = (l, text) => workers.size > 0 && el('td', { class: 'number' }, workers.has(l.name) ? text(workers.get(l.name)) : '');
       return el('section', { class: 'panel', 'aria-label': 'Load of nodes', id: 'loads' }, el('h2', null, 'Load', el('span', { class: 'hint' }, 'calls that a node is serving when one comes, itself among them')),
         el('div', { class: 'scroll tall', tabindex: 0, role: 'region', 'aria-label': 'Load of nodes' }, cards({ id: 'load-list' },
-          el('thead', null, el('tr', null, el('th', null, 'Node'), el('th', { class: 'number' }, 'Calls'), el('th', { class: 'number' }, 'p50'), el('th', { class: 'number' }, 'p95'), el('th', { class: 'number' }, 'Most'), el('th', { class: 'number' }, waits ? 'Serving' : 'Own time each'), waits && el('th', { class: 'number' }, 'Queued'))),
+          el('thead', null, el('tr', null, el('th', null, 'Node'), el('th', { class: 'number' }, 'Calls'), el('th', { class: 'number' }, 'p50'), el('th', { class: 'number' }, 'p95'), el('th', { class: 'number' }, 'Most'), el('th', { class: 'number' }, waits ? 'Serving' : 'Own time each'), waits && el('th', { class: 'number' }, 'Queued'), workers.size > 0 && ['Workers', 'Busy', 'Now', 'Full at'].map((h) => el('th', { class: 'number' }, h)))),
           el('tbody', null, list.map((l) => el('tr', null, el('td', { class: 'name', title: l.name }, el('button', { type: 'button', class: 'plain', title: 'Search for it', onclick: () => { search.value = state.query = l.name; fillList(true); } }, l.name)),
             el('td', { class: 'number' }, count(l.calls)), el('td', { class: 'number' }, count(l.p50)), el('td', { class: 'number' }, count(l.p95)), el('td', { class: 'number' }, count(l.most)),
-            el('td', { class: 'number' }, duration(l.own / l.calls)), waits && el('td', { class: 'number' }, l.queued ? duration(l.queued / l.calls) : '')))))),
+            el('td', { class: 'number' }, duration(l.own / l.calls)), waits && el('td', { class: 'number' }, l.queued ? duration(l.queued / l.calls) : ''),
+            ofWorkers(l, (w) => count(w.n)), ofWorkers(l, (w) => `${Math.round(100 * w.busy)}${NBSP}%`), ofWorkers(l, (w) => perSecond(w.calls)), ofWorkers(l, (w) => rateText(w.full))))))),
         waits && el('p', { class: 'quiet' }, 'Serving, and queued before: the mean of a call.'));
+    }
+
+    // Calls a second, errors and durations, by edge.
+    function drawEdges() {
+      const list = data.calling.map(([caller, callee, calls, errors, unanswered, late, p50, p99]) => ({ name: edgeName(caller, callee), search: `${names[caller]}>${names[callee]}`, calls, errors, unanswered, late, p50, p99 }))
+        .filter((e) => e.calls).sort((a, b) => b.calls - a.calls);
+      const some = (key) => list.some((e) => e[key] > 0);
+      const number = (text) => el('td', { class: 'number' }, text);
+      const part = (n, calls) => number(n < 0 ? '\u2013' : n ? el('span', { class: 'slower', title: plural(n, 'call') }, share(n, calls)) : '0');
+      return list.length > 0 && el('section', { class: 'panel', 'aria-label': 'Edges', id: 'edges' }, el('h2', null, 'Edges', el('span', { class: 'hint' }, 'rate, errors and durations of the calls from a node to another')),
+        el('div', { class: 'scroll tall', tabindex: 0, role: 'region', 'aria-label': 'Calls by edge' }, cards({ id: 'edge-list' },
+          el('thead', null, el('tr', null, el('th', null, 'Edge'), ['Calls', 'Rate', 'Errors', some('unanswered') && 'No answer', some('late') && 'Late', 'p50', 'p99'].filter(Boolean).map((h) => el('th', { class: 'number' }, h)))),
+          el('tbody', null, list.map((e) => el('tr', null, el('td', { class: 'name', title: e.name }, el('button', { type: 'button', class: 'plain', title: 'Search for it', onclick: () => { search.value = state.query = e.search; fillList(true); } }, e.name)),
+            number(count(e.calls)), number(perSecond(e.calls)), part(e.errors, e.calls), some('unanswered') && part(e.unanswered, e.calls), some('late') && part(e.late, e.calls),
+            number(e.calls > e.unanswered ? duration(e.p50) : ''), number(e.calls > e.unanswered ? duration(e.p99) : '')))))),
+        list.some((e) => e.errors < 0) && el('p', { class: 'quiet' }, '\u2013: nobody could see how these calls ended.'));
     }
 
     // --- keys ---
@@ -1721,7 +1831,7 @@
       return;
     }
     const causes = [data.variance.length > 0 && drawVariance(), data.loads.some((l) => l[0]) && drawLoads()].filter(Boolean);
-    main.append(drawOverview(), ...(requests.length ? [drawSlowest(), requestPanel] : []), el('div', { class: causes.length > 1 ? 'two wide-left' : '' }, causes),
+    main.append(drawOverview(), ...(requests.length ? [drawSlowest(), requestPanel] : []), el('div', { class: causes.length > 1 && !data.workers.length ? 'two wide-left' : '' }, causes), drawEdges() || '',
       el('section', { class: 'panel', 'aria-label': 'Patterns' },
         el('div', { class: 'bar-row' }, el('h2', null, linear ? 'Paths' : 'Path patterns'), matched, el('span', { class: 'spring' }),
           el('label', { class: 'check no-print', title: 'Patterns that differ only in which replica of a node they went through, as one' }, merge, 'Merge replicas'), search),

@@ -63,11 +63,82 @@ static void append_loads(Json *j, const Report *r)
         json_close(j, ']');
 }
 
+/* By node with a queue before workers: it, workers, calls, served, waited. */
+static void append_workers(Json *j, const Report *r)
+{
+        json_put_open(j, "workers", '[');
+        for (guint i = 0; i < r->workers->len; i++) {
+                const StoredWorkers *w = &g_array_index(r->workers, StoredWorkers, i);
+
+                json_open(j, '[');
+                page_numbers(j, w->node, w->load.workers, (gint64)w->load.calls, w->load.served,
+                             w->load.waited);
+                json_close(j, ']');
+        }
+        json_close(j, ']');
+}
+
+/* --- edges ------------------------------------------------------------------------- */
+
+/* Name and remedy, by number. */
+static void append_causes(Json *j)
+{
+        json_put_open(j, "causes", '[');
+        for (guint i = 0; i < N_WAY_CAUSES; i++) {
+                const char *remedy = way_cause_remedy(i);
+
+                json_open(j, '[');
+                json_string(j, way_cause_name(i));
+                json_string(j, remedy ? remedy : "");
+                json_close(j, ']');
+        }
+        json_close(j, ']');
+}
+
+/* Each cause that has time, and the time. */
+static void append_ways(Json *j, const gint64 cause[N_WAY_CAUSES])
+{
+        json_open(j, '[');
+        for (guint i = 0; i < N_WAY_CAUSES; i++)
+                if (cause[i] != 0)
+                        page_numbers(j, i, cause[i]);
+        json_close(j, ']');
+}
+
+/* Caller, callee, calls; in error, -1: not seen; without an answer, late; p50 and p99 of the
+ * others; time on the way. */
+static void report_page_append_edges(Json *j, const Report *r)
+{
+        json_put_open(j, "calling", '[');
+        for (guint i = 0; i < r->edges->len; i++) {
+                const ReportEdge *e = r->edges->pdata[i];
+                gint64 cause[N_WAY_CAUSES];
+
+                for (guint k = 0; k < N_WAY_CAUSES; k++)
+                        cause[k] = (gint64)CLAMP(e->cause[k], 0, G_MAXINT64);
+                json_open(j, '[');
+                page_numbers(j, e->caller, e->callee, (gint64)e->calls,
+                             e->seen ? (gint64)e->errors : -1, (gint64)e->unanswered,
+                             (gint64)e->late, histogram_quantile(&e->latency, 0.5),
+                             histogram_quantile(&e->latency, 0.99));
+                append_ways(j, cause);
+                json_close(j, ']');
+        }
+        json_close(j, ']');
+}
+
+void write_report_way(Json *j, const PathCall *c)
+{
+        if (c->network != 0)
+                append_ways(j, c->cause);
+}
+
 /* --- the slowest requests ------------------------------------------------------------- */
 
 /* Callee, parent; start, entry, reply and end after the request's start; own time, network;
  * probability, candidates, operation or -1, port or 0. Then, as far as a call has them: how it
- * continues, queued; queued for a worker; time since its connection was opened. */
+ * continues, queued; queued for a worker; time since its connection was opened; last, an array of
+ * its time on the way by cause. */
 static void report_page_append_call(Json *j, const ReportRequest *q, guint i,
                                     const StoreReader *reader, Texts *labels)
 {
@@ -96,6 +167,7 @@ static void report_page_append_call(Json *j, const ReportRequest *q, guint i,
                 json_integer(j, c->own_queued);
         if (c->connecting > 0)
                 json_integer(j, c->connect);
+        write_report_way(j, c);
         json_close(j, ']');
 }
 
@@ -217,6 +289,9 @@ static void append_variance(Json *j, const Report *r)
 void write_report_calls(Json *j, const Report *r, const StoreReader *reader)
 {
         append_loads(j, r);
+        append_workers(j, r);
+        append_causes(j);
+        report_page_append_edges(j, r);
         append_slowest(j, r, reader);
         append_variance(j, r);
 }
@@ -249,6 +324,29 @@ static void append_spent(Json *j, const ReportDetail *d, const guint32 *places, 
         json_close(j, ']');
 }
 
+/* Vertex, cause, mean of a slow request, of one in the middle. */
+static void append_spent_ways(Json *j, const ReportDetail *d, const CollapsedTree *tree)
+{
+        json_put_open(j, "spentWays", '[');
+        for (guint32 i = 0; i < tree->n_vertices; i++)
+                for (guint cause = 0; cause < N_WAY_CAUSES; cause++) {
+                        const CollapsedCall *v = &tree->vertices[i];
+                        gint128 sum[N_PARTS] = { 0 };
+
+                        for (guint part = PART_SLOW; part < N_PARTS; part++)
+                                for (guint32 k = 0; k < v->n; k++)
+                                        sum[part] += d->spent[part][tree->places[v->first + k]]
+                                                             .cause[cause];
+                        if (sum[PART_SLOW] == 0 && sum[PART_MIDDLE] == 0)
+                                continue;
+                        json_open(j, '[');
+                        page_numbers(j, i, cause, mean(sum[PART_SLOW], d->n_of_part[PART_SLOW]),
+                                     mean(sum[PART_MIDDLE], d->n_of_part[PART_MIDDLE]));
+                        json_close(j, ']');
+                }
+        json_close(j, ']');
+}
+
 void write_report_spent(Json *j, const ReportDetail *d, const CollapsedTree *tree)
 {
         if (!d->spent[PART_SLOW] || !d->spent[PART_MIDDLE])
@@ -267,4 +365,5 @@ void write_report_spent(Json *j, const ReportDetail *d, const CollapsedTree *tre
                 append_spent(j, d, &tree->places[v->first], v->n);
         }
         json_close(j, ']');
+        append_spent_ways(j, d, tree);
 }

@@ -16,6 +16,7 @@
 #include "write/page.h"
 #include "write/path-write.h"
 #include "write/trust-text.h"
+#include "write/way-times.h"
 #include "write/write-report-calls.h"
 #include "write/write-tree.h"
 
@@ -285,6 +286,39 @@ static void append_vertices(Json *j, const CollapsedTree *tree, const Report *r)
         json_close(j, ']');
 }
 
+/* Vertices whose callers went on without a return, each with how it continues. */
+static void append_missed(Json *j, const CollapsedTree *tree)
+{
+        json_put_open(j, "missed", '[');
+        for (guint32 i = 0; i < tree->n_vertices; i++) {
+                guint continues = tree->vertices[i].all.continues;
+
+                if (!work_is_missed(continues))
+                        continue;
+                json_open(j, '[');
+                page_numbers(j, i, continues);
+                json_close(j, ']');
+        }
+        json_close(j, ']');
+}
+
+/* Vertex, cause, mean of a path: the longest first. */
+static void append_detail_ways(Json *j, const CollapsedTree *tree, guint64 paths)
+{
+        g_autoptr(GArray) times = way_times_find(tree);
+
+        json_put_open(j, "ways", '[');
+        for (guint i = 0; i < times->len; i++) {
+                const WayTime *t = &g_array_index(times, WayTime, i);
+
+                json_open(j, '[');
+                page_numbers(j, t->call - tree->vertices, t->cause,
+                             clamp(t->sum / (gint128)MAX(paths, 1)));
+                json_close(j, ']');
+        }
+        json_close(j, ']');
+}
+
 /* By place: parent; mean call delay, latency, its p10 and p90, own time, network. */
 static void report_page_append_places(Json *j, const PathPattern *p)
 {
@@ -308,7 +342,8 @@ static void report_page_append_places(Json *j, const PathPattern *p)
 
 /* A real instance: the calls, each with place, parent (index), caller; start, entry, reply and end
  * after the path's start; own time, network; probability, candidates. Then, as far as a call has
- * them: how it continues, queued; queued for a worker; time since its connection was opened. */
+ * them: how it continues, queued; queued for a worker; time since its connection was opened; last,
+ * an array of its time on the way by cause. */
 static void append_sample(Json *j, const ReportSample *s)
 {
         json_open(j, '{');
@@ -338,6 +373,7 @@ static void append_sample(Json *j, const ReportSample *s)
                         json_integer(j, c->own_queued);
                 if (c->connecting > 0)
                         json_integer(j, c->connect);
+                write_report_way(j, c);
                 json_close(j, ']');
         }
         json_close(j, ']');
@@ -373,6 +409,8 @@ static gboolean append_detail(Json *j, Drawer *drawer, const Report *r, const Re
                                  (gint64)(path_pattern_sum(&d->pattern, NODE_CONNECTING) /
                                           (gint128)d->pattern.nodes[0].latency.count));
         append_vertices(j, tree, r);
+        append_missed(j, tree);
+        append_detail_ways(j, tree, d->pattern.nodes[0].latency.count);
         report_page_append_places(j, &d->pattern);
         append_samples(j, d);
         append_buckets(j, d->buckets);

@@ -3,6 +3,7 @@
 
 #include "analysis/variance/node-load.h"
 #include "base/compare.h"
+#include "base/hash.h"
 
 enum {
         TREE_BYTES = 450000, /* of the calls of the slowest requests, about */
@@ -37,6 +38,55 @@ static void spend(ReportDetail *d, guint8 part, guint32 place, const PathCall *c
         spent->own += c->own;
         spent->queued += c->queued;
         spent->network += c->network;
+        for (guint i = 0; c->network && i < N_WAY_CAUSES; i++)
+                spent->cause[i] += c->cause[i];
+}
+
+static void edge_free(gpointer data)
+{
+        ReportEdge *e = data;
+
+        histogram_clear(&e->latency);
+        g_free(e);
+}
+
+/* edges: of ReportEdge, by caller and callee. */
+static ReportEdge *find_edge(Report *r, GHashTable *edges, const PathCall *c)
+{
+        gint64 key = (gint64)((guint64)c->caller << 32 | c->callee);
+        ReportEdge *e = g_hash_table_lookup(edges, &key);
+
+        if (e)
+                return e;
+        e = g_new0(ReportEdge, 1);
+        e->caller = c->caller;
+        e->callee = c->callee;
+        g_hash_table_insert(edges, g_memdup2(&key, sizeof key), e);
+        g_ptr_array_add(r->edges, e);
+        return e;
+}
+
+static void report_calls_add_edge(ReportEdge *e, const PathCall *c)
+{
+        for (guint i = 0; c->network && i < N_WAY_CAUSES; i++)
+                e->cause[i] += c->cause[i];
+        if (path_call_is_message(c))
+                return;
+        e->calls++;
+        e->errors += outcome_is_error(c->outcome);
+        e->seen |= c->outcome != OUTCOME_OK || c->label != 0;
+        e->late += c->continues == WORK_LATE;
+        if (c->continues == WORK_UNANSWERED)
+                e->unanswered++;
+        else
+                histogram_add(&e->latency, MAX(c->end - c->start, 0));
+}
+
+static int compare_edges(gconstpointer va, gconstpointer vb)
+{
+        const ReportEdge *a = *(ReportEdge *const *)va, *b = *(ReportEdge *const *)vb;
+
+        return COMPARE(a->caller, b->caller) ?: COMPARE(a->callee, b->callee);
 }
 
 static void report_calls_add_load(Report *r, NodeLoad *load, const PathCall *c)
@@ -50,7 +100,7 @@ static void report_calls_add_load(Report *r, NodeLoad *load, const PathCall *c)
 }
 
 static gboolean report_calls_add_path(Report *r, StoreReader *reader, NodeLoad *load,
-                                      const ReportPath *p, const GArray *calls,
+                                      GHashTable *edges, const ReportPath *p, const GArray *calls,
                                       const GArray *places, GError **error)
 {
         ReportDetail *d = p->part ? g_ptr_array_index(r->details, p->row) : NULL;
@@ -62,6 +112,7 @@ static gboolean report_calls_add_path(Report *r, StoreReader *reader, NodeLoad *
                 const PathCall *c = &g_array_index(calls, PathCall, i);
 
                 report_calls_add_load(r, load, c);
+                report_calls_add_edge(find_edge(r, edges, c), c);
                 if (d)
                         spend(d, p->part, g_array_index(places, guint32, i), c);
         }
@@ -88,15 +139,20 @@ gboolean report_read_calls(Report *r, StoreReader *reader, const GArray *paths, 
         g_autoptr(GArray) calls = g_array_new(FALSE, FALSE, sizeof(PathCall));
         g_autoptr(GArray) places = g_array_new(FALSE, FALSE, sizeof(guint32));
 
+        g_autoptr(GHashTable) edges =
+                g_hash_table_new_full(hash_int64, g_int64_equal, g_free, NULL);
+
+        r->edges = g_ptr_array_new_with_free_func(edge_free);
         g_array_set_size(r->loads, node_table_size(r->nodes));
         for (guint i = 0; i < paths->len; i++) {
                 const ReportPath *p = path_at(paths, i);
 
                 if (!store_reader_path_calls(reader, &p->path, calls, places, error) ||
-                    !report_calls_add_path(r, reader, load, p, calls, places, error))
+                    !report_calls_add_path(r, reader, load, edges, p, calls, places, error))
                         return FALSE;
         }
         take_loads(r, load);
+        g_ptr_array_sort(r->edges, compare_edges);
         return TRUE;
 }
 

@@ -44,6 +44,7 @@ typedef enum { PART_NONE, PART_SLOW, PART_MIDDLE, N_PARTS } ReportPart;
 /* At a place, all calls there together, ns. */
 typedef struct {
         gint64 own, queued, network;
+        gint64 cause[N_WAY_CAUSES]; /* parts of network */
 } ReportSpent;
 
 typedef struct {
@@ -61,7 +62,8 @@ typedef struct {
         StoredPattern stored; /* but for its signature, NULL */
         NodeId slowest;       /* the node with the most own time: the one to blame */
         gint64 slowest_own;   /* its mean, ns */
-        GString *shape;       /* "client>root(child,~child)", by NodeId in base 36; ~: goes on */
+        GString *shape;       /* "client>root(child,~child)", by NodeId in base 36; ~: goes on;
+                                  child! and child*: no answer, late */
         GString *latency;     /* the distribution (report_append_distribution()) */
 } ReportRow;
 
@@ -81,6 +83,16 @@ typedef struct {
         gint128 queued;         /* ns, of all of them */
         guint32 p50, p95, most; /* calls there, itself among them; see node_load_quantile() */
 } ReportLoad;
+
+/* The calls from a node to another, in all paths. */
+typedef struct {
+        NodeId caller, callee;
+        guint64 calls, errors;       /* errors as ravel stats counts them */
+        guint64 unanswered, late;    /* calls */
+        gboolean seen;               /* outcomes or operations were */
+        Histogram latency;           /* of the answered */
+        gint128 cause[N_WAY_CAUSES]; /* time on the way, ns */
+} ReportEdge;
 
 /* Own time of a node over all paths, or of the network. */
 typedef struct {
@@ -110,6 +122,8 @@ typedef struct {
         GArray *blame;       /* of ReportBlame, by NodeId; the last is the network */
         GArray *buckets;     /* of ReportBucket, of all paths; no medians */
         GArray *loads;       /* of ReportLoad, by NodeId */
+        GArray *workers;     /* of StoredWorkers */
+        GPtrArray *edges;    /* of ReportEdge, by caller and callee; empty without requests */
         GPtrArray *slowest;  /* of ReportRequest, the one that took longest first */
         Why *why;            /* of these, else NULL */
         StoreReader *of_why;

@@ -239,6 +239,8 @@ static void report_append_place(Loading *l, GString *shape, NodeId client,
         if (work_goes_on(n->continues))
                 g_string_append_c(shape, '~');
         append_base36(shape, n->node);
+        if (work_is_missed(n->continues))
+                g_string_append_c(shape, path_continues_mark(n->continues));
         g_array_append_val(l->stack, n->place);
 }
 
@@ -542,6 +544,17 @@ static gboolean report_read_trust(Loading *l, GError **error)
         return status == 0;
 }
 
+static gboolean report_read_workers(Loading *l, GError **error)
+{
+        StoredWorkers workers;
+        int status;
+
+        while ((status = store_reader_next_workers(l->reader, &workers, error)) > 0)
+                if (workers.load.calls > 0 && workers.load.served > 0)
+                        g_array_append_val(l->report->workers, workers);
+        return status == 0;
+}
+
 static gboolean read_doubts(Loading *l, GError **error)
 {
         StoredDoubt d;
@@ -584,12 +597,14 @@ Report *report_new(StoreReader *reader, NodeTable *nodes, GError **error)
         l.nodes = g_array_new(FALSE, FALSE, sizeof(NodeId));
         l.stack = g_array_new(FALSE, FALSE, sizeof(guint32));
         r->loads = g_array_new(FALSE, TRUE, sizeof(ReportLoad));
+        r->workers = g_array_new(FALSE, FALSE, sizeof(StoredWorkers));
         l.all = g_array_new(FALSE, FALSE, sizeof(ReportPath));
         l.paths = g_ptr_array_new_with_free_func((GDestroyNotify)g_array_unref);
         l.edges = g_hash_table_new_full(hash_int64, g_int64_equal, g_free, NULL);
 
         gboolean ok = read_captures(&l, error) && report_read_trust(&l, error) &&
-                      read_doubts(&l, error) && report_sum_patterns(&l, error);
+                      report_read_workers(&l, error) && read_doubts(&l, error) &&
+                      report_sum_patterns(&l, error);
         if (ok) {
                 report_rank_patterns(&l);
                 ok = report_read_nodes(&l, error) && report_read_paths(&l, error) &&
@@ -651,6 +666,8 @@ void report_free(Report *r)
         g_array_free(r->blame, TRUE);
         g_array_free(r->buckets, TRUE);
         g_array_free(r->loads, TRUE);
+        g_array_free(r->workers, TRUE);
+        g_clear_pointer(&r->edges, g_ptr_array_unref);
         report_clear_slowest(r);
         g_clear_pointer(&r->graph, path_graph_free);
         g_free(r);

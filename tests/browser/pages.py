@@ -51,6 +51,25 @@ def duration(ns):
     return None
 
 
+def rate(a_second):
+    return f"{a_second:.3g}/s" if a_second < 99.95 else f"{round(a_second):,}/s"
+
+
+def edges_of(path):
+    """Of each edge: calls, the share of errors (None: not seen), of calls without an answer, the latencies of the others."""
+    edges = {}
+    for caller, callee, outcome, label, continues, latency in sqlite3.connect(path).execute(
+            "SELECT a.name, b.name, outcome, label, continues, coalesce(ret_recv, ret_sent) - coalesce(call_sent, call_recv) FROM call JOIN node a ON a.id = caller JOIN node b ON b.id = callee"):
+        e = edges.setdefault(f"{caller} > {callee}", {"calls": 0, "errors": 0, "seen": False, "unanswered": 0, "latencies": []})
+        e["calls"] += 1
+        e["errors"] += outcome is not None
+        e["seen"] |= outcome is not None or label is not None
+        e["unanswered"] += continues == "no answer"
+        if continues != "no answer":
+            e["latencies"].append(latency)
+    return edges
+
+
 SIDEWAYS = """[...document.querySelectorAll('body *')].filter((e) => e.scrollWidth > e.clientWidth + 1 &&
     ['auto', 'scroll'].includes(getComputedStyle(e).overflowX)).map((e) => `${e.tagName}.${e.className} ${e.scrollWidth}`)"""
 LABELS = """[...document.querySelectorAll('svg')].flatMap((s) => { const t = [...s.querySelectorAll('text')].map((e) => [e.getBoundingClientRect(), e.textContent]);
@@ -486,6 +505,101 @@ with Chromium() as b:
     b.size(1400, 1000)
     result("causes: no error", b.problems)
 
+    # --- edges, causes on the way, calls without an answer, requests that failed ---
+    def cells(selector):
+        return b.run(f"[...document.querySelectorAll('{selector} tbody tr')].map((r) => [...r.cells].map((c) => c.textContent))")
+
+    def looks_well(name):
+        for width in (1200, 400):
+            b.size(width, 1000)
+            b.frame()
+            axe(b, f"{name}, {width} pixels")
+            b.screenshot(f"{name}-{width}.png")
+            result(f"{name}, {width} pixels: nothing is wider than the window", differs(b.run("document.documentElement.scrollWidth <= innerWidth"), True))
+            result(f"{name}, {width} pixels: nothing scrolls sideways", b.run(SIDEWAYS))
+            result(f"{name}, {width} pixels: no two cells of a row collide", b.run(COLLISIONS))
+        b.size(1400, 1000)
+        result(f"{name}: no error, nothing that only a program would say", b.problems or b.run(WORDS))
+
+    def edges_agree(name):
+        """Rates, errors and durations of the page against the calls of the store."""
+        first, last = sqlite3.connect(f"{name}.sqlite").execute("SELECT first, last FROM run").fetchone()
+        shares = [h for h in ("Errors", "No answer") if h in b.run("[...document.querySelectorAll('#edge-list th')].map((h) => h.textContent)")]
+        wrong = []
+        for row in cells("#edge-list"):
+            e = edges_of(f"{name}.sqlite")[row[0]]
+            of = {"Errors": e["errors"], "No answer": e["unanswered"]}
+            expected = [f"{e['calls']:,}", rate(e["calls"] * 1e9 / (last - first)), *("\u2013" if h == "Errors" and not e["seen"] else f"{int(100 * of[h] / e['calls'] + 0.5)}\u00a0%" if of[h] else "0" for h in shares)]
+            wrong += [] if row[1:1 + len(expected)] == expected else [(row, expected)]
+            for quantile, text in zip((50, 99), row[-2:]):
+                number, unit = text.split("\u00a0")
+                true = sorted(e["latencies"])[max(-(-len(e["latencies"]) * quantile // 100), 1) - 1]
+                wrong += [] if abs(float(number) * {"us": 1e3, "ms": 1e6, "s": 1e9}[unit] / true - 1) < 0.02 else [(row, quantile, true)]
+        result(f"{name}: rates, errors and durations by edge", wrong)
+
+    def open_capture(name, nodes):
+        make("capture", "-r", f"{name}.pcap", "--nodes", nodes, "-w", f"{name}.trace")
+        make("nesting", "-o", f"{name}.sqlite", f"{name}.trace")
+        make("report", "-o", f"{name}.html", f"{name}.sqlite")
+        b.open(f"{name}.html")
+
+    subprocess.run([sys.executable, f"{source}/tests/scripts/make-causes.py", ".", "nagle-1", "upload-1", "download-2"], check=True)
+    for name in ("nagle-1", "upload-1", "download-2"):
+        with open("truth.tsv", encoding="utf-8") as file:
+            _, way, each, late, requests, web, db = next(r for r in map(str.split, (line.replace(" ", "_") for line in file)) if r[0] == name)
+        way = way.replace("_", " ")
+        open_capture(name, "nodes.txt")
+        lost = float(each) * int(late)
+        for table, many in (("#blame-all", 1), ("#blame", int(requests))):
+            found = {r[0]: r[2] for r in cells(table)}
+            number, unit = found[way].split("\u00a0")
+            result(f"{name}: {way}, in {table}", None if list(found)[0] == way and abs(float(number) * {"ms": 1, "s": 1000}[unit] * many / lost - 1) < 0.02 else found)
+        b.click("#timeline [data-value=slowest]")
+        own = {r[0].split()[0]: r[1] for r in b.run("[...document.querySelectorAll('.lanes .lane:not(.head)')].map((r) => [r.children[0].textContent, r.children[3].textContent])")}
+        result(f"{name}: own times of the slowest are the nodes'", None if all(abs(float(own[node].split("\u00a0")[0]) / float(true) - 1) < 0.6 for node, true in (("web", web), ("db", db))) else (own, web, db))
+        edges_agree(name)
+    looks_well("nagle-1")
+    b.open("nagle-1.html")
+    result("a remedy", differs(b.run("document.querySelector('.remedy').textContent"), "web > db (delayed ACK): the sender writes in several pieces: TCP_NODELAY, or one write."))
+    b.click("[data-value=compared]")
+    result("slow against fast: the way first", differs(cells("#compared")[0][0], "web > db (delayed ACK)"))
+
+    with open("missed.nodes", "w", encoding="utf-8") as file:
+        file.write("10.0.0.1 client\n10.0.0.2 web\n10.0.1.1 db\n10.0.1.2 db2\n")
+    for name, mark, words in (("silent", "!", "gave no answer for "), ("hedge", "*", "answered after ")):
+        subprocess.run([sys.executable, f"{source}/tests/scripts/missed.py", "make", f"{name}.pcap", "truth", name, "http", "wait=10"], check=True)
+        open_capture(name, "missed.nodes")
+        marked = sqlite3.connect(f"{name}.sqlite").execute("SELECT hash, signature FROM pattern WHERE instr(signature, ?)", (f"db{mark}",)).fetchall()
+        b.click("#search")
+        b.type(f"db{mark}")
+        result(f"{name}: the mark is searched for", differs(ids(rows_of(b)), [m[0] for m in marked]))
+        b.open(f"{name}.html", f"#p={marked[0][0]}")
+        result(f"{name}: the mark, in signature, tree and timeline", differs(b.run("""[document.getElementById('signature').textContent, document.querySelector('.tree [data-name^="db"]').dataset.name,
+            [...document.querySelectorAll('.lanes .call .plain')].map((e) => e.textContent).includes('db' + '""" + mark + """'), document.querySelector('.missed').textContent.slice(0, """ + str(len(words) + 4) + """)]"""), [marked[0][1], f"db{mark}", True, f"db{mark} {words}"]))
+        own, = sqlite3.connect(f"{name}.sqlite").execute(f"SELECT own_mean FROM pattern_node JOIN pattern ON pattern.id = pattern WHERE hash = '{marked[0][0]}' AND continues IS NOT NULL").fetchone()
+        b.click("#timeline [data-value=median]")
+        drawn = b.run("[...document.querySelectorAll('.lanes .lane:not(.head)')].map((r) => [r.children[0].textContent, r.children[3].textContent])")
+        number = float(next(r[1] for r in drawn if r[0].startswith(f"db{mark}")).split("\u00a0")[0])
+        result(f"{name}: the caller waits until it goes on", None if abs(number / (own / 1e6) - 1) < 0.2 else (drawn, own))
+        edges_agree(name)
+        looks_well(name)
+
+    subprocess.run([sys.executable, f"{source}/tests/scripts/failures.py", "make", "all", "failed.trace", "truth"], check=True)
+    make("nesting", "-o", "failed.sqlite", "failed.trace")
+    make("report", "-o", "failed.html", "failed.sqlite")
+    b.open("failed.html")
+    failed = dict(sqlite3.connect("failed.sqlite").execute("SELECT hash, failed FROM pattern"))
+    column = b.run("[...document.querySelectorAll('.head [role=columnheader]')].findIndex((h) => h.textContent === 'Failed')")
+    rows = rows_of(b)
+    result("failed: a column of the list", differs({r[0]: r[1][column] for r in rows}, {h: f"{k:,}" if k else "" for h, k in failed.items()}))
+    b.click("[data-sort=failed]")
+    result("failed: sorted by it", differs([failed[i] for i in ids(rows_of(b))], sorted(failed.values(), reverse=True)))
+    b.click("#search")
+    b.type("failed")
+    result("failed: searched for", differs(sorted(ids(rows_of(b))), sorted(h for h, k in failed.items() if k)))
+    edges_agree("failed")
+    looks_well("failed")
+
     # --- a node with a queue before workers ---
     result("without a queue before workers nothing is hatched", differs(b.run("[document.querySelectorAll('.waiting, .queued-words').length, /Hatched|workers/.test(document.body.innerText)]"), [0, False]))
     with open("workers.conf", "w", encoding="utf-8") as file:
@@ -530,6 +644,10 @@ servers=4
     pattern, = workers.execute("SELECT id FROM pattern ORDER BY total DESC LIMIT 1").fetchone()
     own, queued = workers.execute("SELECT own_mean, own_queued_mean FROM pattern_node WHERE pattern = ? AND place = 0", (pattern,)).fetchone()
     hatched("#blame", own, queued)
+    node, n_workers, calls, served = workers.execute("SELECT name, workers, calls, served FROM worker JOIN node ON node.id = node").fetchone()
+    first, last = workers.execute("SELECT first, last FROM run").fetchone()
+    result("workers: how many, how busy, full at", differs(b.run(f"[...document.querySelectorAll('#load-list tbody tr')].filter((r) => r.cells[0].textContent === '{node}').map((r) => [...r.cells].slice(-4).map((c) => c.textContent))"),
+                                                           [[str(n_workers), f"{round(100 * served / n_workers / (last - first))}\u00a0%", rate(calls * 1e9 / (last - first)), rate(1e9 * calls * n_workers / served)]]))
     result("workers: a line in the call tree", differs(b.run("[...document.querySelectorAll('.tree .box')].map((g) => [...g.querySelectorAll('text')].slice(3).map((t) => t.textContent))"),
                                                       [[], [f"queued {duration(queued)}, 4 workers"], []]))
     b.click("#timeline [data-value=slowest]")
