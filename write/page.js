@@ -1751,7 +1751,7 @@
           el('thead', null, el('tr', null, el('th', null, 'Where'), el('th', { class: 'number' }, 'Of the variance'), el('th', { class: 'number' }, '\u00b1'), el('th', { class: 'number' }, 'By which path'), el('th', { class: 'number' }, 'Of the mean'), el('th', { class: 'number' }, 'Of the tail'), el('th', { class: 'number' }, 'With load'))),
           el('tbody', null, e.rows.map((r) => {
             const where = visible(KIND[r[0]](r[1]));
-            return el('tr', null, el('td', { class: 'name', title: where }, where), el('td', { class: 'number' }, el('strong', null, percentage(r[3]))), el('td', { class: 'number' }, r[8] < 0 ? '' : percentage(r[8])), el('td', { class: 'number' }, percentage(r[5])),
+            return el('tr', null, el('td', { class: 'name', title: where }, where, r[11] && el('span', { class: 'quiet' }, ` (${visible(r[11])} has ${percentage(r[12])})`)), el('td', { class: 'number' }, el('strong', null, percentage(r[3]))), el('td', { class: 'number' }, r[8] < 0 ? '' : percentage(r[8])), el('td', { class: 'number' }, percentage(r[5])),
               el('td', { class: 'number' }, percentage(r[6])), el('td', { class: 'number' }, percentage(r[7])), el('td', { class: 'number', title: r[9] > 0.02 ? `${duration(r[10])} for each other call there` : null }, r[9] > 0.02 ? percentage(r[9]) : ''));
           })))),
         el('p', { class: 'quiet' }, `Own time there: its part of the variance of the latency, of the mean, and of what the slowest hundredth takes longer than the middle. With load: how much of a call\u2019s own variance goes with how many others the node is serving.` +

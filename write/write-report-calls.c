@@ -236,7 +236,8 @@ static void append_slowest(Json *j, const Report *r, const StoreReader *reader)
 /* --- variance ---------------------------------------------------------------------- */
 
 /* Kind, where, depth; shares: all, same path, which path, mean, tail; error; how much of a call's
- * goes with load, own time for each other call. */
+ * goes with load, own time for each other call; the replica with most of the same path, its share.
+ */
 static void append_row(Json *j, const VarianceRow *row)
 {
         const double numbers[] = { row->all,  row->same,  row->which,          row->mean,
@@ -248,6 +249,10 @@ static void append_row(Json *j, const VarianceRow *row)
         json_integer(j, row->depth);
         for (guint i = 0; i < G_N_ELEMENTS(numbers); i++)
                 page_double(j, numbers[i]);
+        if (row->replica) {
+                json_string(j, row->replica);
+                page_double(j, row->replica_share);
+        }
         json_close(j, ']');
 }
 

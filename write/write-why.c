@@ -91,6 +91,17 @@ static gboolean is_worth_a_row(const WhyRequest *r, guint i)
                p->calls != p->usual_calls;
 }
 
+/* "app1|app2 (app2)" */
+static char *name_request_place(const WhyPlace *p, guint columns)
+{
+        g_autofree char *place = shorten_place(p->where, columns);
+        const char *last = strrchr(p->where, '/');
+
+        if (!p->node || !strchr(last ? last : p->where, '|'))
+                return g_steal_pointer(&place);
+        return g_strdup_printf("%s (%s)", place, p->node);
+}
+
 static void why_text_append_places(GString *out, const WhyRequest *r, guint columns)
 {
         g_autoptr(TextTable) t = text_table_new();
@@ -107,7 +118,7 @@ static void why_text_append_places(GString *out, const WhyRequest *r, guint colu
 
                 if (!is_worth_a_row(r, i))
                         continue;
-                text_table_add(t, shorten_place(p->where, columns));
+                text_table_add(t, name_request_place(p, columns));
                 text_table_add(t, path_format_duration(p->own));
                 text_table_add(t, path_format_duration(p->usual));
                 text_table_add(t, format_more(p->excess));
@@ -354,6 +365,17 @@ static char *format_change(double slow, double middle)
                                      : g_strdup_printf("%.1f", slow);
 }
 
+/* "web1|web2 (queue) (web1 in 12 of 12)" */
+static char *name_place(const WhyDifference *d, guint columns)
+{
+        g_autofree char *place = shorten_place(d->where, columns);
+
+        if (!d->replica)
+                return g_steal_pointer(&place);
+        return g_strdup_printf("%s (%s in %" G_GUINT64_FORMAT " of %" G_GUINT64_FORMAT ")", place,
+                               d->replica, d->replica_slow, d->slow_there);
+}
+
 static void append_differences(GString *out, const WhyKind *k, guint columns)
 {
         g_autoptr(TextTable) t = text_table_new();
@@ -380,7 +402,7 @@ static void append_differences(GString *out, const WhyKind *k, guint columns)
                 if (i > 0 && fabs(d->share) < LEAST_SHARE &&
                     !differs(d->slow_calls, d->middle_calls))
                         continue;
-                text_table_add(t, shorten_place(d->where, columns));
+                text_table_add(t, name_place(d, columns));
                 text_table_add(t, path_format_duration((gint64)d->slow));
                 text_table_add(t, path_format_duration((gint64)d->middle));
                 text_table_add(t, format_more((gint64)(d->slow - d->middle)));
@@ -391,6 +413,18 @@ static void append_differences(GString *out, const WhyKind *k, guint columns)
                         text_table_add(t, waiting ? format_more(waiting) : g_strdup("-"));
         }
         why_text_append_table(out, t, columns);
+}
+
+/* What is waited for at a replica that has more to do than the others. */
+static void append_busiest(GString *out, const WhyKind *k, guint columns)
+{
+        for (guint i = 0; i < k->places->len; i++) {
+                const WhyDifference *d = &g_array_index(k->places, WhyDifference, i);
+
+                if (d->busiest && d->share >= LEAST_SHARE)
+                        append_line(out, 2, columns, "%s: %s gets %.0f %% of the calls.", d->where,
+                                    d->busiest, 100 * d->busiest_share);
+        }
 }
 
 /* Whether one place has most of the difference, or all grow. */
@@ -432,6 +466,7 @@ static void write_kind_text(GString *out, const WhyKind *k, guint columns)
         append_differences(out, k, columns);
         if (k->places->len > 0)
                 append_verdict(out, k, columns);
+        append_busiest(out, k, columns);
         if (k->burst.n > 0)
                 append_burst(out, 2, &k->burst, columns);
         if (k->doubtful > 0)
@@ -492,6 +527,11 @@ static const Field difference_fields[] = {
         { "middle_load", FIELD_DECIMAL, G_STRUCT_OFFSET(WhyDifference, middle_load) },
         { "slow_waiting", FIELD_MEAN, G_STRUCT_OFFSET(WhyDifference, slow_waiting) },
         { "middle_waiting", FIELD_MEAN, G_STRUCT_OFFSET(WhyDifference, middle_waiting) },
+        { "replica", FIELD_TEXT, G_STRUCT_OFFSET(WhyDifference, replica) },
+        { "replica_slow", FIELD_COUNT, G_STRUCT_OFFSET(WhyDifference, replica_slow) },
+        { "slow_there", FIELD_COUNT, G_STRUCT_OFFSET(WhyDifference, slow_there) },
+        { "busiest", FIELD_TEXT, G_STRUCT_OFFSET(WhyDifference, busiest) },
+        { "busiest_share", FIELD_DECIMAL, G_STRUCT_OFFSET(WhyDifference, busiest_share) },
 };
 
 static const WhyDifference *difference_at(const WhyKind *k, guint i)
@@ -571,7 +611,8 @@ void why_write_kinds(GString *out, const GPtrArray *kinds, const WhyBurst *burst
                                 "client\tentry\toperation\trequests\tslow_requests\tslow_time\t"
                                 "middle_time\tdoubtful\tburst\tburst_from\tburst_to\tplace\t"
                                 "slow\tmiddle\tshare\tslow_calls\tmiddle_calls\tslow_load\t"
-                                "middle_load\tslow_waiting\tmiddle_waiting\n");
+                                "middle_load\tslow_waiting\tmiddle_waiting\treplica\treplica_slow\t"
+                                "slow_there\tbusiest\tbusiest_share\n");
                 for (guint i = 0; i < kinds->len; i++)
                         write_kind_tsv(out, kinds->pdata[i]);
                 break;

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "analysis/why/why-model.h"
+#include "base/binomial.h"
 #include "base/compare.h"
 #include "base/time-search.h"
 
@@ -17,6 +18,9 @@ enum {
 
 #define MIDDLE_FROM 0.4
 #define MIDDLE_TO   0.6
+
+/* A replica is named if chance gives it its part in fewer than one in 100 places. */
+#define REPLICA_CHANCE 0.01
 
 /* Of a stretch of time with more slow ones than the others there let expect: the log likelihood
  * ratio of a scan statistic. */
@@ -101,8 +105,78 @@ typedef struct {
         double own, calls, load, waiting, there;
 } Sums;
 
-static void add_difference(const Kind *k, guint32 slot, const guint8 *part, guint n_slow,
-                           guint n_middle, WhyKind *kind)
+/* Requests that a replica served: of the slow ones, of all. */
+typedef struct {
+        NodeId node;
+        guint slow, all;
+} Served;
+
+static int compare_slow(gconstpointer va, gconstpointer vb)
+{
+        const Served *a = va, *b = vb;
+
+        return COMPARE(b->slow, a->slow) ?: COMPARE(b->all, a->all);
+}
+
+/* By replica, and the sums of them. */
+static GArray *count_served(const GArray *stays, const PlaceSlot *slot, const guint8 *part,
+                            Served *sum)
+{
+        GArray *served = g_array_new(FALSE, TRUE, sizeof(Served));
+
+        g_array_set_size(served, slot->nodes->len);
+        for (guint r = 0; r < served->len; r++)
+                g_array_index(served, Served, r).node = g_array_index(slot->nodes, NodeId, r);
+        for (guint i = 0; i < stays->len; i++) {
+                const Stay *s = &g_array_index(stays, Stay, i);
+
+                for (guint r = 0; r < served->len; r++) {
+                        Served *one = &g_array_index(served, Served, r);
+
+                        if (one->node != s->node)
+                                continue;
+                        one->all++;
+                        sum->all++;
+                        one->slow += part[s->request] == SLOW;
+                        sum->slow += part[s->request] == SLOW;
+                }
+        }
+        g_array_sort(served, compare_slow);
+        return served;
+}
+
+/* Whether a replica has k of n by chance, if it has the share p of all. */
+static gboolean is_beyond_chance(guint n, guint k, double p, guint replicas)
+{
+        return n > 0 && binomial_tail(n, k, p) < REPLICA_CHANCE / replicas;
+}
+
+/* Which replica has the slow requests at a place, and which most calls if they wait for it. */
+static void name_replica(const Why *w, const Kind *k, guint32 slot, const guint8 *part,
+                         WhyDifference *d)
+{
+        guint32 n_slots = place_slots_size(k->slots), at = slot % n_slots;
+        const PlaceSlot *s = place_slots_at(k->slots, at);
+        Served sum = { 0 }, *first;
+
+        if (slot + 1 == why_n_slots(k) || s->nodes->len < 2)
+                return;
+        g_autoptr(GArray) served = count_served(k->of_slots[at], s, part, &sum);
+        guint n = served->len;
+        first = &g_array_index(served, Served, 0);
+        if (is_beyond_chance(sum.slow, first->slow, (double)first->all / MAX(sum.all, 1), n)) {
+                d->replica = node_table_written(w->nodes, first->node);
+                d->replica_slow = first->slow;
+                d->slow_there = sum.slow;
+        }
+        if (slot / n_slots == 1 && is_beyond_chance(sum.all, first->all, 1.0 / n, n)) {
+                d->busiest = node_table_written(w->nodes, first->node);
+                d->busiest_share = (double)first->all / sum.all;
+        }
+}
+
+static void add_difference(const Why *w, const Kind *k, guint32 slot, const guint8 *part,
+                           guint n_slow, guint n_middle, WhyKind *kind)
 {
         const GArray *stays = k->of_slots[slot];
         Sums sums[3] = { { 0 } };
@@ -127,6 +201,7 @@ static void add_difference(const Kind *k, guint32 slot, const guint8 *part, guin
                             .slow_waiting = sums[SLOW].waiting / n_slow,
                             .middle_waiting = sums[MIDDLE].waiting / n_middle };
         d.share = kind->slow > kind->middle ? (d.slow - d.middle) / (kind->slow - kind->middle) : 0;
+        name_replica(w, k, slot, part, &d);
         if (sums[SLOW].there + sums[MIDDLE].there > 0)
                 g_array_append_val(kind->places, d);
 }
@@ -188,7 +263,7 @@ static WhyKind *compare_parts(Why *w, Kind *k, GArray *slow_of_all, GArray *all_
         kind->burst = find_burst(slow, all);
         kind->places = g_array_new(FALSE, FALSE, sizeof(WhyDifference));
         for (guint32 s = 0; s < why_n_slots(k); s++)
-                add_difference(k, s, part, n_slow, n_middle, kind);
+                add_difference(w, k, s, part, n_slow, n_middle, kind);
         g_array_sort(kind->places, compare_differences);
         return kind;
 }

@@ -69,6 +69,12 @@ typedef struct {
         double slow_calls, middle_calls;
         double slow_load, middle_load;       /* over its calls */
         double slow_waiting, middle_waiting; /* queued and connecting, ns */
+        const char *replica;  /* who served more of the slow requests than chance explains, of
+                                 replicas; NULL: none. Borrowed */
+        guint64 replica_slow; /* how many of them it served, */
+        guint64 slow_there;   /* the slow requests with calls there */
+        const char *busiest;  /* of a queue: the replica with more calls than the others; NULL */
+        double busiest_share; /* of the requests, 0 to 1 */
 } WhyDifference;
 
 typedef struct {

@@ -140,7 +140,7 @@ class Chromium:
 
     def key(self, name, text=None):
         code = {"ArrowDown": 40, "ArrowUp": 38, "Enter": 13, "Tab": 9, "Escape": 27, "End": 35, "Home": 36, "ArrowLeft": 37, "ArrowRight": 39}
-        params = {"key": name, "windowsVirtualKeyCode": code.get(name, ord(name.upper()) if name.isalnum() else 0)}
+        params = {"key": name, "windowsVirtualKeyCode": code.get(name, ord(name[0].upper()) if name.isalnum() else 0)}
         if len(name) == 1:
             params["text"] = text or name
         elif name == "Enter":

@@ -600,6 +600,18 @@ with Chromium() as b:
     edges_agree("failed")
     looks_well("failed")
 
+    with open("replica.conf", "w", encoding="utf-8") as file:
+        file.write("[maketrace]\nseed=5\nmessages=5616\n" + "".join(
+            f"[tracelet {app}{ms}]\nparallel={k}\ncount={k}\nthink=uniform(0s,60s)\npath=client > lb( 1ms~0.2ms {app}( {ms}ms~1ms ) )\n"
+            for app, ms, k in (("app1", 3, 700), ("app2", 3, 690), ("app2", 60, 14))))
+    make("maketrace", "-w", "replica.trace", "replica.conf")
+    make("nesting", "-o", "replica.sqlite", "replica.trace")
+    make("report", "-o", "replica.html", "replica.sqlite")
+    b.open("replica.html")
+    row = json.loads(subprocess.run([ravel, "variance", "--format", "json", "replica.sqlite"], check=True, stdout=subprocess.PIPE).stdout)["entries"][0]["rows"][0]
+    result("the replica that varies is named", differs(cells("#variance-list")[0][0], f"app1|app2 (app2 has {round(100 * row['replica_share'])}\u00a0%)"))
+    result("and the one of each slow request", differs({r[4].split(" +")[0] for r in cells("#slowest-list")}, {"app2"}))
+
     # --- a node with a queue before workers ---
     result("without a queue before workers nothing is hatched", differs(b.run("[document.querySelectorAll('.waiting, .queued-words').length, /Hatched|workers/.test(document.body.innerText)]"), [0, False]))
     with open("workers.conf", "w", encoding="utf-8") as file:
