@@ -68,7 +68,7 @@ gboolean export_tsv(StoreReader *reader, const NodeTable *nodes, OutputFile *out
         g_autoptr(GString) text = g_string_new(
                 "request\tpattern\tcall\tparent\tcaller\tcallee\tcall_sent\tcall_recv\tret_sent\t"
                 "ret_recv\town\tnetwork\tprobability\tcandidates\ttrace_id\tlabel");
-        ExportTable table = { reader, nodes, text, store_reader_goes_on(reader) };
+        ExportTable table = { reader, nodes, text, store_reader_continues(reader) };
 
         g_string_append(text, table.goes_on ? "\tcontinues\tqueued\n" : "\n");
         return patterns &&

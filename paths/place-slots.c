@@ -14,6 +14,7 @@ typedef struct {
         guint32 parent; /* chain, or NO_PARENT */
         NodeId node;
         gboolean goes_on;
+        char mark;
         double own;
         guint32 last_child, older; /* or NO_PARENT; older is the sibling that came before */
         guint32 slot, cell;
@@ -33,6 +34,7 @@ struct PlaceSlots {
 typedef struct {
         NodeId node;
         gboolean goes_on;
+        char mark;
         GArray *chains;   /* of guint32 */
         GArray *patterns; /* of guint32, rising */
         guint64 count;    /* requests */
@@ -89,11 +91,18 @@ void place_slots_free(PlaceSlots *s)
 
 /* --- chains ---------------------------------------------------------------- */
 
+/* Calls of one node that are not one: 0 to 3. */
+static guint variant_of(gboolean goes_on, char mark)
+{
+        return goes_on ? 1 : mark == '*' ? 2 : mark == '!' ? 3 : 0;
+}
+
 static guint32 add_chain(PlaceSlots *s, guint32 parent, const SlotPlace *place)
 {
         Chain c = { .parent = parent,
                     .node = place->node,
                     .goes_on = place->goes_on,
+                    .mark = place->mark,
                     .last_child = NO_PARENT,
                     .older = NO_PARENT,
                     .patterns = g_array_new(FALSE, FALSE, sizeof(guint32)) };
@@ -109,8 +118,8 @@ static guint32 add_chain(PlaceSlots *s, guint32 parent, const SlotPlace *place)
 
 static guint32 find_chain(PlaceSlots *s, guint32 parent, const SlotPlace *place)
 {
-        gint64 key = (gint64)((guint64)(parent + 1) << 33 | (guint64)place->node << 1 |
-                              (guint64)(place->goes_on != FALSE));
+        gint64 key = (gint64)((guint64)(parent + 1) << 34 | (guint64)place->node << 2 |
+                              variant_of(place->goes_on, place->mark));
         gpointer found;
 
         if (g_hash_table_lookup_extended(s->by_key, &key, NULL, &found))
@@ -188,13 +197,14 @@ static guint64 count_both(const PlaceSlots *s, const GArray *a, const GArray *b)
 /* known: one more than its index, by node. */
 static Kid *find_kid(GArray *kids, GHashTable *known, const Chain *c)
 {
-        gpointer key = GUINT_TO_POINTER(c->node << 1 | (c->goes_on != FALSE));
+        gpointer key = GUINT_TO_POINTER(c->node << 2 | variant_of(c->goes_on, c->mark));
         guint found = GPOINTER_TO_UINT(g_hash_table_lookup(known, key));
 
         if (found)
                 return &g_array_index(kids, Kid, found - 1);
         Kid new = { .node = c->node,
                     .goes_on = c->goes_on,
+                    .mark = c->mark,
                     .chains = g_array_new(FALSE, FALSE, sizeof(guint32)),
                     .patterns = g_array_new(FALSE, FALSE, sizeof(guint32)) };
         g_array_append_val(kids, new);
@@ -208,7 +218,8 @@ static int compare_kids(const void *va, const void *vb)
 
         return COMPARE(b->count, a->count) ?:
                strcmp(a->name, b->name) ?:
-               COMPARE(a->goes_on, b->goes_on);
+               COMPARE(a->goes_on, b->goes_on) ?:
+               COMPARE(a->mark, b->mark);
 }
 
 /* Most frequent first. */
@@ -245,7 +256,7 @@ static gboolean is_apart(const PlaceSlots *s, const Kid *kid, const GPtrArray *g
         for (guint i = 0; i < group->len; i++) {
                 const Kid *other = g_ptr_array_index(group, i);
 
-                if (other->goes_on != kid->goes_on ||
+                if (other->goes_on != kid->goes_on || other->mark != kid->mark ||
                     (double)count_both(s, kid->patterns, other->patterns) >
                             MOST_TOGETHER * (double)kid->count)
                         return FALSE;
@@ -301,6 +312,7 @@ static void add_slot(PlaceSlots *s, guint32 parent, GPtrArray *replicas)
 {
         PlaceSlot slot = { .parent = parent,
                            .goes_on = ((Kid *)replicas->pdata[0])->goes_on,
+                           .mark = ((Kid *)replicas->pdata[0])->mark,
                            .nodes = g_array_new(FALSE, FALSE, sizeof(NodeId)),
                            .first_cell = s->n_cells };
         GArray *all = g_array_new(FALSE, FALSE, sizeof(guint32));

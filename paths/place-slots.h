@@ -17,11 +17,13 @@ typedef struct {
         NodeId node;
         gboolean goes_on; /* its caller does not wait for it */
         double own;       /* own time of all requests of the pattern, in any unit */
+        char mark;        /* path_continues_mark() */
 } SlotPlace;
 
 typedef struct {
         guint32 parent; /* slot, less than its own; NO_PARENT of the root's, which is slot 0 */
         gboolean goes_on;
+        char mark;          /* of its calls, '!' or '*'; 0: none */
         GArray *nodes;      /* of NodeId: the replicas, in the order of their names */
         guint32 first_cell; /* cells are replicas, one for each of nodes, numbered over all slots */
         double own;

@@ -142,8 +142,8 @@ const StoredRun *store_reader_run(const StoreReader *reader);
 /* Whether patterns have operations, or there are none at all that could. */
 gboolean store_reader_has_labels(const StoreReader *reader);
 
-/* Whether a pattern goes on. */
-gboolean store_reader_goes_on(StoreReader *reader);
+/* Whether a call goes on, was late or got no answer: whether calls have `continues`. */
+gboolean store_reader_continues(StoreReader *reader);
 
 /* The operation that a call has by number (PathCall); NULL: none. */
 const char *store_reader_label(const StoreReader *reader, guint32 label);

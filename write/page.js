@@ -1650,7 +1650,7 @@
       return filter && el('button', { type: 'button', class: 'copy no-print', 'aria-label': `${text}: copy the Wireshark display filter of request ${q.id}`, title: 'Copies the display filter that finds its packets in Wireshark', onclick: (e) => { e.stopPropagation(); copy(filter, e.currentTarget); } }, text);
     }
 
-    const unusualWords = (u) => [u.where.split(' / ').includes(u.node) || !u.node || u.where.split(' / ').pop().split('|').includes(u.node) ? u.node || u.where : u.where, el('span', { class: 'slower' }, ` ${signed(u.own - u.usual)}`)];
+    const unusualWords = (u) => [/[!*]$/.test(u.where) ? u.where : u.where.split(' / ').includes(u.node) || !u.node || u.where.split(' / ').pop().split('|').includes(u.node) ? u.node || u.where : u.where, el('span', { class: 'slower' }, ` ${signed(u.own - u.usual)}`)];
     const begun = (q) => '+' + (q.after < 120e9 ? duration(q.after) : span(q.after));
     function slowestRow(q) {
       return el('tr', { class: q.id === state.request ? 'chosen' : null, 'data-request': q.id },

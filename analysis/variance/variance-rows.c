@@ -25,6 +25,8 @@ static void variance_rows_append_names(GString *text, const PlaceSlot *slot, con
                 g_string_append(text,
                                 node_table_written(nodes, g_array_index(slot->nodes, NodeId, i)));
         }
+        if (slot->mark)
+                g_string_append_c(text, slot->mark);
 }
 
 /* From below the root on. */

@@ -163,7 +163,8 @@ static gboolean variance_read_places(Reading *r, GError **error)
                                           .node = node.node,
                                           .goes_on = node.parent != NO_PARENT &&
                                                      work_goes_on(node.continues),
-                                          .own = (double)node.own_mean },
+                                          .own = (double)node.own_mean,
+                                          .mark = path_continues_mark(node.continues) },
                                 .own = NO_FACTOR,
                                 .queued = NO_FACTOR,
                                 .way = NO_FACTOR,

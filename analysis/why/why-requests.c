@@ -84,7 +84,8 @@ static gboolean why_read_places(Why *w, GError **error)
                 SlotPlace place = { .parent = n.parent,
                                     .node = n.node,
                                     .goes_on = work_goes_on(n.continues),
-                                    .own = (double)n.own_mean * (double)pattern->stored->count };
+                                    .own = (double)n.own_mean * (double)pattern->stored->count,
+                                    .mark = path_continues_mark(n.continues) };
 
                 if (pattern->n_places++ == 0)
                         pattern->first_place = w->places->len;
@@ -348,7 +349,7 @@ static void why_add_request(const Why *w, const Kind *k, guint32 request)
         }
 }
 
-/* "web1|web2" */
+/* "web1|web2", "db!" */
 static char *name_replicas(const Why *w, const PlaceSlot *at)
 {
         GString *names = g_string_new(NULL);
@@ -357,6 +358,8 @@ static char *name_replicas(const Why *w, const PlaceSlot *at)
                 g_string_append_printf(
                         names, "%s%s", i > 0 ? "|" : "",
                         node_table_written(w->nodes, g_array_index(at->nodes, NodeId, i)));
+        if (at->mark)
+                g_string_append_c(names, at->mark);
         return g_string_free(names, FALSE);
 }
 

@@ -20,6 +20,12 @@ variation() { # SHARE KIND PROTOCOL OPTION...: at least this share of requests m
 }
 
 variation 1 reset http
+"$ravel" why t.sqlite >said && grep -q '^  db! has most of it' said
+result $? 'why has the mark' said
+"$ravel" variance t.sqlite >said && grep -q '^  db! ' said
+result $? 'variance has the mark' said
+"$ravel" export --as tsv t.sqlite | awk -F '\t' '$17 == "no answer" { n[$6]++ } END { exit !(n["db"] == 20 && length(n) == 1) }'
+result $? 'the export for tables has the marks'
 variation 1 closed-error redis depth=1
 variation 1 silent postgres wait=40
 variation 1 hedge http wait=10

@@ -199,7 +199,7 @@ static void add_pattern(Slots *s, guint64 count, const char *text)
                         goes_on = TRUE;
                 else {
                         places[n++] = (SlotPlace){ parent, node_table_add(s->nodes, text, 1),
-                                                   goes_on, 1 };
+                                                   goes_on, 1, 0 };
                         goes_on = FALSE;
                 }
         }
@@ -300,11 +300,11 @@ static void test_many(void)
                 for (guint32 i = 0; i < N; i++) {
                         g_autofree char *name = g_strdup_printf("n%u", i);
 
-                        places[i] =
-                                (SlotPlace){ i == 0      ? NO_PARENT
-                                             : turn == 0 ? 0
-                                                         : i - 1,
-                                             node_table_add(nodes, name, strlen(name)), FALSE, 1 };
+                        places[i] = (SlotPlace){ i == 0      ? NO_PARENT
+                                                 : turn == 0 ? 0
+                                                             : i - 1,
+                                                 node_table_add(nodes, name, strlen(name)), FALSE,
+                                                 1, 0 };
                 }
                 place_slots_add(slots, 5, places, N, chains);
                 place_slots_find(slots, nodes);
