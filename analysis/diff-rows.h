@@ -2,8 +2,7 @@
  *
  * What changed between two runs, a number of both at a time, as all outputs have it.
  */
-#ifndef RAVEL_DIFF_ROWS_H
-#define RAVEL_DIFF_ROWS_H
+#pragma once
 
 #include "analysis/diff.h"
 
@@ -46,5 +45,3 @@ char *diff_node_name(const Diff *diff, const DiffRow *row);
 
 /* A vertex of a pattern for people: "lb>web1>auth>redis GET #2 x3". The caller's to free. */
 char *diff_vertex_name(const Diff *diff, const DiffPattern *pattern, guint vertex);
-
-#endif

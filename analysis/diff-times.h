@@ -5,8 +5,7 @@
  * that chance does not decide. At each limit the shares of values above it are compared
  * (analysis/share-test.h).
  */
-#ifndef RAVEL_DIFF_TIMES_H
-#define RAVEL_DIFF_TIMES_H
+#pragma once
 
 #include "analysis/share-test.h"
 #include "paths/histogram.h"
@@ -86,5 +85,3 @@ double compared_times_dependence(const ComparedTimes *times, int side, double qu
                                  ShareScatter prior);
 
 void compared_times_free(ComparedTimes *times);
-
-#endif

@@ -4,8 +4,7 @@
  * Whole distributions are compared, which sees tails. Values that come in bursts count for fewer.
  * Of twenty pairs of equal runs nineteen differ in nothing.
  */
-#ifndef RAVEL_DIFF_H
-#define RAVEL_DIFF_H
+#pragma once
 
 #include "analysis/diff-times.h"
 #include "paths/collapsed-tree.h"
@@ -71,5 +70,3 @@ static inline const DiffTimes *diff_times(const Diff *diff, guint32 times)
 Diff *diff_new(StoreReader *a, StoreReader *b, NodeTable *nodes, GError **error);
 void diff_free(Diff *diff);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(Diff, diff_free)
-
-#endif

@@ -5,8 +5,7 @@
  * into batches, and the share's variance between batches is compared with that of independent
  * values. docs/analysis.md has the formulas.
  */
-#ifndef RAVEL_SHARE_TEST_H
-#define RAVEL_SHARE_TEST_H
+#pragma once
 
 #include "analysis/trend/trend-series.h"
 
@@ -40,5 +39,3 @@ double share_test(const ShareRun runs[2], ShareScatter prior);
 
 /* Where the change of the share from run 0 to run 1 lies with a probability of 95 %. */
 void share_change(const ShareRun runs[2], ShareScatter prior, double *low, double *high);
-
-#endif

@@ -2,8 +2,7 @@
  *
  * The edges of a trace, with what their calls add up to, and a hash table to find them by.
  */
-#ifndef RAVEL_EDGE_TABLE_H
-#define RAVEL_EDGE_TABLE_H
+#pragma once
 
 #include "base/hash.h"
 #include "base/int128.h"
@@ -73,5 +72,3 @@ static inline guint32 edge_table_find(EdgeTable *t, guint64 nodes)
 
         return G_LIKELY(e) ? e - 1 : edge_table_add(t, nodes);
 }
-
-#endif

@@ -3,8 +3,7 @@
  * Calls without a return and returns without a call: the first 100,000 returns and the last 100,000
  * calls, by time. That is far more than the start and end of a capture cut.
  */
-#ifndef RAVEL_LONE_MESSAGES_H
-#define RAVEL_LONE_MESSAGES_H
+#pragma once
 
 #include "tracefmt/message.h"
 
@@ -33,5 +32,3 @@ void lone_messages_move(LoneMessages *lone, const gint64 *offset);
 
 /* Forgets the ones before a moment. */
 void lone_messages_forget(LoneMessages *lone, gint64 before);
-
-#endif

@@ -2,8 +2,7 @@
  *
  * The open calls that wait for more stamps, in the order of time: a ring.
  */
-#ifndef RAVEL_SETTLE_QUEUE_H
-#define RAVEL_SETTLE_QUEUE_H
+#pragma once
 
 #include <glib.h>
 #include <string.h>
@@ -42,5 +41,3 @@ static inline gboolean settle_queue_take(SettleQueue *q, gint64 before, Settling
         q->length--;
         return TRUE;
 }
-
-#endif

@@ -3,8 +3,7 @@
  * What is kept of a connection and of its two sides between two segments. The states that these
  * fields stand for are explained at the top of exchange.c.
  */
-#ifndef RAVEL_EXCHANGE_STATE_H
-#define RAVEL_EXCHANGE_STATE_H
+#pragma once
 
 #include "capture/cut-run.h"
 #include "capture/pairing.h"
@@ -54,5 +53,3 @@ void side_drop_buffer(ExchangeSide *s, const CaptureContext *context);
 
 /* The same, of an empty buffer that is larger than a side may keep. */
 void side_trim_buffer(ExchangeSide *s, const CaptureContext *context);
-
-#endif

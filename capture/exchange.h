@@ -4,8 +4,7 @@
  * of both directions, in order, between the directions too (see tcp.h), and how many are missing.
  * Goes out: messages, to the pairing (pairing.h). The top of exchange.c says how it decides.
  */
-#ifndef RAVEL_EXCHANGE_H
-#define RAVEL_EXCHANGE_H
+#pragma once
 
 #include "capture/exchange-state.h"
 
@@ -42,5 +41,3 @@ void exchange_settle(Exchange *x, guint side, Stamp stamp, const CaptureContext 
 /* The connection is over, or the capture is: writes the messages that are complete, counts the
  * others, and frees what x holds. */
 void exchange_clear(Exchange *x, Stamp stamp, const CaptureContext *context);
-
-#endif

@@ -4,8 +4,7 @@
  * decision depends on the model and on nearby calls alone. Calls are decided in parts, which begin
  * at moments that the model sets. Calls far from each other have no influence on each other.
  */
-#ifndef RAVEL_GIVEN_MODEL_H
-#define RAVEL_GIVEN_MODEL_H
+#pragma once
 
 #include "inference/inference.h"
 
@@ -21,5 +20,3 @@ gboolean node_model_may_decide(GBytes *model, GError **error);
 
 /* A model that has learned nothing: any delay is as likely as another. */
 GBytes *node_model_of_nothing(void);
-
-#endif

@@ -3,8 +3,7 @@
  * Inference: which calls into a node caused which calls out of the node? This is the interface of
  * the folder: plain data in and out, and a model. It knows no trace, no path and no option.
  */
-#ifndef RAVEL_INFERENCE_H
-#define RAVEL_INFERENCE_H
+#pragma once
 
 #include "base/crew.h"
 #include "base/work.h"
@@ -95,5 +94,3 @@ GBytes *node_model_to_bytes(const NodeModel *model);
 GBytes *node_answer_to_bytes(const NodeAnswer *answer);
 NodeModel *node_model_from_bytes(const guint8 *data, gsize n, GError **error);
 gboolean node_answer_from_bytes(NodeAnswer *answer, const guint8 *data, gsize n, GError **error);
-
-#endif

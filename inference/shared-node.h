@@ -7,8 +7,7 @@
  * Parts and processes have the same numbers everywhere. Bytes come from processes of the same
  * program.
  */
-#ifndef RAVEL_SHARED_NODE_H
-#define RAVEL_SHARED_NODE_H
+#pragma once
 
 #include "inference/inference.h"
 
@@ -43,5 +42,3 @@ double shared_node_learning(const SharedNode *node);
  * another process. When all shares are there, shared_node_end() gives the answer. */
 void shared_node_add(SharedNode *node, GBytes *share);
 void shared_node_end(SharedNode *node, NodeAnswer *answer);
-
-#endif

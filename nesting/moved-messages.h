@@ -6,8 +6,7 @@
  * are estimated from the messages of the first window, at most 65,536. They wait meanwhile. The
  * offsets then stay. Other messages pass.
  */
-#ifndef RAVEL_MOVED_MESSAGES_H
-#define RAVEL_MOVED_MESSAGES_H
+#pragma once
 
 #include "nesting/nesting-options.h"
 #include "tracefmt/message.h"
@@ -37,5 +36,3 @@ const GArray *moved_messages_clocks(const MovedMessages *moved);
 
 /* The clocks by the facts, without the skews that are removed here. */
 TraceClocks moved_messages_trace_clocks(const MovedMessages *moved, char *const *facts, guint n);
-
-#endif

@@ -11,8 +11,7 @@
  * (number_kinds()). All parameters are counts first, which job_model_find_logs() smooths and turns
  * into logarithms.
  */
-#ifndef RAVEL_JOB_MODEL_H
-#define RAVEL_JOB_MODEL_H
+#pragma once
 
 #include <glib.h>
 
@@ -70,5 +69,3 @@ static inline double times_log(const Times *times, gint64 time)
 {
         return times->log[time_bin(time)];
 }
-
-#endif

@@ -13,8 +13,7 @@
  * A worker is a node that nobody calls and that passes nothing on. At other nodes a call may be for
  * a message or for another call; there messages have no stay.
  */
-#ifndef RAVEL_OPEN_STAYS_H
-#define RAVEL_OPEN_STAYS_H
+#pragma once
 
 #include "calls/known-calls.h"
 
@@ -22,5 +21,3 @@
  * marks the calls that ask for work, which are no work themselves. Returns the longest stay, ns.
  * O(calls * log(calls)). */
 gint64 open_stays_find(KnownCalls *known);
-
-#endif

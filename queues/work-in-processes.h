@@ -7,8 +7,7 @@
  * The calls of each process are therefore cut into jobs where that is likeliest: see the essay in
  * work-in-processes.c. The model is learned from the calls themselves.
  */
-#ifndef RAVEL_WORK_IN_PROCESSES_H
-#define RAVEL_WORK_IN_PROCESSES_H
+#pragma once
 
 #include "queues/worker-processes.h"
 
@@ -23,5 +22,3 @@ typedef struct {
  * processes are found, or less than one job in four has calls. O((jobs + calls) * processes), with
  * a large factor where the process of a call is unknown. */
 gboolean work_in_processes_find(Job *jobs, guint n_jobs, const WorkerCall *calls, guint n_calls);
-
-#endif

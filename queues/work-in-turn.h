@@ -9,8 +9,7 @@
  * other in a job and how many there are. That is learned from all calls by hard expectation
  * maximisation. The best cut is found by dynamic programming over the most likely states.
  */
-#ifndef RAVEL_WORK_IN_TURN_H
-#define RAVEL_WORK_IN_TURN_H
+#pragma once
 
 #include "queues/worker-calls.h"
 
@@ -24,5 +23,3 @@ typedef struct {
  * O((jobs + calls) * states). */
 gboolean work_in_turn_find(TurnJob *jobs, guint n_jobs, const WorkerCall *calls, guint n_calls,
                            gint64 pause);
-
-#endif

@@ -2,8 +2,7 @@
  *
  * The calls of a worker, which are cut into jobs (work-in-turn.h, work-in-processes.h).
  */
-#ifndef RAVEL_WORKER_CALLS_H
-#define RAVEL_WORKER_CALLS_H
+#pragma once
 
 #include <glib.h>
 
@@ -17,5 +16,3 @@ typedef struct {
  * number. kind: n kinds, stride bytes apart; number: set, for each. Returns how many numbers there
  * are. */
 guint number_kinds(const guint64 *kind, gsize stride, guint n, guint8 most, guint8 *number);
-
-#endif

@@ -7,8 +7,7 @@
  * Connections are taken in order of use, the busiest first. A connection belongs to the only
  * process that it never overlaps; if it overlaps all of them, it belongs to a new one.
  */
-#ifndef RAVEL_WORKER_PROCESSES_H
-#define RAVEL_WORKER_PROCESSES_H
+#pragma once
 
 #include "queues/worker-calls.h"
 
@@ -18,5 +17,3 @@ enum { MOST_PROCESSES = 64, NO_PROCESS = 0xff /* the process of a call is unknow
  * of over half of the calls is unknown, or if calls of one process overlap. O(calls * calls at a
  * time + connections^2 * processes). */
 guint worker_processes_find(const WorkerCall *calls, guint n_calls, guint8 *process);
-
-#endif

@@ -6,8 +6,7 @@
  * table that all blocks of a direction build, so they must all be shown, in order,
  * from the first of the connection.
  */
-#ifndef RAVEL_HEADER_LABELS_H
-#define RAVEL_HEADER_LABELS_H
+#pragma once
 
 #include "base/outcome.h"
 
@@ -30,5 +29,3 @@ gboolean header_labels_read(HeaderLabels *h, const guint8 *bytes, gsize n, gbool
  * again as long as the table stays as it was. label: scratch. */
 gboolean header_labels_read_answer(HeaderLabels *h, const guint8 *bytes, gsize n, gboolean last,
                                    GString *label, Outcome *outcome);
-
-#endif

@@ -3,8 +3,7 @@
  * What a message out of a queue asks for, as frameworks of jobs say it: the name of a task, a class
  * or a type. It is for a job what method and path are for a request.
  */
-#ifndef RAVEL_JOB_NAME_H
-#define RAVEL_JOB_NAME_H
+#pragma once
 
 #include <glib.h>
 
@@ -23,5 +22,3 @@ gboolean job_name_is_header(const char *header, gsize n);
  * the tag by which it will be settled, a "delivery_tag" in its "properties" (Celery); empty where
  * there is none. */
 gboolean job_name_append_json(GString *label, const guint8 *text, gsize n, GString *tag);
-
-#endif

@@ -4,8 +4,7 @@
  * "/users/{id}/cart". Without the query, and without what names one thing rather
  * than a kind.
  */
-#ifndef RAVEL_PATH_LABEL_H
-#define RAVEL_PATH_LABEL_H
+#pragma once
 
 #include <glib.h>
 
@@ -17,5 +16,3 @@ gboolean path_segment_is_id(const guint8 *segment, gsize n);
 
 /* n bytes of a request's target, in any of its forms (RFC 9112, 3.2). */
 void path_label_append(GString *label, const guint8 *target, gsize n);
-
-#endif

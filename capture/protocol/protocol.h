@@ -5,8 +5,7 @@
  * order, or one datagram, into messages. It sees plain bytes and keeps a few
  * bytes of state; connections, stamps, pairing and holes are others' business.
  */
-#ifndef RAVEL_PROTOCOL_H
-#define RAVEL_PROTOCOL_H
+#pragma once
 
 #include "base/outcome.h"
 #include "capture/packet/packet.h"
@@ -197,5 +196,3 @@ const Protocol *protocol_lookup(const char *name);
 
 /* The names that can be looked up, in alphabetical order, for a message. The caller's to free. */
 char *protocol_list_names(void);
-
-#endif

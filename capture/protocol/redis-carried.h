@@ -3,8 +3,7 @@
  * What commands of Redis put into lists, streams and channels, and what replies bring out of them,
  * as hashes: what is taken from a list is known by them for what was put in. See links.h.
  */
-#ifndef RAVEL_REDIS_CARRIED_H
-#define RAVEL_REDIS_CARRIED_H
+#pragma once
 
 #include <glib.h>
 
@@ -68,5 +67,3 @@ const char *redis_carried_job(const RedisCarried *carried, guint side);
 
 /* Whether the command that is over waits for what it asks for, as its arguments say. */
 gboolean redis_carried_waits(const RedisCarried *carried);
-
-#endif

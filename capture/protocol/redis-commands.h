@@ -2,13 +2,10 @@
  *
  * The names of Redis' commands, by which it is recognised.
  */
-#ifndef RAVEL_REDIS_COMMANDS_H
-#define RAVEL_REDIS_COMMANDS_H
+#pragma once
 
 #include <glib.h>
 
 /* Whether the n bytes of name, of letters, digits, "_" and "-", are the name of a command, in
  * whatever case. Commands of modules, which have a dot in their names, are not among them. */
 gboolean redis_is_command(const char *name, gsize n);
-
-#endif

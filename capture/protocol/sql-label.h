@@ -4,8 +4,7 @@
  * databases: its verb and the first table that it names, "SELECT items". Never a
  * value: what is in quotes that may hold one is passed over.
  */
-#ifndef RAVEL_SQL_LABEL_H
-#define RAVEL_SQL_LABEL_H
+#pragma once
 
 #include <glib.h>
 
@@ -17,5 +16,3 @@ void sql_label_append(GString *label, const guint8 *text, gsize n);
 /* Whether n bytes, of which perhaps more come, are a statement as far as they
  * go: they begin with a verb, and hold no control characters. */
 gboolean sql_is_plausible(const guint8 *text, gsize n, gboolean whole);
-
-#endif

@@ -5,8 +5,7 @@
  * oldest is forgotten: its executions are then without verb and table, as are those of a statement
  * that was prepared before the capture.
  */
-#ifndef RAVEL_STATEMENTS_H
-#define RAVEL_STATEMENTS_H
+#pragma once
 
 #include <glib.h>
 
@@ -20,5 +19,3 @@ void statements_put(Statements **statements, guint64 name, const char *operation
 const char *statements_lookup(const Statements *statements, guint64 name);
 
 void statements_free(Statements *statements);
-
-#endif

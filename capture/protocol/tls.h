@@ -4,8 +4,7 @@
  * ALPN (RFC 7301), and which one the server chose. That is in the clear up to version 1.2; in
  * 1.3 its length is, where the record has nothing else.
  */
-#ifndef RAVEL_TLS_H
-#define RAVEL_TLS_H
+#pragma once
 
 #include "capture/packet/packet.h"
 
@@ -24,5 +23,3 @@ gboolean tls_skip_to_extensions(Cursor *c, gboolean client);
 
 /* Of the states of the two sides' parsers. */
 TlsInside tls_inside(gconstpointer client, gconstpointer server);
-
-#endif

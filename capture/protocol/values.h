@@ -3,8 +3,7 @@
  * The values in requests: what of the bytes of a call a client or a program has filled in, as lines
  * of text, for Protocol.values(). See identifiers.h.
  */
-#ifndef RAVEL_VALUES_H
-#define RAVEL_VALUES_H
+#pragma once
 
 #include <glib.h>
 
@@ -20,5 +19,3 @@ void values_append_readable(GString *text, const guint8 *bytes, gsize n);
 
 /* The strings in messages of gRPC: fields of protobuf with a length, of whatever depth. */
 void values_append_grpc(GString *text, const guint8 *bytes, gsize n);
-
-#endif

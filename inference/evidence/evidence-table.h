@@ -2,8 +2,7 @@
  *
  * All kinds of evidence, a row each.
  */
-#ifndef RAVEL_EVIDENCE_TABLE_H
-#define RAVEL_EVIDENCE_TABLE_H
+#pragma once
 
 #include "inference/model/evidence.h"
 
@@ -22,5 +21,3 @@ extern const EvidenceKind *const evidence_table[];
 /* Leaves out candidates that cannot have made their call, since they do not hold its connection
  * (problem_keep_candidates()). Call it when candidates are known, before evidence_begin(). */
 void evidence_leases_narrow(const EvidenceSet *s, Joint *j);
-
-#endif

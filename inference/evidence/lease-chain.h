@@ -4,8 +4,7 @@
  * call. A move changes the ratios of the calls that it moves, and of the calls that follow on their
  * connections.
  */
-#ifndef RAVEL_LEASE_CHAIN_H
-#define RAVEL_LEASE_CHAIN_H
+#pragma once
 
 #include "inference/evidence/leases.h"
 #include "inference/search/family.h"
@@ -33,5 +32,3 @@ gint64 lease_chain_swap(LeaseChain *c, const Leases *l, const Family f[2]);
 void lease_chain_undo(LeaseChain *c);
 guint32 lease_chain_block(const LeaseChain *c, const Leases *l, guint32 call, guint32 parent,
                           guint32 other, guint32 *calls);
-
-#endif

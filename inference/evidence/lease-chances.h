@@ -4,12 +4,9 @@
  * call, and on the supposed parent of the call before. This is a hidden Markov model, whose states
  * are candidates (forward and backward, Baum and others, 1970).
  */
-#ifndef RAVEL_LEASE_CHANCES_H
-#define RAVEL_LEASE_CHANCES_H
+#pragma once
 
 #include "inference/evidence/leases.h"
 
 /* Refines the chances of all candidates by the tables that are in use. chance: by candidate. */
 void leases_refine(const Leases *l, float *chance);
-
-#endif

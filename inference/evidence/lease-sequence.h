@@ -3,8 +3,7 @@
  * The calls of each connection, one after the other: as captured, or as they would be if the
  * connections were dealt at random.
  */
-#ifndef RAVEL_LEASE_SEQUENCE_H
-#define RAVEL_LEASE_SEQUENCE_H
+#pragma once
 
 #include "inference/evidence/lease-table.h"
 #include "inference/inference.h"
@@ -38,5 +37,3 @@ static inline Before lease_before(const NodeProblem *node, const LeaseSequence *
                 return OVERLAP;
         return node->out[before].flags & OUT_TRANSACTION ? TRANSACTION : IDLE;
 }
-
-#endif

@@ -7,8 +7,7 @@
  * *spans* a lease if it is a candidate of all its calls. So connections are leased if a candidate
  * spans nearly each lease, which seldom is so where connections are dealt at random.
  */
-#ifndef RAVEL_LEASE_SPANS_H
-#define RAVEL_LEASE_SPANS_H
+#pragma once
 
 #include "inference/evidence/lease-sequence.h"
 #include "inference/model/joint.h"
@@ -43,5 +42,3 @@ static inline gboolean lease_spans_join(const Joint *j, const LeaseSequence *s, 
         return leased != LEASED_NO && s->before[call] != NO_PARENT &&
                (leased == LEASED_WHOLE || lease_before(j->problem->node, s, call) == TRANSACTION);
 }
-
-#endif

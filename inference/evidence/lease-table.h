@@ -8,8 +8,7 @@
  * likelihood. A table is not in use if it fits its calls hardly better than one of connections
  * dealt at random.
  */
-#ifndef RAVEL_LEASE_TABLE_H
-#define RAVEL_LEASE_TABLE_H
+#pragma once
 
 #include "base/bytes.h"
 
@@ -78,5 +77,3 @@ void lease_table_reject(LeaseTable *t, gboolean rejected);
 enum { LEASE_TABLE_BYTES = 3 + 2 * 8 * N_SITUATIONS * N_STANDINGS };
 
 void lease_table_bytes(LeaseTable *t, Bytes *b);
-
-#endif

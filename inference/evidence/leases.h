@@ -3,8 +3,7 @@
  * The connections out of a node. Each callee has a table, which stays from problem to problem. For
  * the present problem there is the order of calls on each connection.
  */
-#ifndef RAVEL_LEASES_H
-#define RAVEL_LEASES_H
+#pragma once
 
 #include "inference/evidence/lease-sequence.h"
 #include "inference/evidence/lease-table.h"
@@ -86,5 +85,3 @@ static inline Standing standing_assigned(const Leases *l, const LeaseSequence *s
                 standing = standing_with(l, s, call, k, standing);
         return standing;
 }
-
-#endif

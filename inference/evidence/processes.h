@@ -8,8 +8,7 @@
  * (correlation clustering: Bansal, Blum and Chawla, 2004). Pairs have a frequency relative to
  * connections dealt at random, which is higher in one group than in two.
  */
-#ifndef RAVEL_PROCESSES_H
-#define RAVEL_PROCESSES_H
+#pragma once
 
 #include <glib.h>
 
@@ -46,5 +45,3 @@ static inline double process_ratio(const Processes *p, guint32 process, guint32 
                 return 1;
         return of == process ? strange + (1 - strange) / p->share[process] : strange;
 }
-
-#endif

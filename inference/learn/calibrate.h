@@ -37,8 +37,7 @@
  * The powers and constants were chosen on generated and captured systems (model/tuning.def).
  * Cost: nine rounds of messages and 150 sweeps of the chain; half as many sweeps again with leases.
  */
-#ifndef RAVEL_CALIBRATE_H
-#define RAVEL_CALIBRATE_H
+#pragma once
 
 #include "inference/model/problem.h"
 #include "inference/search/sampler.h"
@@ -60,5 +59,3 @@ void scores_clear(Scores *s);
 /* Finds shares and scores by belief propagation, from beliefs that began, and by the Markov chain.
  * Calibrates the shares. Reports to done() the part that is finished, 0 to 1. */
 void joint_settle(Joint *j);
-
-#endif

@@ -3,8 +3,7 @@
  * Learning the model of a node by expectation maximisation (Dempster, Laird and Rubin, 1977):
  * assign, count what parents do, assign again.
  */
-#ifndef RAVEL_LEARN_H
-#define RAVEL_LEARN_H
+#pragma once
 
 #include "inference/learn/learning.h"
 #include "inference/model/joint.h"
@@ -22,5 +21,3 @@ void joint_go_on_from_assignment(Joint *j);
 
 /* Keeps what was learned for the next step of --window. Counts the bounds by the assignment. */
 void joint_keep_model(Joint *j);
-
-#endif

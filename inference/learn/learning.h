@@ -2,8 +2,7 @@
  *
  * How the model of a node is learned, and the outcome.
  */
-#ifndef RAVEL_LEARNING_H
-#define RAVEL_LEARNING_H
+#pragma once
 
 #include <glib.h>
 
@@ -13,5 +12,3 @@ typedef struct Learning {
         gboolean counts;     /* new parents are only counted; a later step learns from them */
         double true_log;     /* the log likelihood of the true assignment, if that is known */
 } Learning;
-
-#endif

@@ -10,8 +10,7 @@
  *
  * The first that holds stays, with the model that was learned with it.
  */
-#ifndef RAVEL_ORDER_TRIALS_H
-#define RAVEL_ORDER_TRIALS_H
+#pragma once
 
 #include "inference/model/joint.h"
 
@@ -24,5 +23,3 @@ gboolean order_try(Joint *j);
 /* Finds the parents from which a part of a problem goes on (Scores.learned), after its beliefs
  * began. Finds them as for an event loop during learning. Learns nothing. */
 void order_find(Joint *j);
-
-#endif

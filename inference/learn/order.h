@@ -3,8 +3,7 @@
  * Learning with serving order (model/serving-order.h): the factors of inversions and the model are
  * learned together, by expectation maximisation. order-trials.h decides whether order stays.
  */
-#ifndef RAVEL_ORDER_H
-#define RAVEL_ORDER_H
+#pragma once
 
 #include "inference/model/joint.h"
 
@@ -35,5 +34,3 @@ void order_learn_truth(Joint *j);
  * order owns them from now on. order_learn() drops them. */
 void order_weigh_by_loop(Joint *j, float *chance);
 void order_drop_loop_weights(Joint *j);
-
-#endif

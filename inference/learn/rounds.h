@@ -3,8 +3,7 @@
  * Single rounds of learning, from which learn.c and kinds of evidence build theirs. There is also
  * the one test of whether anything supposed of a node was worth it.
  */
-#ifndef RAVEL_ROUNDS_H
-#define RAVEL_ROUNDS_H
+#pragma once
 
 #include "inference/search/sampler.h"
 
@@ -57,5 +56,3 @@ gint64 joint_judge_all(Joint *j, guint n_halves);
  * walks. */
 double joint_gain_of_walks(Joint *j, gint64 before);
 double joint_gain_then_restore(Joint *j, gint64 before);
-
-#endif

@@ -2,8 +2,7 @@
  *
  * Kinds of calls by more than node and label, tried before any parent is known.
  */
-#ifndef RAVEL_SPLITS_H
-#define RAVEL_SPLITS_H
+#pragma once
 
 #include "inference/model/joint.h"
 
@@ -14,5 +13,3 @@ void split_by_sizes(Joint *j);
 /* Finds the number of calls that parents of a kind make, where it is always the same. Resets the
  * walks. */
 void split_by_numbers(Joint *j);
-
-#endif

@@ -6,8 +6,7 @@
  * make. They are at least all calls that the parents replied so far must have made. If the number
  * is wrong, or parents of a kind differ, the curve of calls leaves this band at some time.
  */
-#ifndef RAVEL_CALL_NUMBERS_H
-#define RAVEL_CALL_NUMBERS_H
+#pragma once
 
 #include "base/bytes.h"
 #include "inference/inference.h"
@@ -49,5 +48,3 @@ void call_curve_free(CallCurve *c);
  * member: by callee. Does nothing where a number would not show, or the work has become too much.
  * Returns whether the set was added. */
 gboolean call_numbers_find(CallNumbers *n, CallCurve *c, const guint8 *member);
-
-#endif

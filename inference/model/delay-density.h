@@ -10,8 +10,7 @@
  * Bins are eighths of an octave, from 512 ns to 2^44 ns (five hours). Shorter delays are in bin 0,
  * longer ones in the last bin.
  */
-#ifndef RAVEL_DELAY_DENSITY_H
-#define RAVEL_DELAY_DENSITY_H
+#pragma once
 
 #include "base/bytes.h"
 #include "base/fixed-log.h"
@@ -113,5 +112,3 @@ static inline gint32 delay_densities_log(DelayDensities *d, guint32 row, guint b
 
 /* Writes to bytes, or reads from bytes into densities that are not initialised yet. */
 void delay_densities_bytes(DelayDensities *d, Bytes *b);
-
-#endif

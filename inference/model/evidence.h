@@ -9,8 +9,7 @@
  * with more to keep has a struct that begins with Evidence. Workers and serving order are evidence
  * of other forms: a parent's start, and outputs that depend on each other. They are called by name.
  */
-#ifndef RAVEL_EVIDENCE_H
-#define RAVEL_EVIDENCE_H
+#pragma once
 
 #include "inference/model/joint.h"
 #include "inference/model/placed-family.h"
@@ -149,5 +148,3 @@ gboolean evidence_refines(const EvidenceSet *s);
  * them, except known ones, or lets them count again. */
 gboolean evidence_blocks(const EvidenceSet *s);
 void evidence_reject_blocks(EvidenceSet *s, gboolean rejected);
-
-#endif

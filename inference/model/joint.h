@@ -3,8 +3,7 @@
  * The nouns of one node problem, or of a part, side by side. Each noun is written by its own file
  * alone. docs/model.md has the model.
  */
-#ifndef RAVEL_JOINT_H
-#define RAVEL_JOINT_H
+#pragma once
 
 typedef struct Assignment Assignment;
 typedef struct Beliefs Beliefs;
@@ -25,5 +24,3 @@ typedef struct Joint {
         Scores *scores;         /* calibrate.h: what comes out, by candidate */
         Learning *learning;     /* learn.h: what is learned from */
 } Joint;
-
-#endif

@@ -3,8 +3,7 @@
  * Kinds: the classes of calls that the model learns separately. Calls into the node differ by
  * caller, label and sizes. Calls out of the node differ by callee, label and sizes.
  */
-#ifndef RAVEL_KINDS_H
-#define RAVEL_KINDS_H
+#pragma once
 
 #include "inference/model/node-model.h"
 #include "inference/model/problem.h"
@@ -49,5 +48,3 @@ static inline gboolean kinds_same_callee(const Kinds *k, const NodeModel *model,
         return k->calls[call].callee == k->calls[other].callee ||
                (model->sizes && x->callee == y->callee && x->label == y->label);
 }
-
-#endif

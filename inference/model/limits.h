@@ -3,8 +3,7 @@
  * Numbers of joint inference that bound its time and memory, and what a stamp is: beyond them
  * an answer loses little. Numbers that were tuned are in tuning.def.
  */
-#ifndef RAVEL_LIMITS_H
-#define RAVEL_LIMITS_H
+#pragma once
 
 /* States of a walk; with more, walks go on in general states. */
 #define WALK_MAX_STATES (1 << 15)
@@ -103,5 +102,3 @@
 #define LOOP_NOWHERE  1e-12
 /* Rounds, after each of which parents are found. */
 #define LOOP_ROUNDS   5
-
-#endif

@@ -5,8 +5,7 @@
  * parent's entry and to its reply) and other evidence. It names nothing of the trace, so it can
  * outlive the trace.
  */
-#ifndef RAVEL_NODE_MODEL_H
-#define RAVEL_NODE_MODEL_H
+#pragma once
 
 #include "inference/inference.h"
 #include "inference/model/call-numbers.h"
@@ -104,5 +103,3 @@ gboolean node_model_are_stale(const NodeModel *h, guint32 n);
 
 /* Takes over these numbers of calls, which parents are held to from now on. Resets the walks. */
 void node_model_tell_numbers(NodeModel *h, CallNumbers *numbers);
-
-#endif

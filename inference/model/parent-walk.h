@@ -20,8 +20,7 @@
  *
  * Logarithms are in 1/LOG_UNIT.
  */
-#ifndef RAVEL_PARENT_WALK_H
-#define RAVEL_PARENT_WALK_H
+#pragma once
 
 #include "base/hash.h"
 #include "inference/model/call-numbers.h"
@@ -213,5 +212,3 @@ void parent_walk_bytes(ParentWalk *w, Bytes *b);
 /* Learns the survival of states, for parent_walk_hazard(). */
 void parent_walk_learn_survival(ParentWalk *w);
 void parent_walk_forget_survival(ParentWalk *w); /* it is not worth keeping */
-
-#endif

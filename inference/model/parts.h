@@ -3,8 +3,7 @@
  * The parts in which the parents of very many calls are found, so that memory never holds all their
  * beliefs.
  */
-#ifndef RAVEL_PARTS_H
-#define RAVEL_PARTS_H
+#pragma once
 
 #include "inference/inference.h"
 
@@ -37,5 +36,3 @@ guint32 parts_first_from(const NodeProblem *node, guint32 from, gint64 time);
 
 /* The number of candidates of the calls from one to another, the latter excluded. */
 gsize parts_beliefs(const guint32 *n_candidates, guint32 from, guint32 to);
-
-#endif

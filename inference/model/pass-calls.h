@@ -2,8 +2,7 @@
  *
  * Keeps few of a node's calls in memory, if they come from big_renew_in_file(): in_files.
  */
-#ifndef RAVEL_PASS_CALLS_H
-#define RAVEL_PASS_CALLS_H
+#pragma once
 
 #include "base/big-memory.h"
 #include "inference/inference.h"
@@ -25,5 +24,3 @@ static inline void node_problem_pass(const NodeProblem *p, guint32 i)
         if (G_UNLIKELY(i % EACH == EACH - 1))
                 node_problem_put_away(p);
 }
-
-#endif

@@ -3,8 +3,7 @@
  * A family: one parent, a call into the node, with the children that it is given; and the outputs
  * of that parent. search/family.h finds how likely it is.
  */
-#ifndef RAVEL_PLACED_FAMILY_H
-#define RAVEL_PLACED_FAMILY_H
+#pragma once
 
 #include <glib.h>
 
@@ -26,5 +25,3 @@ typedef struct {
         gint32 log;                           /* the log likelihood of its walk, in 1/LOG_UNIT */
         PlacedOutput made[MOST_CHILDREN + 1]; /* by child, then the reply */
 } Family;
-
-#endif

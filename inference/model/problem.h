@@ -3,8 +3,7 @@
  * The problem: which calls of a node are looked at, which candidates each has, and which calls are
  * learned from.
  */
-#ifndef RAVEL_PROBLEM_H
-#define RAVEL_PROBLEM_H
+#pragma once
 
 #include "calls/candidates.h"
 #include "inference/inference.h"
@@ -141,5 +140,3 @@ void problem_init(Problem *p);
 Problem problem_narrow(const Problem *whole, NodeProblem *slice, Candidates *open, guint32 first_in,
                        guint32 first, guint32 end);
 void problem_clear(Problem *p);
-
-#endif

@@ -5,13 +5,10 @@
  * request is open, as often as the node is busy. Where accident explains most calls that have
  * candidates, these are roots like the others.
  */
-#ifndef RAVEL_ROOTS_H
-#define RAVEL_ROOTS_H
+#pragma once
 
 #include "inference/inference.h"
 
 /* Sets OUT_ROOT for the calls of such edges. n_candidates: by call out of the node. Returns whether
  * there are any. O(calls in * callees + calls out). */
 gboolean roots_find(NodeProblem *problem, const guint32 *n_candidates);
-
-#endif

@@ -12,8 +12,7 @@
  * delays alone would make them. It is learned from pairs of outputs whose triggers are nearly
  * certain. Each inversion then multiplies the likelihood of an output by its factor.
  */
-#ifndef RAVEL_SERVING_ORDER_H
-#define RAVEL_SERVING_ORDER_H
+#pragma once
 
 #include "inference/inference.h"
 #include "inference/model/delay-density.h"
@@ -151,5 +150,3 @@ void serving_order_get_logs(const ServingOrder *o, gint32 *log);
  * class and trigger; 1 without inversions. */
 double serving_order_factor(const ServingOrder *o, guint32 at, guint32 class, gint64 trigger,
                             guint32 parent);
-
-#endif

@@ -2,8 +2,7 @@
  *
  * The tuned numbers of joint inference, a field each (their meaning is in tuning.def).
  */
-#ifndef RAVEL_TUNING_H
-#define RAVEL_TUNING_H
+#pragma once
 
 #include <glib.h>
 
@@ -25,5 +24,3 @@ extern Tuning tuning;
 /* Sets a field from "field=value". Returns FALSE, with the error set, for an unknown field or a
  * value that is no number. The number must be whole if the field is. */
 gboolean tuning_set(const char *assignment, GError **error);
-
-#endif

@@ -11,8 +11,7 @@
  * The sources are the delays and the events of walks, workers, serving order, and from WEIGHT_ROWS
  * on the rows of the evidence table. Their weights add up to the ratio that the chain uses.
  */
-#ifndef RAVEL_WEIGHTS_H
-#define RAVEL_WEIGHTS_H
+#pragma once
 
 #include <glib.h>
 
@@ -33,5 +32,3 @@ typedef struct {
 
 /* The source with this name: one of the first four, or a row of the table. */
 guint weight_source(const char *name);
-
-#endif

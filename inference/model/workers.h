@@ -5,8 +5,7 @@
  * determine the queue, whatever the parents of the calls out are. Call i (of all, by enter, from 0)
  * starts when it enters, or at reply i - n (of all, by time), whichever is later.
  */
-#ifndef RAVEL_WORKERS_H
-#define RAVEL_WORKERS_H
+#pragma once
 
 #include "base/bytes.h"
 #include "inference/inference.h"
@@ -32,5 +31,3 @@ void workers_find_starts(const CallIn *in, guint32 n, guint32 k, gint64 *start);
 void workers_find_starts_by(const CallIn *in, guint32 n, guint32 k, const gint64 *replies,
                             gint64 *start);
 gint64 *workers_sort_replies(const CallIn *in, guint32 n); /* to be freed with g_free() */
-
-#endif

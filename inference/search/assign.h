@@ -3,8 +3,7 @@
  * The assignments that learning begins with. One goes by delays alone: since a parent's entry and
  * until its reply. The other goes in order of time, by what a parent has done so far.
  */
-#ifndef RAVEL_ASSIGN_H
-#define RAVEL_ASSIGN_H
+#pragma once
 
 #include "inference/model/joint.h"
 #include <glib.h>
@@ -16,5 +15,3 @@ void joint_assign_first(Joint *j);
 void joint_assign_anew(Joint *j, guint rounds);
 /* Assigns each child, in order of time, to the candidate with the greatest hazard. */
 void joint_assign_in_time(Joint *j);
-
-#endif

@@ -2,8 +2,7 @@
  *
  * An assignment: each call out of a node gets one parent at most.
  */
-#ifndef RAVEL_ASSIGNMENT_H
-#define RAVEL_ASSIGNMENT_H
+#pragma once
 
 #include "inference/model/problem.h"
 
@@ -38,5 +37,3 @@ void assignment_take_part(Assignment *a, const Assignment *part, guint32 first, 
 
 /* Gives a parent these children, in order of start. Other parents keep their lists. */
 void assignment_set_children(Assignment *a, guint32 parent, const guint32 *child, guint32 n);
-
-#endif

@@ -5,8 +5,7 @@
  * is the rate at which the parent would make that child then, given the other parents' messages.
  * Messages depend on messages, so they are updated in rounds, parent by parent.
  */
-#ifndef RAVEL_BELIEFS_H
-#define RAVEL_BELIEFS_H
+#pragma once
 
 #include "inference/model/joint.h"
 #include "inference/search/trellis.h"
@@ -44,5 +43,3 @@ void joint_update_all(Joint *j, gboolean decide);
 
 /* Sets the share of each candidate's belief among the beliefs on its call. */
 void joint_get_shares(const Joint *j, float *share);
-
-#endif

@@ -12,8 +12,7 @@
  * that they trigger, and from the returns of these to the next calls. Replies pass parents in the
  * other direction.
  */
-#ifndef RAVEL_EVENT_LOOP_H
-#define RAVEL_EVENT_LOOP_H
+#pragma once
 
 #include "inference/model/joint.h"
 
@@ -28,5 +27,3 @@ void event_loop_free(EventLoop *l);
 /* Runs the next of LOOP_ROUNDS rounds. chance: by candidate, the probability that it made its call;
  * the chances of a call sum to 1. O(calls * LOOP_REACH * candidates). */
 void event_loop_round(EventLoop *l, float *chance);
-
-#endif

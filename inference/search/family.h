@@ -3,8 +3,7 @@
  * A family: one parent, a call into the node, with the children that it is given. Its likelihood is
  * found here alone; the trellis sums over families that are not given.
  */
-#ifndef RAVEL_FAMILY_H
-#define RAVEL_FAMILY_H
+#pragma once
 
 #include "inference/model/evidence.h"
 #include "inference/search/trellis.h"
@@ -44,5 +43,3 @@ double joint_log_of_assignment(Joint *j);
 
 /* The same, without families of more than MOST_CHILDREN children. Serving order notes nothing. */
 double joint_log_of_families(Joint *j);
-
-#endif

@@ -5,8 +5,7 @@
  * another candidate. A move fails if a family would get a call of which its parent is no candidate,
  * or more than MOST_CHILDREN calls. The families are not to be used after that.
  */
-#ifndef RAVEL_MOVES_H
-#define RAVEL_MOVES_H
+#pragma once
 
 #include "inference/model/evidence.h"
 #include "inference/model/problem.h"
@@ -45,5 +44,3 @@ static inline gboolean blocks_face(const Block *a, const Block *b)
 {
         return a->n_first == a->n && b->n_first == 0 && a->n + b->n > 2;
 }
-
-#endif

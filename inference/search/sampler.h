@@ -7,8 +7,7 @@
  * The chain corrects an error of belief propagation. Belief propagation takes the beliefs on a call
  * as independent. It may choose parents for two calls that are unlikely together.
  */
-#ifndef RAVEL_SAMPLER_H
-#define RAVEL_SAMPLER_H
+#pragma once
 
 #include <glib.h>
 
@@ -57,5 +56,3 @@ void sampler_note(const Sampler *c, Drawings *drawn, Drawings drawing);
  * beliefs are. It is constant where evidence refined them. squares: the sum of the squares of their
  * shares. */
 double sampler_prior(const Joint *j, double squares);
-
-#endif

@@ -6,8 +6,7 @@
  * same time. So the time and memory of learning depend on the calls learned from, not on the size
  * of the node.
  */
-#ifndef RAVEL_STRETCHES_H
-#define RAVEL_STRETCHES_H
+#pragma once
 
 #include "inference/model/kinds.h"
 #include "inference/model/problem.h"
@@ -28,5 +27,3 @@ void stretches_clear(Stretches *s);
 /* The problem to learn from. Calm is taken over from the whole problem. Candidates are still to be
  * found. */
 Problem stretches_problem(Stretches *s, const Problem *whole);
-
-#endif

@@ -48,8 +48,7 @@
  * Cost: O(vertices * offers in reach). A call has at most MAX_AT_CALL vertices, each with at most
  * MAX_OPEN open calls besides its own.
  */
-#ifndef RAVEL_TRELLIS_H
-#define RAVEL_TRELLIS_H
+#pragma once
 
 #include "inference/model/node-model.h"
 
@@ -132,5 +131,3 @@ gboolean trellis_find_shares(Trellis *l, ParentWalk *w, const TrellisParent *par
 /* The same, and finds the log, too. */
 gboolean trellis_run(Trellis *l, ParentWalk *w, const TrellisParent *parent, TrellisCall *calls,
                      guint32 n, gboolean count);
-
-#endif

@@ -2,8 +2,7 @@
  *
  * The answer, filled part by part.
  */
-#ifndef RAVEL_ANSWER_H
-#define RAVEL_ANSWER_H
+#pragma once
 
 #include "inference/inference.h"
 #include "inference/model/joint.h"
@@ -24,5 +23,3 @@ void answer_make_room_for_drawings(NodeAnswer *answer);
 /* Writes the number of workers that serve the node's queue. Also writes how long each call into the
  * node waited, unless many calls were made before their parents' starts. */
 void answer_waits(const Joint *j, NodeAnswer *answer);
-
-#endif

@@ -5,8 +5,7 @@
  * often as they are likely. Single parents may be wrong in each. But the kinds of families, and the
  * number of each kind, are about right.
  */
-#ifndef RAVEL_DRAWINGS_H
-#define RAVEL_DRAWINGS_H
+#pragma once
 
 #include "inference/inference.h"
 #include "inference/model/joint.h"
@@ -15,5 +14,3 @@
  * present assignment, which stays. Writes the parents to the answer, from call `at` on. Call it
  * after joint_settle(). */
 void joint_draw(Joint *j, guint32 first, guint32 end, NodeAnswer *answer, guint32 at);
-
-#endif

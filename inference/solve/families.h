@@ -2,8 +2,7 @@
  *
  * The probability of a family: a call into the node made exactly the children that it was given.
  */
-#ifndef RAVEL_FAMILIES_H
-#define RAVEL_FAMILIES_H
+#pragma once
 
 #include <glib.h>
 
@@ -12,5 +11,3 @@
 /* Multiplies family[p] by the probability of p's family in the assignment, among the decided calls
  * from first to end - 1. */
 void joint_find_families(const Joint *j, guint32 first, guint32 end, float *family);
-
-#endif

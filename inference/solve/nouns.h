@@ -2,8 +2,7 @@
  *
  * A Joint (model/joint.h) and its objects, for one problem or for a part.
  */
-#ifndef RAVEL_NOUNS_H
-#define RAVEL_NOUNS_H
+#pragma once
 
 #include "inference/learn/calibrate.h"
 #include "inference/learn/learn.h"
@@ -36,5 +35,3 @@ void nouns_begin_anew(Joint *j);
 
 /* Assigns by the best scores. */
 void nouns_assign_best(Joint *j);
-
-#endif

@@ -3,8 +3,7 @@
  * A node's problem part by part, so that memory never holds the beliefs on all calls. The model is
  * learned from some training parents, and then decides each part.
  */
-#ifndef RAVEL_PART_SEARCH_H
-#define RAVEL_PART_SEARCH_H
+#pragma once
 
 #include "inference/model/parts.h"
 #include "inference/solve/nouns.h"
@@ -67,5 +66,3 @@ GArray *part_search_divide(const Problem *p, const guint32 *n_candidates);
 
 /* Learns from the training parents, then finds the parents of calls part by part. */
 void part_search_find(Joint *j, Candidates *open, gboolean choice, NodeAnswer *answer);
-
-#endif

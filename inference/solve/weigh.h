@@ -2,8 +2,7 @@
  *
  * Finds the weights of evidence (weights.h) on the candidates of calls that are to be explained.
  */
-#ifndef RAVEL_WEIGH_H
-#define RAVEL_WEIGH_H
+#pragma once
 
 #include "inference/inference.h"
 #include "inference/model/joint.h"
@@ -18,5 +17,3 @@ GArray *weigh_list(const Problem *p, guint32 first, guint32 end);
  * MOST_CHILDREN calls. Learns nothing, and leaves the walks unchanged. Cost: O(calls + listed
  * candidates * children squared). */
 void weigh(Joint *j, GArray *listed);
-
-#endif

@@ -10,8 +10,7 @@
  * A node is solved at once, or in parts where it has very many parents or candidates
  * (part-search.h).
  */
-#ifndef RAVEL_WHOLE_H
-#define RAVEL_WHOLE_H
+#pragma once
 
 #include "inference/solve/nouns.h"
 
@@ -46,5 +45,3 @@ gboolean whole_has_choice(const NodeProblem *node, const guint32 *n_candidates);
 
 /* Writes to the answer everything but the parents, and frees the nouns. */
 void whole_conclude(Nouns *n, gboolean keep_log, NodeAnswer *answer);
-
-#endif
