@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include "base/binomial.h"
+#include "base/compare.h"
 
 /* The probability that an interval lies too high, and that it lies too low. */
 #define INTERVAL_TAIL 0.025
@@ -17,13 +18,6 @@ static guint64 counts_both(const ComparedTimes *t)
 }
 
 /* --- limits ---------------------------------------------------------------- */
-
-static int compare_limits(const void *va, const void *vb)
-{
-        guint32 a = *(const guint32 *)va, b = *(const guint32 *)vb;
-
-        return a < b ? -1 : a > b;
-}
 
 static guint64 count_above(const Histogram *h, guint32 limit)
 {
@@ -66,7 +60,7 @@ void compared_times_limit(ComparedTimes *t, const gboolean has_batches[N_SIDES])
         for (guint q = 0; both.count && q < N_DIFF_QUANTILES; q++)
                 add_limit(t, &both, diff_quantiles[q]);
         histogram_clear(&both);
-        qsort(t->limits, t->n_limits, sizeof *t->limits, compare_limits);
+        qsort(t->limits, t->n_limits, sizeof *t->limits, compare_uint32s);
         for (guint i = 0; i < t->n_limits; i++)
                 if (i == 0 || t->limits[i] != t->limits[distinct - 1])
                         t->limits[distinct++] = t->limits[i];

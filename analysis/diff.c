@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/compare.h"
 #include "base/hash.h"
 #include "store/stored-patterns.h"
 
@@ -371,9 +372,7 @@ static int compare_starts(gconstpointer va, gconstpointer vb, gpointer paths)
         gint64 start_a = g_array_index((GArray *)paths, StoredPath, a).start,
                start_b = g_array_index((GArray *)paths, StoredPath, b).start;
 
-        if (start_a != start_b)
-                return start_a < start_b ? -1 : 1;
-        return a < b ? -1 : a > b;
+        return COMPARE(start_a, start_b) ?: COMPARE(a, b);
 }
 
 /* The batch of each path: batches have equal numbers of paths, in order of time. */
@@ -526,19 +525,12 @@ static ShareScatter prior_of_times(const Comparison *c)
         return share_prior(scatters);
 }
 
-static int diff_compare_p(gconstpointer va, gconstpointer vb)
-{
-        double a = *(const double *)va, b = *(const double *)vb;
-
-        return a < b ? -1 : a > b;
-}
-
 /* Benjamini and Hochberg 1995: the p up to which tests of a family count. ps get sorted. */
 static double family_level(GArray *ps)
 {
         double level = 0;
 
-        g_array_sort(ps, diff_compare_p);
+        g_array_sort(ps, compare_doubles);
         for (guint i = 0; i < ps->len; i++) {
                 double bound = CHANCE / N_FAMILIES * (i + 1) / ps->len;
 

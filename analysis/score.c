@@ -228,7 +228,7 @@ static int compare_ids(const void *va, const void *vb)
 {
         const Key *a = va, *b = vb;
 
-        return a->what != b->what ? COMPARE(a->what, b->what) : COMPARE(a->call, b->call);
+        return COMPARE(a->what, b->what) ?: COMPARE(a->call, b->call);
 }
 
 static void sort_keys(Paths *paths, int (*compare)(const void *, const void *))

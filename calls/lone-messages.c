@@ -26,8 +26,7 @@ static int compare_lone(const void *a, const void *b)
                 return x->is_return ? -1 : 1;
         if (x->time != y->time)
                 return x->is_return ? COMPARE(x->time, y->time) : COMPARE(y->time, x->time);
-        return x->caller != y->caller ? COMPARE(x->caller, y->caller)
-                                      : COMPARE(x->callee, y->callee);
+        return COMPARE(x->caller, y->caller) ?: COMPARE(x->callee, y->callee);
 }
 
 /* Keeps the MAX_LONE of each kind that come first, whatever the order in which they were found. */

@@ -499,9 +499,7 @@ static gint compare_candidates(const void *a, const void *b)
 {
         const Candidate *x = a, *y = b;
 
-        if (x->n_calls != y->n_calls)
-                return x->n_calls > y->n_calls ? -1 : 1;
-        return COMPARE(x->node, y->node);
+        return COMPARE(y->n_calls, x->n_calls) ?: COMPARE(x->node, y->node);
 }
 
 /* Nodes that have more misfits than usual, and those near them, the ones with the most calls. */

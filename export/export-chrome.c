@@ -220,9 +220,7 @@ static int compare_slices(gconstpointer a, gconstpointer b, gpointer data)
         guint32 i = *(const guint32 *)a, k = *(const guint32 *)b;
         const Slice *slices = data, *x = &slices[i], *y = &slices[k];
 
-        if (x->lane != y->lane)
-                return COMPARE(x->lane, y->lane);
-        return x->start != y->start ? COMPARE(x->start, y->start) : COMPARE(i, k);
+        return COMPARE(x->lane, y->lane) ?: COMPARE(x->start, y->start) ?: COMPARE(i, k);
 }
 
 /* Ends the calls that are open on a lane, the innermost first, up to the one that is within. */

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/compare.h"
 #include "paths/path-own-time.h"
 
 typedef struct {
@@ -30,11 +31,7 @@ static int compare_pieces(const void *va, const void *vb)
 {
         const Piece *a = va, *b = vb;
 
-        if (a->end != b->end)
-                return a->end > b->end ? -1 : 1;
-        if (a->start != b->start)
-                return a->start > b->start ? -1 : 1;
-        return a->call > b->call ? -1 : a->call < b->call;
+        return COMPARE(b->end, a->end) ?: COMPARE(b->start, a->start) ?: COMPARE(b->call, a->call);
 }
 
 /* Whether it is work of its caller's: nested, or a call that it made after the reply. */

@@ -123,9 +123,7 @@ static int compare_turns(const void *a, const void *b)
 {
         const Turn *x = a, *y = b;
 
-        if (x->way != y->way)
-                return COMPARE(x->way, y->way);
-        return x->time != y->time ? COMPARE(x->time, y->time) : COMPARE(y->asks, x->asks);
+        return COMPARE(x->way, y->way) ?: COMPARE(x->time, y->time) ?: COMPARE(y->asks, x->asks);
 }
 
 /* Sets the end of a call, on the clocks of both ends. */
@@ -413,7 +411,7 @@ static int compare_events(const void *a, const void *b)
 {
         const Event *x = a, *y = b;
 
-        return x->from != y->from ? COMPARE(x->from, y->from) : COMPARE(x->call, y->call);
+        return COMPARE(x->from, y->from) ?: COMPARE(x->call, y->call);
 }
 
 /* The longest usual pause of the node while it is at work: before a call, ns. */
@@ -575,7 +573,7 @@ static int compare_begun(const void *a, const void *b, void *events)
         const Event *x = (const Event *)events + *(const guint32 *)a;
         const Event *y = (const Event *)events + *(const guint32 *)b;
 
-        return x->begun != y->begun ? COMPARE(x->begun, y->begun) : COMPARE(x->call, y->call);
+        return COMPARE(x->begun, y->begun) ?: COMPARE(x->call, y->call);
 }
 
 /* The jobs that a worker's processes begin, in order. which: set, by job, the event of its message.

@@ -138,7 +138,7 @@ static int compare_busy(const void *a, const void *b, void *connections)
         gint64 busy = g_array_index((GArray *)connections, Connection, x).busy;
         gint64 other = g_array_index((GArray *)connections, Connection, y).busy;
 
-        return busy != other ? COMPARE(other, busy) : COMPARE(x, y);
+        return COMPARE(other, busy) ?: COMPARE(x, y);
 }
 
 /* Gives each connection its process. Returns the number of processes. */

@@ -1,17 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "write/way-times.h"
 
+#include "base/compare.h"
 #include "write/text-table.h"
 
 static int compare_way_times(const void *va, const void *vb)
 {
         const WayTime *a = va, *b = vb;
 
-        if (a->sum != b->sum)
-                return a->sum > b->sum ? -1 : 1;
-        if (a->call != b->call)
-                return a->call < b->call ? -1 : 1;
-        return a->cause < b->cause ? -1 : a->cause > b->cause;
+        return COMPARE(b->sum, a->sum) ?: COMPARE(a->call, b->call) ?: COMPARE(a->cause, b->cause);
 }
 
 GArray *way_times_find(const CollapsedTree *tree)

@@ -7,6 +7,7 @@
 
 #include "analysis/trend/trend-stores.h"
 #include "base/binomial.h"
+#include "base/compare.h"
 #include "base/error.h"
 #include "base/printable.h"
 #include "paths/pattern-text.h"
@@ -533,20 +534,13 @@ static void count_steady(const TrendStores *r)
         }
 }
 
-static int compare_p(gconstpointer va, gconstpointer vb)
-{
-        double a = *(const double *)va, b = *(const double *)vb;
-
-        return a < b ? -1 : a > b;
-}
-
 /* Holm: the p up to which the tests of a family count, so that one of them is wrong with a
  * probability of FAMILY_CHANCE. Sorts ps, of double. */
 static double holm_level(GArray *ps)
 {
         guint i = 0, n = ps->len;
 
-        g_array_sort(ps, compare_p);
+        g_array_sort(ps, compare_doubles);
         while (i < n && g_array_index(ps, double, i) <= FAMILY_CHANCE / (n - i))
                 i++;
         return FAMILY_CHANCE / MAX(n - i, 1);

@@ -520,7 +520,7 @@ static gboolean pairs_agree(const Sample *s, double change)
                 count[s->group[i]]++;
                 for (guint k = 0; k < i; k++)
                         if (s->group[k] == s->group[i])
-                                sum += (s->value[i] > s->value[k]) - (s->value[i] < s->value[k]);
+                                sum += COMPARE(s->value[i], s->value[k]);
         }
         for (guint g = 0; g < s->n_groups; g++)
                 variance += count[g] * (count[g] - 1.0) * (2.0 * count[g] + 5) / 18;

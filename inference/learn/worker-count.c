@@ -69,7 +69,7 @@ static int compare_replies(const void *a, const void *b)
 {
         const Reply *x = a, *y = b;
 
-        return x->reply != y->reply ? COMPARE(x->reply, y->reply) : COMPARE(x->call, y->call);
+        return COMPARE(x->reply, y->reply) ?: COMPARE(x->call, y->call);
 }
 
 /* What calls of one kind have in common. */
@@ -82,7 +82,7 @@ static int compare_kinds(const void *a, const void *b)
 {
         const KindCount *x = a, *y = b;
 
-        return x->n != y->n ? COMPARE(y->n, x->n) : COMPARE(x->key, y->key);
+        return COMPARE(y->n, x->n) ?: COMPARE(x->key, y->key);
 }
 
 /* The most frequent operations and sizes have a kind each; all others share the last. */

@@ -3,15 +3,9 @@
 
 #include <stdlib.h>
 
+#include "base/compare.h"
 #include "base/time-search.h"
 #include "inference/model/pass-calls.h"
-
-static int compare_times(const void *a, const void *b)
-{
-        gint64 x = *(const gint64 *)a, y = *(const gint64 *)b;
-
-        return (x > y) - (x < y);
-}
 
 /* Moments in order; sum[i] is the sum of the first i * SUMMED, modulo 2^64. */
 enum { SUMMED = 16 };
@@ -36,7 +30,7 @@ static void sum_moments(Moments *m)
 {
         guint64 sum = 0;
 
-        qsort(m->time, m->n, sizeof *m->time, compare_times);
+        qsort(m->time, m->n, sizeof *m->time, compare_int64s);
         m->sum[0] = 0;
         for (guint32 i = 1; i <= m->n; i++) {
                 sum += (guint64)m->time[i - 1];

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/compare.h"
 #include "base/hash.h"
 #include "inference/model/tuning.h"
 
@@ -263,11 +264,7 @@ static int compare_ends(const void *a, const void *b)
 {
         const OtherEnd *x = *(OtherEnd *const *)a, *y = *(OtherEnd *const *)b;
 
-        if (x->node != y->node)
-                return x->node < y->node ? -1 : 1;
-        if (x->label != y->label)
-                return x->label < y->label ? -1 : 1;
-        return (x->sizes > y->sizes) - (x->sizes < y->sizes);
+        return COMPARE(x->node, y->node) ?: COMPARE(x->label, y->label) ?: COMPARE(x->sizes, y->sizes);
 }
 
 static void end_bytes(OtherEnd *end, guint32 n_kinds, Bytes *b)

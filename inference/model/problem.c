@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "base/compare.h"
 #include "inference/model/concurrency.h"
 #include "inference/model/pass-calls.h"
 
@@ -240,7 +241,7 @@ static int compare_concurrency(const void *a, const void *b)
 {
         guint64 x = *(const guint64 *)a, y = *(const guint64 *)b;
 
-        return (x > y) - (x < y);
+        return COMPARE(x, y);
 }
 
 /* The greatest concurrency of a calm parent rises from round to round, from the lowest ones to all.
@@ -303,9 +304,7 @@ static int compare_outputs(const void *a, const void *b)
 {
         const OutputTime *x = a, *y = b;
 
-        if (x->time != y->time)
-                return x->time < y->time ? -1 : 1;
-        return (x->which > y->which) - (x->which < y->which);
+        return COMPARE(x->time, y->time) ?: COMPARE(x->which, y->which);
 }
 
 void problem_order_outputs(Problem *p)

@@ -32,9 +32,8 @@ static const struct {
 
 static gboolean tuning_fail(GError **error, const char *found, const char *expected)
 {
-        g_set_error(error, RAVEL_ERROR, RAVEL_ERROR_USAGE, "--tune: found \"%s\", expected %s",
-                    found, expected);
-        return FALSE;
+        return ravel_fail(error, RAVEL_ERROR_USAGE, "--tune: found \"%s\", expected %s", found,
+                          expected);
 }
 
 gboolean tuning_set(const char *assignment, GError **error)

@@ -3,12 +3,7 @@
 
 #include <stdlib.h>
 
-static int compare_times(const void *a, const void *b)
-{
-        gint64 x = *(const gint64 *)a, y = *(const gint64 *)b;
-
-        return (x > y) - (x < y);
-}
+#include "base/compare.h"
 
 gint64 *workers_sort_replies(const CallIn *in, guint32 n)
 {
@@ -16,7 +11,7 @@ gint64 *workers_sort_replies(const CallIn *in, guint32 n)
 
         for (guint32 i = 0; i < n; i++)
                 reply[i] = in[i].reply;
-        qsort(reply, n, sizeof *reply, compare_times);
+        qsort(reply, n, sizeof *reply, compare_int64s);
         return reply;
 }
 

@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "base/compare.h"
 #include "inference/model/kinds.h"
 #include "inference/model/problem.h"
 #include "inference/model/tuning.h"
@@ -70,9 +71,7 @@ static int compare_inputs(const void *a, const void *b)
 {
         const Input *x = a, *y = b;
 
-        if (x->time != y->time)
-                return x->time < y->time ? -1 : 1;
-        return (x->call > y->call) - (x->call < y->call);
+        return COMPARE(x->time, y->time) ?: COMPARE(x->call, y->call);
 }
 
 static inline gsize step_of(const EventLoop *l, guint32 input, guint32 made)

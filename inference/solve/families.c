@@ -14,6 +14,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/compare.h"
 #include "inference/learn/calibrate.h"
 #include "inference/model/kinds.h"
 #include "inference/model/tuning.h"
@@ -159,9 +160,7 @@ static int compare_calls(const void *a, const void *b, void *data)
         guint32 x = *(const guint32 *)a, y = *(const guint32 *)b;
         const CallIn *in = j->problem->node->in;
 
-        if (in[x].reply != in[y].reply)
-                return in[x].reply < in[y].reply ? -1 : 1;
-        return (j->kinds->kind[x] > j->kinds->kind[y]) - (j->kinds->kind[x] < j->kinds->kind[y]);
+        return COMPARE(in[x].reply, in[y].reply) ?: COMPARE(j->kinds->kind[x], j->kinds->kind[y]);
 }
 
 /* Nothing tells n twins apart: calls into the node of one kind with the same enter and reply. Each
