@@ -10,6 +10,7 @@ libravel_a_SOURCES += \
 	%D%/page.c \
 	%D%/path-write.c \
 	%D%/text-missed.c \
+	%D%/text-summary.c \
 	%D%/text-table.c \
 	%D%/trust-text.c \
 	%D%/way-times.c \
