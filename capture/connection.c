@@ -5,8 +5,9 @@
 #include <string.h>
 
 #include "base/hash.h"
+#include "capture/caller-evidence.h"
 #include "capture/exchange.h"
-#include "capture/server-set.h"
+#include "capture/recent-datagrams.h"
 #include "capture/signs.h"
 #include "capture/streams.h"
 
@@ -16,35 +17,13 @@ enum {
         OPEN_PATIENCE = 3600,
         CLOSED_PATIENCE = 10,
         UDP_PATIENCE = 30,
-        /* Kernels give clients ports from here on: Linux to 60999, others from 49152. */
-        FIRST_CLIENT_PORT = 32768,
-        MAX_OPENINGS = 4096,  /* of which another form may be seen; a power of 2 */
-        HELLO_SEGMENTS = 32,  /* with payload, in which TLS says what it carries */
-        RECENT_DATAGRAMS = 4, /* of a conversation, among which a copy is looked for */
+        MAX_OPENINGS = 4096, /* of which another form may be seen; a power of 2 */
+        HELLO_SEGMENTS = 32, /* with payload, in which TLS says what it carries */
 };
-
-/* ns within which the copies of a datagram come that is captured at several points.
- * Whoever sends the same again on purpose waits for longer. */
-#define COPY_TIME G_GINT64_CONSTANT(1000000)
-
-/* How it is known who calls, the surest first. */
-typedef enum {
-        BY_SYN,    /* its opening was seen */
-        BY_OPTION, /* --proto */
-        BY_ACCEPT, /* one end was seen to accept another connection */
-        BY_NAME,   /* --nodes names one end with its port, and so as a service */
-        BY_PORTS,  /* one end has a port as clients are given, and the other has not */
-        BY_NOTHING
-} Evidence;
 
 /* ns within which the forms of a connection open that stand before and after address
  * translation. */
 #define TRANSLATION_TIME G_GINT64_CONSTANT(1000000000)
-
-typedef struct {
-        guint64 hash; /* of side, length and bytes */
-        gint64 time;  /* when it was seen first */
-} Datagram;
 
 typedef struct Connection Connection;
 struct Connection {
@@ -55,7 +34,7 @@ struct Connection {
         guint8 protocol;   /* IP_TCP or IP_UDP */
         guint8 patient;    /* on which list */
         guint8 payload;    /* a bit a side: it has sent some */
-        guint8 evidence;   /* Evidence */
+        guint8 evidence;   /* CallerEvidence */
         guint8 translated; /* another connection is the same, and counts */
         guint8 syn_seen;   /* it was the first segment */
         guint8 named;      /* by the other sides of translators, and for good */
@@ -63,8 +42,7 @@ struct Connection {
         gint64 seen;       /* in seconds */
         OpenItem held;     /* open while segments wait */
         TcpConnection tcp;
-        Datagram recent[RECENT_DATAGRAMS];  /* UDP: a ring */
-        guint8 n_recent;                    /* how many were put into it, wrapping */
+        RecentDatagrams recent;             /* UDP */
         guint64 opening;                    /* a hash of what translation leaves alike, or 0 */
         Stamp client_opened, server_opened; /* the SYN, where that end's address was seen */
         Exchange exchange;
@@ -407,46 +385,15 @@ static Endpoint end_of(const Connection *c, guint side)
         return (Endpoint){ c->address[side], c->port[side] };
 }
 
-static NodeRole connection_role_of(const ConnectionTable *t, const Connection *c, guint side,
-                                   Stamp stamp)
-{
-        Endpoint own = end_of(c, side), peer = end_of(c, !side);
-        return node_names_role(t->names, &own, &peer, stamp.time);
-}
-
-static gboolean serves(const ConnectionTable *t, const Connection *c, guint side, Evidence evidence,
-                       Stamp stamp)
-{
-        switch (evidence) {
-        case BY_OPTION:
-                return t->ports && t->ports[c->port[side]];
-        case BY_ACCEPT:
-                return server_set_has(t->servers, c->address[side], c->port[side]);
-        case BY_NAME:
-                return connection_role_of(t, c, side, stamp) == ROLE_SERVER ||
-                       connection_role_of(t, c, !side, stamp) == ROLE_CALLER;
-        case BY_PORTS:
-                return c->port[side] < FIRST_CLIENT_PORT;
-        case BY_SYN:
-        case BY_NOTHING:
-                break;
-        }
-        return FALSE;
-}
-
-/* Which side calls on a connection whose opening was not seen, or NO_SIDE. The surest evidence
- * by which only one side serves decides. */
+/* Which side calls on a connection whose opening was not seen, or NO_SIDE. */
 static guint client_find(const ConnectionTable *t, Connection *c, Stamp stamp)
 {
+        const Endpoint ends[2] = { end_of(c, 0), end_of(c, 1) };
+        CallerEvidence evidence;
+        guint client = caller_find(t->ports, t->servers, t->names, ends, stamp.time, &evidence);
         c->asked = server_set_count(t->servers);
-        for (c->evidence = BY_OPTION; c->evidence < BY_NOTHING; c->evidence++) {
-                gboolean first = serves(t, c, 0, c->evidence, stamp),
-                         second = serves(t, c, 1, c->evidence, stamp);
-                if (first != second)
-                        return first ? 1 : 0;
-        }
-        c->evidence = BY_NOTHING;
-        return NO_SIDE;
+        c->evidence = (guint8)evidence;
+        return client;
 }
 
 /* A role that was not known may be by now: an end has since accepted a connection. */
@@ -461,12 +408,12 @@ static void client_find_late(const ConnectionTable *t, Connection *c, Stamp stam
 static void connection_name(ConnectionTable *t, Connection *c, NodeId node[2], Stamp stamp)
 {
         guint client = c->exchange.pairing.client;
-        for (guint i = 0; i < 2; i++) {
-                Endpoint own = end_of(c, i), peer = end_of(c, !i);
-                node[i] = node_names_lookup(t->names, &own, &peer, stamp.time);
-        }
+        const Endpoint ends[2] = { end_of(c, 0), end_of(c, 1) };
+        for (guint i = 0; i < 2; i++)
+                node[i] = node_names_lookup(t->names, &ends[i], &ends[!i], stamp.time);
         c->signs.alone = address_equal(c->address[0], c->address[1]) && client != NO_SIDE &&
-                         connection_role_of(t, c, client, stamp) == ROLE_NAMELESS;
+                         node_names_role(t->names, &ends[client], &ends[!client], stamp.time) ==
+                                 ROLE_NAMELESS;
 }
 
 /* Its first payload was sent: what is told of the ends by now. */
@@ -800,29 +747,6 @@ void connection_table_add_tcp(ConnectionTable *t, const IpPacket *ip, const TcpS
         connection_touch(t, c, stamp.time / 1000000000);
 }
 
-static guint64 datagram_hash(const ConnectionTable *t, guint side, const guint8 *bytes, gsize n,
-                             gsize length)
-{
-        guint64 h = hash_word(hash_word(t->seed, side), length);
-        for (; n >= 8; bytes += 8, n -= 8)
-                h = hash_word(h, read_u64(bytes));
-        for (; n > 0; bytes++, n--)
-                h = hash_word(h, *bytes);
-        return h;
-}
-
-/* Whether the datagram was just captured at another point; remembers it if not. */
-static gboolean datagram_is_copy(Connection *c, guint64 hash, gint64 time)
-{
-        for (guint i = 0; i < RECENT_DATAGRAMS; i++) {
-                const Datagram *d = &c->recent[i];
-                if (d->hash == hash && ABS(time - d->time) < COPY_TIME)
-                        return TRUE;
-        }
-        c->recent[c->n_recent++ % RECENT_DATAGRAMS] = (Datagram){ hash, time };
-        return FALSE;
-}
-
 void connection_table_add_udp(ConnectionTable *t, const IpPacket *ip, guint16 source_port,
                               guint16 destination_port, const guint8 *bytes, gsize n, gsize length,
                               Stamp stamp)
@@ -836,7 +760,7 @@ void connection_table_add_udp(ConnectionTable *t, const IpPacket *ip, guint16 so
                 c = connection_new(t, address, port, IP_UDP, stamp);
                 connection_begin(t, c, NULL, side, stamp);
         }
-        if (datagram_is_copy(c, datagram_hash(t, side, bytes, n, length), stamp.time)) {
+        if (recent_datagrams_has(&c->recent, t->seed, side, bytes, n, length, stamp.time)) {
                 account_add(t->context->account, ACCOUNT_COPIES);
                 return;
         }

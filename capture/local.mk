@@ -1,5 +1,6 @@
 # capture: packets to messages
 libravel_a_SOURCES += \
+	%D%/caller-evidence.c \
 	%D%/capture.c \
 	%D%/connection-number.c \
 	%D%/connection.c \
@@ -59,6 +60,7 @@ libravel_a_SOURCES += \
 	%D%/protocol/values.c \
 	%D%/protocol/websocket.c \
 	%D%/protocol/zookeeper.c \
+	%D%/recent-datagrams.c \
 	%D%/run.c \
 	%D%/server-set.c \
 	%D%/settling.c \
