@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/grow.h"
-#include "base/hash.h"
+#include "calls/open-calls.h"
 #include "calls/settle-queue.h"
 
 enum {
@@ -15,31 +15,8 @@ enum {
         MAX_EARLY = 100000,   /* returns that wait for their calls until the end */
 };
 
-#define NO_CALL     G_MAXUINT32
 #define CALL_STAMPS (1 << CALL_SENT | 1 << CALL_RECV)
 #define RET_STAMPS  (1 << RET_SENT | 1 << RET_RECV)
-
-typedef struct {
-        guint64 id_words[SHORT_ID / 8];
-        guint64 nodes;   /* caller << 32 | callee */
-        gint64 stamp[4]; /* by MessageOp */
-        guint64 number;
-        char *long_id; /* NULL: id_words is the whole id */
-        guint32 id_length;
-        guint32 edge;
-        guint32 next;        /* of the calls of the same key, in order */
-        guint32 tail, chain; /* in the first of them: the last, and how many they are */
-        guint8 stamps;
-        gboolean in_use;   /* not done or lost yet */
-        gboolean settling; /* in the queue */
-        gboolean one_way;  /* a message: its return is itself */
-        gboolean early;    /* a return that waits for its call until the end */
-} OpenCall;
-
-typedef struct {
-        guint32 tag;  /* the high half of the hash */
-        guint32 call; /* index of an open call, plus one; 0: free */
-} KeySlot;
 
 typedef struct {
         guint64 words[SHORT_ID / 8];
@@ -47,11 +24,7 @@ typedef struct {
 
 struct CallMatcher {
         gint64 window, id_window, horizon, max_call; /* id_window: of calls with an id */
-        OpenCall *open;
-        guint32 n_open, open_size, free; /* free: head of the list of unused ones */
-        KeySlot *keys;
-        guint32 key_mask, keys_used;
-        guint key_shift; /* from a tag to its slot */
+        OpenCalls open;
         EdgeTable edges;
         SettleQueue queue; /* calls that could be complete */
         DoneCall *done;
@@ -63,7 +36,6 @@ struct CallMatcher {
         LoneMessages lone;
         gboolean keep_early; /* see call_matcher_keep_early() */
         guint32 n_early;
-        guint64 next_number;
         guint64 latest; /* the number of the call that the last message of a call is of */
         MatchCounts counts;
 };
@@ -75,10 +47,7 @@ CallMatcher *call_matcher_new(gint64 window, gint64 max_call)
         m->window = m->id_window = window;
         m->horizon = MAX(window, HORIZON);
         m->max_call = max_call;
-        m->free = NO_CALL;
-        m->key_mask = 1023;
-        m->key_shift = 22;
-        m->keys = g_new0(KeySlot, m->key_mask + 1);
+        open_calls_init(&m->open);
         edge_table_init(&m->edges);
         m->done_ids = g_ptr_array_new_with_free_func(g_free);
         lone_messages_init(&m->lone);
@@ -101,11 +70,7 @@ void call_matcher_free(CallMatcher *m)
 {
         if (!m)
                 return;
-        for (guint32 i = 0; i < m->n_open; i++)
-                if (m->open[i].in_use)
-                        g_free(m->open[i].long_id);
-        g_free(m->open);
-        g_free(m->keys);
+        open_calls_clear(&m->open);
         g_free(m->queue.ring);
         edge_table_clear(&m->edges);
         g_free(m->done);
@@ -125,112 +90,6 @@ static inline Edge *edge_at(const CallMatcher *m, guint32 i)
 static inline guint32 find_edge(CallMatcher *m, guint64 nodes)
 {
         return edge_table_find(&m->edges, nodes);
-}
-
-/* --- the table of open calls ---------------------------------------------- */
-
-static inline gboolean same_id(const OpenCall *c, const Message *m)
-{
-        return c->id_words[0] == m->id_words[0] && c->id_words[1] == m->id_words[1] &&
-               c->id_length == m->id_length &&
-               (G_LIKELY(!c->long_id) || !memcmp(c->long_id, m->id, c->id_length));
-}
-
-static inline guint32 key_tag(const guint64 *id_words, guint64 nodes)
-{
-        const guint64 key[] = { id_words[0], id_words[1], nodes };
-
-        return hash_words(key, 3) >> 32;
-}
-
-/* The slot of the key, or the free slot where it would be. */
-static inline guint32 find_key(const CallMatcher *m, guint32 tag, guint64 nodes,
-                               const Message *message)
-{
-        guint32 i = tag >> m->key_shift;
-
-        while (m->keys[i].call) {
-                const OpenCall *c = &m->open[m->keys[i].call - 1];
-
-                if (m->keys[i].tag == tag && c->nodes == nodes && same_id(c, message))
-                        break;
-                i = (i + 1) & m->key_mask;
-        }
-        return i;
-}
-
-static void grow_keys(CallMatcher *m)
-{
-        KeySlot *old = m->keys;
-        guint32 old_mask = m->key_mask;
-
-        m->key_mask = old_mask * 2 + 1;
-        m->key_shift--;
-        m->keys = g_new0(KeySlot, m->key_mask + (gsize)1);
-        for (guint32 i = 0; i <= old_mask; i++) {
-                guint32 k = old[i].tag >> m->key_shift;
-
-                if (!old[i].call)
-                        continue;
-                while (m->keys[k].call)
-                        k = (k + 1) & m->key_mask;
-                m->keys[k] = old[i];
-        }
-        g_free(old);
-}
-
-/* Frees slot i and closes the gap, so that no search stops short. */
-static void remove_key(CallMatcher *m, guint32 i)
-{
-        for (guint32 k = i;;) {
-                guint32 home;
-
-                k = (k + 1) & m->key_mask;
-                if (!m->keys[k].call)
-                        break;
-                home = m->keys[k].tag >> m->key_shift;
-                if (((k - home) & m->key_mask) >= ((k - i) & m->key_mask)) {
-                        m->keys[i] = m->keys[k];
-                        i = k;
-                }
-        }
-        m->keys[i].call = 0;
-        m->keys_used--;
-}
-
-static inline guint32 new_call(CallMatcher *m, guint64 nodes, guint32 edge, const Message *message)
-{
-        guint32 index = m->free;
-        OpenCall *c;
-
-        if (index != NO_CALL) {
-                m->free = m->open[index].next;
-        } else {
-                if (m->n_open == m->open_size) {
-                        m->open_size = m->open_size ? m->open_size * 2 : 256;
-                        m->open = g_renew(OpenCall, m->open, m->open_size);
-                }
-                index = m->n_open++;
-        }
-        c = &m->open[index];
-        c->id_words[0] = message->id_words[0];
-        c->id_words[1] = message->id_words[1];
-        c->nodes = nodes;
-        c->number = m->next_number++;
-        c->long_id = NULL;
-        c->id_length = message->id_length;
-        c->edge = edge;
-        c->next = NO_CALL;
-        c->tail = index;
-        c->chain = 1;
-        c->stamps = 0;
-        c->in_use = TRUE;
-        c->settling = FALSE;
-        c->one_way = FALSE;
-        c->early = FALSE;
-        if (G_UNLIKELY(c->id_length > SHORT_ID))
-                c->long_id = g_memdup2(message->id, c->id_length);
-        return index;
 }
 
 /* --- lone messages -------------------------------------------------------- */
@@ -262,17 +121,10 @@ G_ALWAYS_INLINE static inline gint64 first_of(const OpenCall *c, guint8 stamps, 
         return stamps & 1 << a ? c->stamp[a] : c->stamp[b];
 }
 
-static inline void free_call(CallMatcher *m, guint32 index)
-{
-        m->open[index].in_use = FALSE;
-        m->open[index].next = m->free;
-        m->free = index;
-}
-
 /* Hands a call out as a pair with the stamps given. */
 G_ALWAYS_INLINE static inline DoneCall *put_done(CallMatcher *m, guint32 index, guint8 stamps)
 {
-        OpenCall *c = &m->open[index];
+        OpenCall *c = &m->open.calls[index];
         DoneCall *d;
 
         if (G_UNLIKELY(m->n_done == m->done_size))
@@ -302,7 +154,7 @@ G_ALWAYS_INLINE static inline DoneCall *put_done(CallMatcher *m, guint32 index, 
 G_ALWAYS_INLINE static inline void release_pair(CallMatcher *m, guint32 index, guint8 stamps)
 {
         static const guint8 n_stamps[16] = { 0, 1, 1, 2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4 };
-        OpenCall *c = &m->open[index];
+        OpenCall *c = &m->open.calls[index];
         Edge *e = edge_at(m, c->edge);
         DoneCall *d = put_done(m, index, stamps);
 
@@ -317,12 +169,12 @@ G_ALWAYS_INLINE static inline void release_pair(CallMatcher *m, guint32 index, g
                 e->messages += n_stamps[stamps];
         }
         edge_add_times(e, d->pair.end - d->pair.start, d->pair.reply - d->pair.enter);
-        free_call(m, index);
+        open_calls_free(&m->open, index);
 }
 
 static void release_lone(CallMatcher *m, guint32 index)
 {
-        OpenCall *c = &m->open[index];
+        OpenCall *c = &m->open.calls[index];
         MessageOp op = c->stamps & 1 << CALL_RECV   ? CALL_RECV
                        : c->stamps & 1 << CALL_SENT ? CALL_SENT
                        : c->stamps & 1 << RET_SENT  ? RET_SENT
@@ -331,7 +183,7 @@ static void release_lone(CallMatcher *m, guint32 index)
         add_lone(m, c->edge, c->stamp[op], op);
         m->n_early -= c->early;
         g_free(c->long_id);
-        free_call(m, index);
+        open_calls_free(&m->open, index);
 }
 
 static gboolean is_pair(const OpenCall *c)
@@ -341,7 +193,7 @@ static gboolean is_pair(const OpenCall *c)
 
 static void release_call(CallMatcher *m, guint32 index)
 {
-        OpenCall *c = &m->open[index];
+        OpenCall *c = &m->open.calls[index];
 
         if (is_pair(c))
                 release_pair(m, index, c->stamps);
@@ -349,53 +201,18 @@ static void release_call(CallMatcher *m, guint32 index)
                 release_lone(m, index);
 }
 
-/* Takes one call out of its key's chain (slot: the key's). */
-static inline void unlink_call(CallMatcher *m, guint32 slot, guint32 index)
-{
-        guint32 head = m->keys[slot].call - 1;
-        OpenCall *c = &m->open[index];
-
-        if (index == head) {
-                if (c->next == NO_CALL) {
-                        remove_key(m, slot);
-                } else {
-                        m->open[c->next].tail = c->tail;
-                        m->open[c->next].chain = c->chain - 1;
-                        m->keys[slot].call = c->next + 1;
-                }
-        } else {
-                guint32 before = head;
-
-                while (m->open[before].next != index)
-                        before = m->open[before].next;
-                m->open[before].next = c->next;
-                if (m->open[head].tail == index)
-                        m->open[head].tail = before;
-                m->open[head].chain--;
-        }
-}
-
-static guint32 slot_of_call(const CallMatcher *m, guint32 index)
-{
-        const OpenCall *c = &m->open[index];
-        Message message = { .id = c->long_id,
-                            .id_length = c->id_length,
-                            .id_words = { c->id_words[0], c->id_words[1] } };
-
-        return find_key(m, key_tag(c->id_words, c->nodes), c->nodes, &message);
-}
-
 /* Takes one call out of its key's chain (slot: the key's) and releases it. If another call of the
  * key is complete, the id of an early return is not unique. */
 static inline void take_call_out(CallMatcher *m, guint32 slot, guint32 index)
 {
-        guint32 head = m->keys[slot].call - 1;
+        guint32 head = m->open.keys[slot].call - 1;
 
-        if (G_UNLIKELY(m->open[head].early) && index != head && is_pair(&m->open[index])) {
-                unlink_call(m, slot, head);
+        if (G_UNLIKELY(m->open.calls[head].early) && index != head &&
+            is_pair(&m->open.calls[index])) {
+                open_calls_unlink(&m->open, slot, head);
                 release_call(m, head);
         }
-        unlink_call(m, slot, index);
+        open_calls_unlink(&m->open, slot, index);
         release_call(m, index);
 }
 
@@ -403,7 +220,7 @@ static inline void take_call_out(CallMatcher *m, guint32 slot, guint32 index)
 
 static void settle_call(CallMatcher *m, guint32 index, gint64 time)
 {
-        OpenCall *c = &m->open[index];
+        OpenCall *c = &m->open.calls[index];
 
         if (c->settling)
                 return;
@@ -417,8 +234,8 @@ static void settle_until(CallMatcher *m, gint64 time)
         Settling s;
 
         while (settle_queue_take(&m->queue, time, &s))
-                if (m->open[s.call].in_use && m->open[s.call].number == s.number)
-                        take_call_out(m, slot_of_call(m, s.call), s.call);
+                if (m->open.calls[s.call].in_use && m->open.calls[s.call].number == s.number)
+                        take_call_out(m, open_calls_slot(&m->open, s.call), s.call);
 }
 
 /* The ids of the pairs that are handed out stay, whatever is opened in their places. */
@@ -478,28 +295,22 @@ static inline gboolean stamp_fits(const OpenCall *c, MessageOp op, gint64 time, 
         return TRUE;
 }
 
-/* Opens a call at the end of the chain of its key, whose slot is given. */
+/* Opens a call of a key, whose slot is given. */
 G_ALWAYS_INLINE static inline guint32 append_call(CallMatcher *m, guint32 slot, guint32 tag,
                                                   guint64 nodes, guint32 edge,
                                                   const Message *message)
 {
-        guint32 index = new_call(m, nodes, edge, message);
+        gboolean alone = !m->open.keys[slot].call;
+        guint32 index = open_calls_append(&m->open, slot, tag, nodes, edge, message);
         OpenCall *first;
 
-        if (G_LIKELY(!m->keys[slot].call)) {
-                m->keys[slot] = (KeySlot){ tag, index + 1 };
-                if (G_UNLIKELY(++m->keys_used > m->key_mask / 4))
-                        grow_keys(m);
+        if (G_LIKELY(alone))
                 return index;
-        }
-        first = &m->open[m->keys[slot].call - 1];
-        m->open[first->tail].next = index;
-        first->tail = index;
-        first->chain++;
+        first = &m->open.calls[m->open.keys[slot].call - 1];
         /* Without ids all calls of an edge share a chain: one that could be
          * complete does not wait in the way of too many others. */
         if (first->chain > MAX_CHAIN && is_pair(first))
-                take_call_out(m, slot, m->keys[slot].call - 1);
+                take_call_out(m, slot, m->open.keys[slot].call - 1);
         return index;
 }
 
@@ -528,10 +339,10 @@ static gint64 first_stamp(const OpenCall *c)
  * before others. */
 static void give_up(CallMatcher *m, guint32 slot, guint32 edge, gint64 time)
 {
-        while (m->keys[slot].call) {
-                const OpenCall *head = &m->open[m->keys[slot].call - 1];
-                guint32 index = head->early ? head->next : m->keys[slot].call - 1;
-                const OpenCall *c = &m->open[index];
+        while (m->open.keys[slot].call) {
+                const OpenCall *head = &m->open.calls[m->open.keys[slot].call - 1];
+                guint32 index = head->early ? head->next : m->open.keys[slot].call - 1;
+                const OpenCall *c = &m->open.calls[index];
                 const Edge *e = edge_at(m, edge);
                 gboolean learned = head->chain > 1u + head->early && e->pairs >= LEARNED;
                 gint64 waited;
@@ -551,7 +362,7 @@ static void give_up(CallMatcher *m, guint32 slot, guint32 edge, gint64 time)
 static guint32 find_open_call(const CallMatcher *m, guint32 slot, const Edge *edge,
                               const Message *message)
 {
-        guint32 index = m->keys[slot].call - 1;
+        guint32 index = m->open.keys[slot].call - 1;
         gboolean is_call = message_is_call(message);
         gint64 window = window_of(m, message);
 
@@ -559,9 +370,9 @@ static guint32 find_open_call(const CallMatcher *m, guint32 slot, const Edge *ed
         if (is_call && (edge->kinds & CALL_STAMPS) == 1 << message->op && window == 0)
                 return NO_CALL;
         for (guint i = 0; index != NO_CALL && i < MAX_CHAIN; i++) {
-                if (stamp_fits(&m->open[index], message->op, message->time, window))
+                if (stamp_fits(&m->open.calls[index], message->op, message->time, window))
                         return index;
-                index = m->open[index].next;
+                index = m->open.calls[index].next;
         }
         return NO_CALL;
 }
@@ -573,11 +384,11 @@ static gboolean keep_early(CallMatcher *m, guint32 slot, guint32 tag, guint64 no
         guint32 index;
         OpenCall *c;
 
-        if (!m->keep_early || message->id_length == 0 || m->keys[slot].call ||
+        if (!m->keep_early || message->id_length == 0 || m->open.keys[slot].call ||
             m->n_early == MAX_EARLY)
                 return FALSE;
         index = append_call(m, slot, tag, nodes, edge, message);
-        c = &m->open[index];
+        c = &m->open.calls[index];
         c->early = TRUE;
         c->stamps = 1 << message->op;
         c->stamp[message->op] = message->time;
@@ -601,12 +412,12 @@ static guint add_any(CallMatcher *m, const Message *message, guint64 nodes, guin
                 edge->kinds |= bit;
                 edge->kinds_since = message->time;
         }
-        if (m->keys[slot].call) {
+        if (m->open.keys[slot].call) {
                 give_up(m, slot, edge_index, message->time);
-                if (!m->keys[slot].call) /* the last one's place may be another now */
-                        slot = find_key(m, tag, nodes, message);
+                if (!m->open.keys[slot].call) /* the last one's place may be another now */
+                        slot = open_calls_find(&m->open, tag, nodes, message);
         }
-        if (m->keys[slot].call)
+        if (m->open.keys[slot].call)
                 found = find_open_call(m, slot, edge, message);
         if (found == NO_CALL) {
                 if (is_return && keep_early(m, slot, tag, nodes, edge_index, message))
@@ -620,12 +431,12 @@ static guint add_any(CallMatcher *m, const Message *message, guint64 nodes, guin
                 if (is_return)
                         settle_call(m, found, message->time);
         } else if (is_return) {
-                result = m->open[found].stamps & RET_STAMPS ? MATCH_OTHER_END : MATCH_CLOSED;
-        } else if (!is_return && !(m->open[found].stamps & CALL_STAMPS)) {
+                result = m->open.calls[found].stamps & RET_STAMPS ? MATCH_OTHER_END : MATCH_CLOSED;
+        } else if (!is_return && !(m->open.calls[found].stamps & CALL_STAMPS)) {
                 m->counts.disorder = TRUE;
         }
 
-        c = &m->open[found];
+        c = &m->open.calls[found];
         m->latest = c->number;
         c->stamps |= bit;
         c->stamp[message->op] = message->time;
@@ -654,9 +465,9 @@ G_ALWAYS_INLINE static inline gboolean add_usual_call(CallMatcher *m, const Mess
         if (G_UNLIKELY(!(edge_at(m, edge)->kinds & bit)))
                 return FALSE;
         index = append_call(m, slot, tag, nodes, edge, message);
-        m->latest = m->open[index].number;
-        m->open[index].stamps = bit;
-        m->open[index].stamp[message->op] = message->time;
+        m->latest = m->open.calls[index].number;
+        m->open.calls[index].stamps = bit;
+        m->open.calls[index].stamp[message->op] = message->time;
         return TRUE;
 }
 
@@ -665,8 +476,8 @@ G_ALWAYS_INLINE static inline gboolean add_usual_call(CallMatcher *m, const Mess
 G_ALWAYS_INLINE static inline gboolean add_usual_return(CallMatcher *m, const Message *message,
                                                         guint32 slot)
 {
-        guint32 index = m->keys[slot].call - 1;
-        OpenCall *c = &m->open[index];
+        guint32 index = m->open.keys[slot].call - 1;
+        OpenCall *c = &m->open.calls[index];
         Edge *edge = edge_at(m, c->edge);
 
         if (G_UNLIKELY(c->stamps != 1 << CALL_SENT || c->chain != 1 ||
@@ -678,7 +489,7 @@ G_ALWAYS_INLINE static inline gboolean add_usual_return(CallMatcher *m, const Me
         m->latest = c->number;
         c->stamp[RET_SENT] = message->time;
         release_pair(m, index, 1 << CALL_SENT | 1 << RET_SENT);
-        remove_key(m, slot);
+        open_calls_remove_key(&m->open, slot);
         return TRUE;
 }
 
@@ -687,9 +498,9 @@ G_ALWAYS_INLINE static inline guint add_one(CallMatcher *m, const Message *messa
 {
         guint64 nodes = is_return ? (guint64)message->receiver << 32 | message->sender
                                   : (guint64)message->sender << 32 | message->receiver;
-        guint32 tag = key_tag(message->id_words, nodes);
-        guint32 slot = find_key(m, tag, nodes, message);
-        gboolean is_open = m->keys[slot].call != 0;
+        guint32 tag = open_calls_tag(message->id_words, nodes);
+        guint32 slot = open_calls_find(&m->open, tag, nodes, message);
+        gboolean is_open = m->open.keys[slot].call != 0;
 
         if (is_return) {
                 if (G_LIKELY(message->op == RET_SENT && is_open) &&
@@ -715,12 +526,12 @@ static inline void note_time(CallMatcher *m, const Message *message)
 /* The message of the key that lacks the stamps of this end. */
 static guint32 find_other_end(const CallMatcher *m, guint32 slot, guint8 stamps)
 {
-        guint32 index = m->keys[slot].call ? m->keys[slot].call - 1 : NO_CALL;
+        guint32 index = m->open.keys[slot].call ? m->open.keys[slot].call - 1 : NO_CALL;
 
         for (guint i = 0; index != NO_CALL && i < MAX_CHAIN; i++) {
-                if (m->open[index].one_way && !(m->open[index].stamps & stamps))
+                if (m->open.calls[index].one_way && !(m->open.calls[index].stamps & stamps))
                         return index;
-                index = m->open[index].next;
+                index = m->open.calls[index].next;
         }
         return NO_CALL;
 }
@@ -730,25 +541,25 @@ guint call_matcher_add_message(CallMatcher *m, const Message *message)
         gboolean sent = message->op == MSG_SENT;
         guint64 nodes = (guint64)message->sender << 32 | message->receiver;
         guint8 stamps = sent ? 1 << CALL_SENT | 1 << RET_RECV : 1 << CALL_RECV | 1 << RET_SENT;
-        guint32 tag = key_tag(message->id_words, nodes), slot, index;
+        guint32 tag = open_calls_tag(message->id_words, nodes), slot, index;
         OpenCall *c;
 
         matcher_begin_message(m);
         note_time(m, message);
         settle_before(m, message->time);
-        slot = find_key(m, tag, nodes, message);
+        slot = open_calls_find(&m->open, tag, nodes, message);
         index = find_other_end(m, slot, stamps);
         if (index == NO_CALL) {
                 index = append_call(m, slot, tag, nodes, find_edge(m, nodes), message);
-                m->open[index].one_way = TRUE;
+                m->open.calls[index].one_way = TRUE;
         }
-        c = &m->open[index];
+        c = &m->open.calls[index];
         m->latest = c->number;
         c->stamps |= stamps;
         c->stamp[sent ? CALL_SENT : CALL_RECV] = message->time;
         c->stamp[sent ? RET_RECV : RET_SENT] = message->time;
         if (c->stamps == (CALL_STAMPS | RET_STAMPS))
-                take_call_out(m, slot_of_call(m, index), index);
+                take_call_out(m, open_calls_slot(&m->open, index), index);
         else
                 settle_call(m, index, message->time);
         return MATCH_OPENED | (m->n_done ? MATCH_DONE : 0);
@@ -782,11 +593,11 @@ guint call_matcher_expire(CallMatcher *m, gint64 time, gint64 max_call)
 {
         matcher_begin_message(m);
         m->max_call = max_call;
-        for (guint32 i = 0; i < m->n_open; i++) {
-                const OpenCall *c = &m->open[i];
+        for (guint32 i = 0; i < m->open.n; i++) {
+                const OpenCall *c = &m->open.calls[i];
 
                 if (c->in_use && !(c->stamps & RET_STAMPS) && time - first_stamp(c) > m->max_call)
-                        take_call_out(m, slot_of_call(m, i), i);
+                        take_call_out(m, open_calls_slot(&m->open, i), i);
         }
         return m->n_done ? MATCH_DONE : 0;
 }
@@ -795,10 +606,10 @@ void call_matcher_oldest(const CallMatcher *m, gint64 *time, guint64 *number)
 {
         *time = G_MAXINT64;
         *number = G_MAXUINT64;
-        for (guint32 i = 0; i < m->n_open; i++)
-                if (m->open[i].in_use) {
-                        *time = MIN(*time, first_stamp(&m->open[i]));
-                        *number = MIN(*number, m->open[i].number);
+        for (guint32 i = 0; i < m->open.n; i++)
+                if (m->open.calls[i].in_use) {
+                        *time = MIN(*time, first_stamp(&m->open.calls[i]));
+                        *number = MIN(*number, m->open.calls[i].number);
                 }
 }
 
@@ -810,12 +621,12 @@ void call_matcher_forget_lone(CallMatcher *m, gint64 before)
 /* An early return and the one call of its key are a pair. Its number is the call's. */
 static void join_early(CallMatcher *m, guint32 index)
 {
-        OpenCall *early = &m->open[index], *c;
+        OpenCall *early = &m->open.calls[index], *c;
         guint64 number = early->number;
 
         if (early->chain != 2)
                 return;
-        c = &m->open[early->next];
+        c = &m->open.calls[early->next];
         if (c->stamps & RET_STAMPS)
                 return;
         for (guint op = RET_SENT; op <= RET_RECV; op++)
@@ -824,7 +635,7 @@ static void join_early(CallMatcher *m, guint32 index)
         m->counts.disorder = TRUE;
         g_free(early->long_id);
         index = early->next;
-        free_call(m, (guint32)(early - m->open));
+        open_calls_free(&m->open, (guint32)(early - m->open.calls));
         release_pair(m, index, c->stamps);
         m->done[m->n_done - 1].return_number = number;
 }
@@ -843,15 +654,15 @@ static gboolean is_silent(const CallMatcher *m, const OpenCall *c)
 guint call_matcher_take_silent(CallMatcher *m)
 {
         matcher_begin_message(m);
-        for (guint32 i = 0; i < m->n_open; i++) {
-                OpenCall *c = &m->open[i];
+        for (guint32 i = 0; i < m->open.n; i++) {
+                OpenCall *c = &m->open.calls[i];
 
                 if (!is_silent(m, c))
                         continue;
                 add_lone(m, c->edge, c->stamp[CALL_SENT], FALSE);
                 c->stamp[RET_SENT] = m->counts.last;
                 put_done(m, i, 1 << CALL_SENT | 1 << RET_SENT);
-                free_call(m, i);
+                open_calls_free(&m->open, i);
         }
         return m->n_done ? MATCH_DONE : 0;
 }
@@ -859,14 +670,14 @@ guint call_matcher_take_silent(CallMatcher *m)
 guint call_matcher_finish(CallMatcher *m)
 {
         matcher_begin_message(m);
-        for (guint32 i = 0; m->n_early > 0 && i < m->n_open; i++)
-                if (m->open[i].in_use && m->open[i].early)
+        for (guint32 i = 0; m->n_early > 0 && i < m->open.n; i++)
+                if (m->open.calls[i].in_use && m->open.calls[i].early)
                         join_early(m, i);
-        for (guint32 i = 0; i < m->n_open; i++)
-                if (m->open[i].in_use)
+        for (guint32 i = 0; i < m->open.n; i++)
+                if (m->open.calls[i].in_use)
                         release_call(m, i);
-        memset(m->keys, 0, (m->key_mask + (gsize)1) * sizeof *m->keys);
-        m->keys_used = 0;
+        memset(m->open.keys, 0, (m->open.key_mask + (gsize)1) * sizeof *m->open.keys);
+        m->open.keys_used = 0;
         m->queue.length = 0;
         return m->n_done ? MATCH_DONE : 0;
 }

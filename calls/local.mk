@@ -16,4 +16,5 @@ libravel_a_SOURCES += \
 	%D%/forwarded.c \
 	%D%/known-calls.c \
 	%D%/lone-messages.c \
+	%D%/open-calls.c \
 	%D%/true-path.c
