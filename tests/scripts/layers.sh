@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # A folder or sub-folder includes and calls only what stands before it in the pipeline; neither files
 # nor folders include or call each other in a circle; each library is known to the files that wrap it
-# alone; the doors of nesting and inference stay small. TAP. Calls are those of the objects in the
-# folder where the program was built.
+# alone; the doors of nesting and inference stay small, and so do files. TAP. Calls are those of the
+# objects in the folder where the program was built.
 build=$PWD
 src=${srcdir:-$(dirname "$0")/../..}
 cd "$src" || exit 99
@@ -145,6 +145,9 @@ for door in nesting/nesting.h inference/inference.h; do
                 none "$door has less than 100 lines" \
                         "$(awk 'END { if (NR >= 100) print NR " lines" }' $door)"
 done
+# shellcheck disable=SC2086 # words
+none "no file has more than 900 lines" "$(find $folders -name '*.[ch]' -exec wc -l {} + |
+        awk '$1 > 900 && $2 != "total" && $2 !~ /page-(script|style)\.h$/')"
 none "the run of nesting is told to nobody but its drivers" \
         "$(awk '$2 == "nesting/nesting-run"' "$work/includes" |
                 grep -Ev '^nesting/(nesting|nesting-run|windows) ')"
