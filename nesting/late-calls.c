@@ -32,15 +32,15 @@ typedef struct {
         const NodeProblem *of;
         guint32 next;
         gint64 until; /* when the last of them replied, ns */
-} OpenCalls;
+} EnteredCalls;
 
-static OpenCalls open_calls_begin(const NodeProblem *p)
+static EnteredCalls entered_calls_begin(const NodeProblem *p)
 {
-        return (OpenCalls){ p, 0, G_MININT64 / 2 };
+        return (EnteredCalls){ p, 0, G_MININT64 / 2 };
 }
 
 /* Moves on to a moment. */
-static void open_calls_pass(OpenCalls *o, gint64 time)
+static void entered_calls_pass(EnteredCalls *o, gint64 time)
 {
         for (; o->next < o->of->n_in && o->of->in[o->next].enter < time; o->next++) {
                 node_problem_pass(o->of, o->next);
@@ -65,7 +65,7 @@ static double time_within(const NodeProblem *p, gint64 duration)
 }
 
 /* Whether a call begins while calls into the node are open, and outlasts these. */
-static gboolean is_late(const OpenCalls *o, const CallOut *out)
+static gboolean is_late(const EnteredCalls *o, const CallOut *out)
 {
         gint64 until = o->until + o->of->window;
 
@@ -75,14 +75,14 @@ static gboolean is_late(const OpenCalls *o, const CallOut *out)
 /* Fills edges, by callee. Returns whether any call is late. */
 static gboolean count_late(const NodeProblem *p, GHashTable *edges)
 {
-        OpenCalls open = open_calls_begin(p);
+        EnteredCalls open = entered_calls_begin(p);
         gboolean any = FALSE;
 
         for (guint32 i = 0; i < p->n_out; i++) {
                 const CallOut *out = &p->out[i];
 
                 node_problem_pass(p, i);
-                open_calls_pass(&open, out->start + p->window);
+                entered_calls_pass(&open, out->start + p->window);
                 LateEdge *edge = late_edge(edges, out->callee);
 
                 edge->n++;
@@ -121,7 +121,7 @@ static void admit_edges(const NodeProblem *p, GHashTable *edges)
 void late_calls_admit(NodeProblem *p)
 {
         g_autoptr(GHashTable) edges = g_hash_table_new_full(NULL, NULL, NULL, g_free);
-        OpenCalls open = open_calls_begin(p);
+        EnteredCalls open = entered_calls_begin(p);
 
         if (p->n_in == 0 || p->n_out == 0 || !count_late(p, edges))
                 return;
@@ -130,7 +130,7 @@ void late_calls_admit(NodeProblem *p)
                 CallOut *out = &p->out[i];
 
                 node_problem_pass(p, i);
-                open_calls_pass(&open, out->start + p->window);
+                entered_calls_pass(&open, out->start + p->window);
                 if (is_late(&open, out) && late_edge(edges, out->callee)->admitted)
                         out->end = out->start;
         }
