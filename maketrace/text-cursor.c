@@ -7,7 +7,9 @@
 
 enum { LONGEST_FOUND = 40 }; /* bytes of the found text that a message shows */
 
-gboolean text_is_name_byte(guint8 byte)
+/* Whether a name or a unit may go on with this byte: all but blanks, control characters and
+ * ()[]{},>~*"|?. */
+static gboolean text_is_name_byte(guint8 byte)
 {
         return byte > ' ' && byte != 0x7f && !strchr("()[]{},>~*\"|?", byte);
 }

@@ -14,10 +14,6 @@ typedef struct {
         guint line, column; /* of data[0], from 1; a column is a character */
 } TextCursor;
 
-/* Whether a name or a unit may go on with this byte: all but blanks, control characters and
- * ()[]{},>~*"|?. */
-gboolean text_is_name_byte(guint8 byte);
-
 void text_cursor_skip_blanks(TextCursor *c);
 
 /* The byte at the cursor, 0 at the end. */

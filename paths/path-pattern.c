@@ -17,16 +17,6 @@ Histogram *pattern_node_cause(PatternNode *node, WayCause cause)
         return &node->causes[cause];
 }
 
-WayCause pattern_node_worst_cause(const PatternNode *node)
-{
-        WayCause worst = 0;
-
-        for (WayCause i = 1; i < N_WAY_CAUSES; i++)
-                if (pattern_node_cause_sum(node, i) > pattern_node_cause_sum(node, worst))
-                        worst = i;
-        return worst;
-}
-
 void pattern_node_merge(PatternNode *into, const PatternNode *from)
 {
         for (NodeTime i = 0; i < N_NODE_TIMES; i++)

@@ -91,9 +91,6 @@ static inline gint128 pattern_node_cause_sum(const PatternNode *node, WayCause c
         return node->causes ? node->causes[cause].sum : 0;
 }
 
-/* The cause at a node with most time in all; the first of several. */
-WayCause pattern_node_worst_cause(const PatternNode *node);
-
 /* Frees the nodes, distributions and signature. */
 void path_pattern_clear(PathPattern *pattern);
 void pattern_node_clear(PatternNode *node);

@@ -15,18 +15,12 @@ gint64 *workers_sort_replies(const CallIn *in, guint32 n)
         return reply;
 }
 
-void workers_find_starts_by(const CallIn *in, guint32 n, guint32 k, const gint64 *replies,
-                            gint64 *start)
-{
-        for (guint32 i = 0; i < n; i++)
-                start[i] = k > 0 && i >= k ? MAX(in[i].enter, replies[i - k]) : in[i].enter;
-}
-
 void workers_find_starts(const CallIn *in, guint32 n, guint32 k, gint64 *start)
 {
         g_autofree gint64 *replies = workers_sort_replies(in, n);
 
-        workers_find_starts_by(in, n, k, replies, start);
+        for (guint32 i = 0; i < n; i++)
+                start[i] = k > 0 && i >= k ? MAX(in[i].enter, replies[i - k]) : in[i].enter;
 }
 
 void workers_suppose(Workers *w, const NodeProblem *node, guint32 n)

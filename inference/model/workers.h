@@ -25,9 +25,9 @@ void workers_end(Workers *w);
 void workers_bytes(Workers *w, Bytes *b);
 
 /* Sets when each of n calls into the node is taken by one of k workers. k = 0: no bound, and each
- * is taken when it enters. A call that was taken out of turn may have replied before. replies: the
- * times of all replies, in order, from workers_sort_replies(). O(n log n). */
+ * is taken when it enters. A call that was taken out of turn may have replied before. O(n log n).
+ */
 void workers_find_starts(const CallIn *in, guint32 n, guint32 k, gint64 *start);
-void workers_find_starts_by(const CallIn *in, guint32 n, guint32 k, const gint64 *replies,
-                            gint64 *start);
-gint64 *workers_sort_replies(const CallIn *in, guint32 n); /* to be freed with g_free() */
+
+/* The times of all replies, in order; to be freed with g_free(). */
+gint64 *workers_sort_replies(const CallIn *in, guint32 n);
