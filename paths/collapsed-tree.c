@@ -183,6 +183,22 @@ CollapsedTree *collapsed_tree_new(const PathPattern *p, guint32 max_vertices)
         return tree;
 }
 
+char *collapsed_call_times(const CollapsedCall *v)
+{
+        return v->n > 1 ? g_strdup_printf(" x%u", v->n) : g_strdup("");
+}
+
+NodeId collapsed_call_caller(const CollapsedCall *v, const CollapsedTree *tree,
+                             const PathPattern *p)
+{
+        return v->parent == NO_PARENT ? p->client : tree->vertices[v->parent].all.node;
+}
+
+gint64 collapsed_call_mean(const CollapsedCall *v, const PathPattern *p, const Histogram *h)
+{
+        return v->n == 1 ? histogram_mean(h) : (gint64)(h->sum / (gint128)MAX(p->count, 1));
+}
+
 guint32 collapsed_tree_slowest(const CollapsedTree *tree)
 {
         guint32 slowest = 0;

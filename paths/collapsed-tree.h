@@ -25,6 +25,17 @@ typedef struct {
 /* At most max_vertices (1 or more) vertices: the first in a walk in the order of calls. pattern is
  * borrowed for the call alone. */
 CollapsedTree *collapsed_tree_new(const PathPattern *pattern, guint32 max_vertices);
+/* "", or " x17" where a vertex is 17 calls. */
+char *collapsed_call_times(const CollapsedCall *call);
+
+/* Who makes the calls of a vertex. */
+NodeId collapsed_call_caller(const CollapsedCall *call, const CollapsedTree *tree,
+                             const PathPattern *pattern);
+
+/* The mean of a histogram of all calls of a vertex, for a path, ns. */
+gint64 collapsed_call_mean(const CollapsedCall *call, const PathPattern *pattern,
+                           const Histogram *h);
+
 /* The vertex whose calls have the most own time together; of several the first by place. */
 guint32 collapsed_tree_slowest(const CollapsedTree *tree);
 void collapsed_tree_free(CollapsedTree *tree);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  *
- * What went wrong in a pattern, for people: failed paths, and what was tried again.
+ * What went wrong in a pattern, for people, in a sentence each: failed paths, what was tried again,
+ * and what calls without an answer and late calls cost.
  */
 #pragma once
 
@@ -8,10 +9,12 @@
 
 gboolean fault_text_has_errors(const PathPattern *pattern);
 
-/* "40 of 400 failed, 40 of them by db (500).": the culprit of most. NULL: none failed. The
- * caller's to free. */
-char *fault_text_failed(const PathSet *set, const PathPattern *pattern);
+/* Appends a line for the failed paths, with the culprit of most, and one for each vertex of the
+ * tree with retries. columns: of the terminal; 0: any number. */
+void fault_text_append(GString *out, const PathSet *set, const PathPattern *pattern,
+                       const CollapsedTree *tree, guint columns);
 
-/* "db x4: 120 of 160 calls in error (503), 120 retries, 90.4 ms lost a path." NULL: there were no
- * retries. The caller's to free. */
-char *fault_text_retries(const PathSet *set, const PathPattern *pattern, const CollapsedCall *call);
+/* Appends a line for each vertex with calls without an answer or late calls: how long their caller
+ * waited, in how many of the requests, and whether always as long, as a time-out makes it. */
+void fault_text_append_missed(GString *out, const PathSet *set, const PathPattern *pattern,
+                              const CollapsedTree *tree, guint columns);

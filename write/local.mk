@@ -9,7 +9,6 @@ libravel_a_SOURCES += \
 	%D%/page-data.c \
 	%D%/page.c \
 	%D%/path-write.c \
-	%D%/text-missed.c \
 	%D%/text-summary.c \
 	%D%/text-table.c \
 	%D%/trust-text.c \

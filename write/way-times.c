@@ -51,11 +51,11 @@ char *way_time_format(const WayTime *time, const PathSet *set, const PathPattern
                       const CollapsedTree *tree, guint width)
 {
         const CollapsedCall *v = time->call;
-        NodeId caller = v->parent == NO_PARENT ? p->client : tree->vertices[v->parent].all.node;
+        NodeId caller = collapsed_call_caller(v, tree, p);
         g_autofree char *edge =
                 text_shorten_edge(node_table_written(path_set_nodes(set), caller),
                                   node_table_written(path_set_nodes(set), v->all.node), width);
-        g_autofree char *times = v->n > 1 ? g_strdup_printf(" x%u", v->n) : g_strdup("");
+        g_autofree char *times = collapsed_call_times(v);
 
         return g_strdup_printf("%s%s (%s)", edge, times, way_cause_name(time->cause));
 }

@@ -59,16 +59,9 @@ static void append_times(GString *label, const CollapsedCall *v)
                 g_string_append_printf(label, " x%u", v->n);
 }
 
-/* Of all its calls, for a path. */
-static gint64 graph_of_all(const DrawnPattern *d, const CollapsedCall *v, const Histogram *h)
-{
-        return v->n == 1 ? histogram_mean(h)
-                         : (gint64)(h->sum / (gint128)MAX(d->pattern->count, 1));
-}
-
 static gint64 own_of_all(const DrawnPattern *d, const CollapsedCall *v)
 {
-        return graph_of_all(d, v, &v->all.own);
+        return collapsed_call_mean(v, d->pattern, &v->all.own);
 }
 
 static void graph_set_title(const DrawnPattern *d, const PathSet *set, guint32 rank)
@@ -128,13 +121,14 @@ static void set_tooltip(const DrawnPattern *d, DrawingItem vertex, const Collaps
         graph_append_duration(tip, ", own time ", own_of_all(d, v), "");
         append_share(tip, n->own.sum, d);
         if (n->workers > 0) {
-                graph_append_duration(tip, ", of it queued ", graph_of_all(d, v, &n->own_queued),
-                                      "");
-                graph_append_duration(tip, ", serving ", graph_of_all(d, v, &n->serving), "");
+                graph_append_duration(tip, ", of it queued ",
+                                      collapsed_call_mean(v, d->pattern, &n->own_queued), "");
+                graph_append_duration(tip, ", serving ",
+                                      collapsed_call_mean(v, d->pattern, &n->serving), "");
         }
         if (n->connecting.sum > 0)
                 graph_append_duration(tip, ", before it connecting ",
-                                      graph_of_all(d, v, &n->connecting), "");
+                                      collapsed_call_mean(v, d->pattern, &n->connecting), "");
         drawing_set(d->drawing, vertex, "tooltip", tip->str);
 }
 
@@ -158,7 +152,8 @@ static DrawingItem graph_add_vertex(const DrawnPattern *d, guint32 i)
                 append_share(label, n->own.sum, d);
                 if (n->workers > 0)
                         graph_append_duration(label, "\\nqueued ",
-                                              graph_of_all(d, v, &n->own_queued), "");
+                                              collapsed_call_mean(v, d->pattern, &n->own_queued),
+                                              "");
                 drawing_set(d->drawing, vertex, "peripheries", "2");
                 drawing_set(d->drawing, vertex, "penwidth", "2");
                 drawing_set(d->drawing, vertex, "fontname", "Helvetica-Bold");

@@ -18,7 +18,6 @@
 #include "paths/pattern-text.h"
 #include "paths/verdict.h"
 #include "write/fault-text.h"
-#include "write/text-missed.h"
 #include "write/text-summary.h"
 #include "write/text-table.h"
 #include "write/way-times.h"
@@ -59,12 +58,6 @@ static gboolean any_mark(const PathSet *set, const PathWriteOptions *options)
         return FALSE;
 }
 
-/* "", " x17" */
-static char *vertex_times(const CollapsedCall *v)
-{
-        return v->n > 1 ? g_strdup_printf(" x%u", v->n) : g_strdup("");
-}
-
 /* "catalog 64 %", "web > db (resent) 77 %" */
 static char *format_slowest(const PathSet *set, const PathPattern *p)
 {
@@ -76,21 +69,21 @@ static char *format_slowest(const PathSet *set, const PathPattern *p)
 
         if (way && way->sum > MAX(v->all.own.sum, queued)) {
                 g_autofree char *edge = way_time_format(way, set, p, tree, NAME_WIDTH);
-                g_autofree char *of_all = path_format_share(way->sum, path_pattern_total(p));
+                g_autofree char *share = path_format_share(way->sum, path_pattern_total(p));
 
-                return g_strdup_printf("%s %s", edge, of_all);
+                return g_strdup_printf("%s %s", edge, share);
         }
         if (queued > v->all.own.sum) {
-                g_autofree char *text_of_all = path_format_share(queued, path_pattern_total(p));
+                g_autofree char *share = path_format_share(queued, path_pattern_total(p));
 
-                return g_strdup_printf("(queued) %s", text_of_all);
+                return g_strdup_printf("(queued) %s", share);
         }
         gboolean waits = v->all.own_queued.sum > v->all.serving.sum;
         gint128 most = waits ? v->all.own_queued.sum : v->all.own.sum;
         g_autofree char *share = path_format_share(most, path_pattern_total(p));
         const char *name = node_table_written(path_set_nodes(set), v->all.node);
         g_autofree char *short_name = text_shorten(name, NAME_WIDTH);
-        g_autofree char *times = vertex_times(v);
+        g_autofree char *times = collapsed_call_times(v);
 
         return g_strdup_printf("%s%s %s%s", short_name, times, waits ? "(queued) " : "", share);
 }
@@ -301,7 +294,7 @@ static char *tree_name(const PathSet *set, const PathPattern *p, const Collapsed
         const PatternNode *node = &v->all;
         gboolean is_root = v->parent == NO_PARENT;
         const char *name = node_table_written(path_set_nodes(set), node->node);
-        g_autofree char *times = vertex_times(v);
+        g_autofree char *times = collapsed_call_times(v);
         g_autofree char *text = NULL, *shortened = NULL;
 
         if (!is_root && path_set_graph(set))
@@ -358,16 +351,10 @@ static gint64 arrival(const PathPattern *p, const PatternNode *node)
                histogram_mean(&node->network);
 }
 
-/* Of all calls that a vertex is, for a path. */
-static gint64 text_of_all(const PathPattern *p, const CollapsedCall *v, const Histogram *h)
-{
-        return v->n == 1 ? histogram_mean(h) : (gint64)(h->sum / (gint128)MAX(p->count, 1));
-}
-
 /* Nothing where nothing is known. */
 static char *format_if(const PathPattern *p, const CollapsedCall *v, const Histogram *h)
 {
-        return h->count > 0 ? path_format_duration(text_of_all(p, v, h)) : g_strdup("");
+        return h->count > 0 ? path_format_duration(collapsed_call_mean(v, p, h)) : g_strdup("");
 }
 
 /* Own time of a call that is not in error, where others are. */
@@ -395,7 +382,7 @@ static void add_tree_row(TextTable *table, const PathSet *set, const PathPattern
                                        : path_format_duration(histogram_mean(&node->call_delay)));
                 text_table_add(table, path_format_duration(histogram_mean(&node->latency)));
         }
-        text_table_add(table, path_format_duration(text_of_all(p, v, &node->own)));
+        text_table_add(table, path_format_duration(collapsed_call_mean(v, p, &node->own)));
         if (fault_text_has_errors(p)) {
                 text_table_add(table, node->faults.errors ? path_format_count(node->faults.errors)
                                                           : g_strdup(""));
@@ -494,18 +481,6 @@ static TextTable *tree_table(const PathSet *set, const PathPattern *p, const Col
         return table;
 }
 
-static void write_faults(const PathSet *set, const PathPattern *p, const CollapsedTree *tree,
-                         const PathWriteOptions *options, GString *out)
-{
-        for (guint32 i = 0; i < tree->n_vertices + 1; i++) {
-                g_autofree char *text = i == 0 ? fault_text_failed(set, p)
-                                               : fault_text_retries(set, p, &tree->vertices[i - 1]);
-
-                if (text)
-                        text_append_wrapped(out, text, " ", 4, options->columns);
-        }
-}
-
 static void write_tree(const PathSet *set, const PathWriteOptions *options, guint32 rank,
                        guint32 place, GString *out)
 {
@@ -538,7 +513,7 @@ static void write_tree(const PathSet *set, const PathWriteOptions *options, guin
                 text_table_write_row(table, (int)row, out);
                 g_string_append_printf(out, "%s\n", mark ? PLAIN : "");
         }
-        text_append_missed(out, set, p, tree, options->columns);
+        fault_text_append_missed(out, set, p, tree, options->columns);
         if (left > 0) {
                 g_autofree char *count = path_format_count(left);
                 g_autofree char *text =
@@ -546,7 +521,7 @@ static void write_tree(const PathSet *set, const PathWriteOptions *options, guin
                                         path_set_graph(set) ? "nodes" : "calls");
                 text_append_wrapped(out, text, " ", 4, options->columns);
         }
-        write_faults(set, p, tree, options, out);
+        fault_text_append(out, set, p, tree, options->columns);
 }
 
 /* "2,250" or "16.5" */
