@@ -195,14 +195,19 @@ static gboolean paths_json_put_pattern(Json *j, const PathSet *set, const PathPa
 
 /* --- the summary ------------------------------------------------------------- */
 
+static void put_bound(Json *j, const char *key, gint64 ns, gint64 none)
+{
+        json_key(j, key);
+        if (ns == none)
+                json_null(j);
+        else
+                json_time(j, ns);
+}
+
 static void put_stamp(Json *j, const char *key, gint64 time)
 {
         json_line(j, 4);
-        json_key(j, key);
-        if (time == NO_TIME)
-                json_null(j);
-        else
-                json_time(j, time);
+        put_bound(j, key, time, NO_TIME);
 }
 
 static void put_total(Json *j, const char *key, guint64 n)
@@ -231,15 +236,6 @@ static void put_trust(Json *j, const PathSet *set)
                 json_close(j, '}');
         }
         json_close(j, ']');
-}
-
-static void put_bound(Json *j, const char *key, gint64 ns, gint64 none)
-{
-        json_key(j, key);
-        if (ns == none)
-                json_null(j);
-        else
-                json_time(j, ns);
 }
 
 /* What was put right, and what only looks like a clock. */
@@ -324,10 +320,8 @@ static void put_workers(Json *j, const PathSet *set)
                 json_put_string(j, "name", node_table_name(path_set_nodes(set), id));
                 json_put_count(j, "workers", load[id].workers);
                 json_put_number(j, "busy", worker_load_busy(&load[id], time), "%.4f");
-                json_key(j, "served");
-                json_time(j, load[id].served / (gint64)load[id].calls);
-                json_key(j, "waited");
-                json_time(j, load[id].waited / (gint64)load[id].calls);
+                json_put_time(j, "served", load[id].served / (gint64)load[id].calls);
+                json_put_time(j, "waited", load[id].waited / (gint64)load[id].calls);
                 json_put_number(j, "full_at", worker_load_most(&load[id]), "%.6g");
                 json_put_number(j, "now", 1e9 * (double)load[id].calls / (double)time, "%.6g");
                 json_close(j, '}');
