@@ -161,12 +161,18 @@ static gboolean column_outcome(const StoreReader *r, Table t, int column, Outcom
         return *outcome != OUTCOME_OK || row_fail(r, t, column, "an outcome", error);
 }
 
+/* Errors of a node. Their own times add up to less than a gint128 for any number of nodes. */
+#define MOST_ERRORS ((guint64)1 << 40)
+
 static gboolean get_faults(const StoreReader *r, NodeFaults *f, GError **error)
 {
         gint64 own = 0, lost = 0;
 
-        if (!column_some(r, PATTERN_NODE, 22, &f->errors, error) ||
-            !column_stamp(r, PATTERN_NODE, 23, &own, error) ||
+        if (!column_some(r, PATTERN_NODE, 22, &f->errors, error))
+                return FALSE;
+        if (f->errors > MOST_ERRORS)
+                return row_fail(r, PATTERN_NODE, 22, "a number of errors", error);
+        if (!column_stamp(r, PATTERN_NODE, 23, &own, error) ||
             !column_outcome(r, PATTERN_NODE, 24, &f->outcome, error) ||
             !column_some(r, PATTERN_NODE, 25, &f->culprits, error) ||
             !column_some(r, PATTERN_NODE, 26, &f->retries, error) ||
@@ -508,12 +514,13 @@ gboolean store_reader_append_node(StoreReader *r, const StoredPatternNode *store
         return node->network.sum == 0 || read_node_causes(r, stored, node, error);
 }
 
-/* "resent:200,sending:7". NULL: there is none. */
+/* "resent:200,sending:7", at most the network's time together. NULL: there is none. */
 static gboolean get_causes(const StoreReader *r, PathCall *c, GError **error)
 {
         const char *text =
                 column_is_null(r, PATH_CALLS, 22) ? "" : column_text(r, PATH_CALLS, 22, error);
         g_auto(GStrv) causes = text ? g_strsplit(text, ",", -1) : NULL;
+        gint64 rest = MAX(c->network, 0);
 
         for (guint i = 0; causes && causes[i]; i++) {
                 char *time = strchr(causes[i], ':');
@@ -522,8 +529,9 @@ static gboolean get_causes(const StoreReader *r, PathCall *c, GError **error)
                 if (time)
                         *time++ = 0;
                 if (!time || !way_cause_find(causes[i], &cause) ||
-                    !g_ascii_string_to_signed(time, 10, 0, PATH_TIME_LIMIT, &c->cause[cause], NULL))
+                    !g_ascii_string_to_signed(time, 10, 0, rest, &c->cause[cause], NULL))
                         return row_fail(r, PATH_CALLS, 22, "causes and their times", error);
+                rest -= c->cause[cause];
         }
         return causes != NULL;
 }
@@ -545,8 +553,11 @@ static gboolean get_wait(const StoreReader *r, PathCall *c, GError **error)
         if (column_is_null(r, PATH_CALLS, 18) || column_is_null(r, PATH_CALLS, 19))
                 return TRUE;
         c->workers = 1; /* or more: the pattern's node says it */
+        /* Both times in queues have a sum. */
         return column_number(r, PATH_CALLS, 18, 0, PATH_TIME_LIMIT, &c->wait, error) &&
-               column_number(r, PATH_CALLS, 19, 0, MAX(c->own, 0), &c->own_queued, error);
+               column_number(r, PATH_CALLS, 19, 0,
+                             MIN(MAX(c->own, 0), G_MAXINT64 - MAX(c->queued, 0)), &c->own_queued,
+                             error);
 }
 
 static gboolean get_path_call(const StoreReader *r, guint32 first, guint32 n, PathCall *c,
@@ -585,7 +596,8 @@ static gboolean get_path_call(const StoreReader *r, guint32 first, guint32 n, Pa
                             error)) ||
             !column_continues(r, PATH_CALLS, 15, &c->continues, error) ||
             !column_stamp(r, PATH_CALLS, 16, &c->queued, error) ||
-            !column_stamp(r, PATH_CALLS, 17, &c->connect, error) ||
+            (!column_is_null(r, PATH_CALLS, 17) &&
+             !column_number(r, PATH_CALLS, 17, 0, PATH_TIME_LIMIT, &c->connect, error)) ||
             !column_stamp(r, PATH_CALLS, 20, &c->connecting, error) || !get_causes(r, c, error) ||
             !get_wait(r, c, error) || !column_outcome(r, PATH_CALLS, 21, &c->outcome, error))
                 return FALSE;

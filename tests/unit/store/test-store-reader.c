@@ -400,6 +400,14 @@ static void test_wrong(void)
                   "row 1 of call: wrong call_sent" },
                 { "UPDATE call SET ret_sent = 'x', ret_recv = NULL WHERE id = 1",
                   "row 1 of call: wrong ret_recv" },
+                { "UPDATE pattern_node SET errors = 1 << 62", "wrong errors" },
+                { "UPDATE call SET connect = (1 << 62) WHERE id = 1", "wrong connect" },
+                { "UPDATE call SET own = ~(1 << 63), wait = 1, own_queued = own, queued = 1 "
+                  "WHERE id = 1; UPDATE call SET own_queued = own WHERE id = 1",
+                  "wrong own_queued" },
+                { "DELETE FROM call_cause; UPDATE call SET network = 5 WHERE id = 1; "
+                  "INSERT INTO call_cause VALUES (1, 'resent', 3), (1, 'sending', 3)",
+                  "row 1 of call: wrong causes, expected causes and their times" },
         };
 
         for (guint i = 0; i < G_N_ELEMENTS(wrong); i++) {
