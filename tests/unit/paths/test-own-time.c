@@ -470,10 +470,11 @@ static PathCall random_call(GRand *rand, guint32 i)
         guint32 parent = i == 0 ? NO_PARENT : (guint32)g_rand_int_range(rand, 0, (gint32)i);
         PathCall call = make_call(parent, start, start + g_rand_int_range(rand, -3, 50));
 
+        call.label = (guint16)g_rand_int_range(rand, 0, 2);
         if (g_rand_boolean(rand))
                 call.enter += g_rand_int_range(rand, -4, 9);
         if (i > 0 && g_rand_int_range(rand, 0, 5) == 0)
-                call.continues = (guint8)g_rand_int_range(rand, 1, 3);
+                call.continues = (guint8)g_rand_int_range(rand, 1, WORK_UNANSWERED + 1);
         return call;
 }
 
