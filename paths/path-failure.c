@@ -109,7 +109,9 @@ GArray *path_retries(const PathCall *calls, guint32 n)
         GArray *retries = g_array_new(FALSE, FALSE, sizeof(PathRetry));
         g_autofree gboolean *tried = g_new0(gboolean, n);
 
-        for (guint32 i = 0; path_has_errors(calls, n) && i < n; i++) {
+        if (!path_has_errors(calls, n))
+                return retries;
+        for (guint32 i = 0; i < n; i++) {
                 guint32 retried = path_retried(calls, i);
 
                 if (retried != NO_PARENT)
