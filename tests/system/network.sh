@@ -149,3 +149,60 @@ end_captures() {
 	done
 	captures=()
 }
+
+# --- of tests, in there --------------------------------------------------------------
+
+listens() { # NODE PORT
+	(: <"/dev/tcp/$(address "$1")/$2") 2>/dev/null
+}
+
+why_not() { # PROGRAM...
+	local program
+	for program; do
+		command -v "$program" >/dev/null || echo "$program is not installed"
+	done
+}
+
+tests=0
+result() { # STATUS NAME
+	tests=$((tests + 1))
+	if [ "$1" = 0 ]; then echo "ok $tests - $2"; else echo "not ok $tests - $2"; fi
+}
+
+# --- servers of several tests ---------------------------------------------------------
+
+find_postgres() { # the newest installed
+	local found
+	found=$(find /usr/lib/postgresql/*/bin -name initdb 2>/dev/null | sort -V | tail -n 1)
+	echo "${found%/initdb}"
+}
+
+why_no_postgres() { [ -n "$(find_postgres)" ] || echo "PostgreSQL's server is not installed"; }
+
+# At the node postgres, for the user shop; it is fast rather than safe.
+start_postgres() { # SETTING...
+	local database=$work/database postgres user group unprivileged setting settings=()
+	postgres=$(find_postgres)
+	mkdir "$database"
+	if grep -q 4294967295 /proc/self/uid_map; then
+		user=$(id -u postgres 2>/dev/null || id -u nobody)
+		group=$(id -g postgres 2>/dev/null || id -g nobody)
+		chown "$user:$group" "$database"
+		unprivileged=(setpriv "--reuid=$user" "--regid=$group" --clear-groups)
+	else # only one user is mapped: give it another name
+		unprivileged=(unshare --user "--map-user=$(id -u nobody)" "--map-group=$(id -g nobody)")
+	fi
+	(
+		cd "$database" || exit
+		"${unprivileged[@]}" "$postgres/initdb" --no-sync --auth=trust --username=shop \
+			--locale=C --encoding=UTF8 -D "$database"
+	) >"$work/initdb.err" 2>&1
+	rm "$work/initdb.err"
+	for setting in "listen_addresses=$(address postgres)" unix_socket_directories= fsync=off \
+		synchronous_commit=off full_page_writes=off shared_buffers=16MB log_min_messages=fatal \
+		dynamic_shared_memory_type=mmap "$@"; do
+		settings+=(-c "$setting")
+	done
+	echo 'host all all samenet trust' >>"$database/pg_hba.conf"
+	start postgres "${unprivileged[@]}" "$postgres/postgres" -D "$database" "${settings[@]}"
+}

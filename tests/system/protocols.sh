@@ -37,23 +37,6 @@ ip address add 10.86.0.1/24 dev ravel0 # to see who listens
 mkdir "$work/pages"
 seq 4000 >"$work/pages/page" # 19 KB, more than a record of TLS or a frame of HTTP/2 has
 
-listens() { # NODE PORT
-	(: <"/dev/tcp/$(address "$1")/$2") 2>/dev/null
-}
-
-why_not() { # PROGRAM...
-	local program
-	for program; do
-		command -v "$program" >/dev/null || echo "$program is not installed"
-	done
-}
-
-tests=0
-result() { # STATUS NAME
-	tests=$((tests + 1))
-	if [ "$1" = 0 ]; then echo "ok $tests - $2"; else echo "not ok $tests - $2"; fi
-}
-
 check() { # OPERATION FROM TO COUNT [LABEL]: so many are in the trace
 	local found
 	found=$(awk -F '\t' -v op="$1" -v from="$2" -v to="$3" -v label="${5:+label=$5}" '
