@@ -154,6 +154,8 @@ static void mark_missed(const CallPaths *p, guint32 n)
 
                 call->continues = call_paths_continues(
                         p, call->call, i > 0 ? p->path[call->parent].call : NO_PARENT);
+                if (call->continues == WORK_UNANSWERED)
+                        call->outcome = outcome_named("NO_ANSWER");
         }
         for (guint32 i = 1; i < n; i++) {
                 PathCall *call = &p->path[i];

@@ -19,7 +19,7 @@ gboolean path_has_errors(const PathCall *calls, guint32 n)
 static gboolean asks_same(const PathCall *a, const PathCall *b)
 {
         return a->label == b->label && (a->label != 0 || a->callee == b->callee) &&
-               a->continues == b->continues &&
+               work_goes_on(a->continues) == work_goes_on(b->continues) &&
                (a->call_bytes == b->call_bytes || a->call_bytes == 0 || b->call_bytes == 0);
 }
 
@@ -75,7 +75,7 @@ guint32 path_culprit(const PathCall *calls, guint32 n)
                                 : outcome_is_error(c->outcome) ? i
                                                                : NO_PARENT;
 
-                if (found == NO_PARENT || mended[i] || c->continues != WORK_NESTED ||
+                if (found == NO_PARENT || mended[i] || work_goes_on(c->continues) ||
                     !(unseen || outcome_is_error(c->outcome)))
                         continue;
                 if (by[c->parent] == NO_PARENT || c->end > calls[by[c->parent]].end) {

@@ -13,7 +13,7 @@ failures.py check TRUTH ANSWER: ANSWER is what ravel query says of failed_reques
 import random
 import sys
 
-WORDS = {'redis': ['LOADING', 'OOM', 'CLUSTERDOWN'], 'auth': ['UNAVAILABLE', '503'],
+WORDS = {'redis': ['LOADING', 'OOM', 'CLUSTERDOWN', 'NO_ANSWER'], 'auth': ['UNAVAILABLE', '503'],
          'web1': ['500', '502'], 'cache': ['SERVER_ERROR'], 'log': ['NACK']}
 LABELS = {'redis': 'GET', 'auth': 'auth.Check/Token', 'web1': 'GET%20/home', 'cache': 'get',
           'log': 'publish%20log'}
@@ -37,8 +37,8 @@ class Writer:
         back = '%s\t%s\t%x.%x' % (callee, caller, 40000 + self.number % 1000, self.number)
         self.lines.append((time, 'CALL_SENT', key, 'bytes=64 label=' + LABELS[callee]))
         end = inside(time + self.delay(0.5)) + self.delay(0.5)
-        self.lines.append((end, 'RET_SENT', back,
-                           'bytes=64' + (' st=' + outcome if outcome else '')))
+        status = 'end=reset' if outcome == 'NO_ANSWER' else 'bytes=64 st=' + outcome if outcome else 'bytes=64'
+        self.lines.append((end, 'RET_SENT', back, status))
         return end
 
 
