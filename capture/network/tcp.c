@@ -411,11 +411,13 @@ static void see_needless(TcpHalf *h, guint side, const TcpSegment *segment, cons
         h->resent = 0;
 }
 
-/* The segment is next, and others after it have waited for it. */
+/* The segment is next, and others after it have waited for it: since new bytes came last, as a slow
+ * link is busy as long as they do. */
 static void see_late(const TcpHalf *h, guint side, guint32 seq, Stamp stamp, const TcpSink *sink)
 {
         if (h->held && seq_diff(seq, h->next) <= 0 && seq_diff(h->held->seq, h->next) > 0)
-                stall_add(side, TCP_HOLE, stamp.time - h->held->stamp.time, sink);
+                stall_add(side, TCP_HOLE,
+                          stamp.time - MAX(h->latest, h->last_held->stamp.time), sink);
 }
 
 void tcp_add(TcpConnection *c, guint side, const TcpSegment *segment, Stamp stamp,
