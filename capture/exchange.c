@@ -300,19 +300,12 @@ static void exchange_leave(Exchange *x, guint side, CallEnding how, Stamp stamp,
         sequencer_open(context->sequencer, &m->item, stamp.time);
 }
 
-/* Whether each call of the connection is owed a return: a parser has told what is a call, and what
- * says goodbye. Where both sides call, what was delivered is not always acknowledged. */
-static gboolean owes_returns(const Exchange *x)
-{
-        return x->protocol->parse && x->protocol != &protocol_tls && !x->protocol->mutual;
-}
-
 void exchange_end(Exchange *x, guint side, CallEnding how, Stamp stamp,
                   const CaptureContext *context)
 {
         if (x->protocol && x->protocol != &protocol_generic) {
                 parsing_end(x, side, stamp, context);
-                if (owes_returns(x))
+                if (parsing_owes_returns(x))
                         exchange_leave(x, side, how, stamp, context);
                 return;
         }

@@ -728,13 +728,40 @@ void pairing_abandon(Pairing *p, guint side, const CaptureContext *context)
         m->open = FALSE;
 }
 
+/* Whether no return of side was missed. */
+static gboolean returns_are_known(const Pairing *p, guint side)
+{
+        return !p->cut && !p->order.unsure && p->calls.beyond == 0 && p->opener != side;
+}
+
+/* Whether nobody owes the call a return, or it may have been missed. */
+static gboolean call_is_excused(const WaitingCall *call)
+{
+        return call->session || call->by_run || call->unsure;
+}
+
+void pairing_cut_short(Pairing *p, guint side, const CaptureContext *context)
+{
+        MessageInProgress *m = &p->message[side];
+        gint call;
+        if (!m->open || m->kind != KIND_RETURN || m->written || m->stray ||
+            (m->pieces && pieces_are_endless(m->pieces)) || p->message[!side].left ||
+            !returns_are_known(p, side))
+                return;
+        call = call_find(&p->calls, side, m->keyed, m->number);
+        if (call < 0 || call_is_excused(waiting_call_at(&p->calls, (guint)call)))
+                return;
+        m->written = TRUE; /* pairing_give_up() says so */
+        pairing_abandon(p, side, context);
+        p->heard[side] = FALSE;
+}
+
 void pairing_give_up(Pairing *p, guint side, CallEnding how, Stamp stamp,
                      const CaptureContext *context)
 {
         CapturedMessage out = pairing_message(p, !side, RET_SENT, stamp, p->port[side], 0);
         const MessageInProgress *m = &p->message[side];
-        gboolean known = !p->cut && !p->order.unsure && p->calls.beyond == 0 && !p->heard[!side] &&
-                         p->opener != !side;
+        gboolean known = returns_are_known(p, !side) && !p->heard[!side];
 
         if (m->open && m->kind == KIND_CALL && !m->written)
                 message_write(p, side, context);
@@ -742,7 +769,7 @@ void pairing_give_up(Pairing *p, guint side, CallEnding how, Stamp stamp,
         for (guint i = 0; known && i < p->calls.n;) {
                 WaitingCall call = *waiting_call_at(&p->calls, i);
 
-                if (call.side != side || call.session || call.by_run || call.unsure) {
+                if (call.side != side || call_is_excused(&call)) {
                         i++;
                         continue;
                 }

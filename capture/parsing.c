@@ -559,20 +559,29 @@ gsize parsing_hidden(Exchange *x, guint side, guint32 seq, gsize n, Stamp stamp,
         return n;
 }
 
+gboolean parsing_owes_returns(const Exchange *x)
+{
+        return x->protocol->parse && x->protocol != &protocol_tls && !x->protocol->mutual;
+}
+
 void parsing_end(Exchange *x, guint side, Stamp stamp, const CaptureContext *context)
 {
         ExchangeSide *s = &x->side[side];
         MessageInProgress *m = &x->pairing.message[side];
         Parsed parsed = { .other = x->side[!side].state, .memory = &x->memory };
+        gboolean unfinished = !s->lost && s->skip > 0;
         if (m->open && !s->lost && (s->skip == 0 || s->skip == PARSE_FOREVER)) {
                 ParseStatus status =
                         x->protocol->parse(s->state, pairing_call(&x->pairing, side), s->buffer,
                                            s->buffered, TRUE, NULL, &parsed);
+                unfinished = parsed.unfinished || status == PARSE_MORE;
                 if (status == PARSE_NOT_MINE || m->kind == KIND_UNKNOWN) {
                         account_add(context->account, ACCOUNT_UNPARSED);
                         pairing_abandon(&x->pairing, side, context);
                 }
         }
+        if (unfinished && parsing_owes_returns(x))
+                pairing_cut_short(&x->pairing, side, context);
         run_end_by_goodbye(x, side, context);
         pairing_end(&x->pairing, side, stamp, context);
         streams_side_end(&x->pairing, side, stamp, context);

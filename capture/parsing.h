@@ -55,6 +55,10 @@ void parsing_turn(Exchange *x, guint side, MessageKind kind, Stamp now,
  * boundary, or until the other side talks. */
 void parsing_lose(Exchange *x, guint side, const CaptureContext *context);
 
+/* Whether each call of the connection is owed a return: a parser has told what is a call, and what
+ * says goodbye. Where both sides call, what was delivered is not always acknowledged. */
+gboolean parsing_owes_returns(const Exchange *x);
+
 /* Side will send no more: the parser's last word on its open message. */
 void parsing_end(Exchange *x, guint side, Stamp stamp, const CaptureContext *context);
 

@@ -428,6 +428,7 @@ static ParseStatus http_parse_end(HttpState *s, gsize n, Parsed *parsed)
                 return PARSE_NOT_MINE;
         start_line_facts(s, parsed);
         parsed->length = n;
+        parsed->unfinished = s->phase != UNTIL_CLOSE;
         s->phase = START;
         return PARSE_MESSAGE;
 }

@@ -126,6 +126,7 @@ typedef struct {
                                statement that was prepared is still to be executed */
         guint8 switches;    /* after this message the connection speaks something else */
         guint8 cut;         /* set when it is called: what follows these bytes was cut off */
+        guint8 unfinished;  /* with eof: the message would have gone on */
 
         HeaderBlock headers; /* where labels are wanted */
         Carried carried;

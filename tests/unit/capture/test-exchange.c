@@ -136,7 +136,8 @@ static void reset_by(Scene *s, guint side, gint64 ms)
         segment(s, side, RST | ACK, s->next[side], "", 0);
 }
 
-/* A call that waits when the connection ends got no answer, from when its caller left. */
+/* A call that waits when the connection ends got no answer, from when its caller left. Nor did one
+ * whose return is cut short. */
 static void test_no_answer(void)
 {
         Scene *s = scene_new(two_nodes, NULL, FALSE);
@@ -164,6 +165,22 @@ static void test_no_answer(void)
                      "5 CALL_SENT a>b 1000.113\n"
                      "6 RET_SENT b>a 1000.101\n"
                      "8 RET_SENT b>a 1000.113 end=closed\n");
+
+        static const char *const cut_short[] = {
+                "HTTP/1.1 200 OK\r\nContent-Len",
+                "HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nab",
+                "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nab\r\n",
+        };
+        for (guint i = 0; i < G_N_ELEMENTS(cut_short); i++) {
+                s = scene_new(two_nodes, NULL, FALSE);
+                handshake(s);
+                say(s, CLIENT, 5, "GET / HTTP/1.1\r\n\r\n");
+                say(s, SERVER, 6, cut_short[i]);
+                hang_up(s, SERVER, 8);
+                hang_up(s, CLIENT, 9);
+                scene_end(s, "5 CALL_SENT a>b 1000.101\n"
+                             "8 RET_SENT b>a 1000.101 end=closed\n");
+        }
 }
 
 /* None of these went without an answer, as far as the packets tell. */
