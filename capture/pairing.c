@@ -744,7 +744,7 @@ void pairing_cut_short(Pairing *p, guint side, const CaptureContext *context)
 {
         MessageInProgress *m = &p->message[side];
         gint call;
-        if (!m->open || m->kind != KIND_RETURN || m->written || m->stray ||
+        if (!m->open || m->kind != KIND_RETURN || m->written || m->stray || m->outcome ||
             (m->pieces && pieces_are_endless(m->pieces)) || p->message[!side].left ||
             !returns_are_known(p, side))
                 return;

@@ -330,7 +330,8 @@ void pairing_give_up(Pairing *p, guint side, CallEnding how, Stamp stamp,
                      const CaptureContext *context);
 
 /* Side ends within a return that it sends. Without the rest its call has no answer, unless bytes may
- * have been missed or the other side had left: then the return stands as it is. */
+ * have been missed, the other side had left, or the return tells of a failure: then it stands as it
+ * is. */
 void pairing_cut_short(Pairing *p, guint side, const CaptureContext *context);
 
 /* The calls that wait will not get a return. */
