@@ -372,7 +372,7 @@ static gboolean find_arrival(const Search *s, const Arrivals *a, guint64 *which,
 /* Finds which arrival goes on to a callee now. It is the first that went to nobody; else the first
  * that did not go to this callee; else the last once more. Arrivals that have left the queue unseen
  * do not count. If the content is repeated, nothing goes on a second time to a consumer that has
- * got later messages. What is delivered had come before the capture, or was not seen. */
+ * got later messages: the delivered message came before the capture, or the capture missed it. */
 static void take_arrival(Search *s, Arrivals *a, Way *way, Consumer *consumer, const Linked *linked)
 {
         guint64 n = a->forgotten + a->arrivals->len, which = MAX(a->taken, way->taken);
