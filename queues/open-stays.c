@@ -64,11 +64,6 @@ typedef struct {
 
 #define NOT_ASKED G_MININT64
 
-static int compare_times(const void *a, const void *b)
-{
-        return COMPARE(*(const gint64 *)a, *(const gint64 *)b);
-}
-
 /* A column of times by call, all set to this one. */
 static gint64 *times_of_calls(const Search *s, gint64 time)
 {
@@ -356,7 +351,7 @@ static gint64 longest_before(const Search *s, const Event *events, guint n)
                 if (events[i].comes && !call_is_message(s->calls, events[i].call))
                         waits[n_waits++] = acknowledged_at(s, events[i].call) -
                                            arrival_time(s, events[i].call);
-        qsort(waits, n_waits, sizeof *waits, compare_times);
+        qsort(waits, n_waits, sizeof *waits, compare_int64s);
         return n_waits ? BEGUN_TIMES * waits[n_waits / BEGUN_SOON] : 0;
 }
 
@@ -426,7 +421,7 @@ static gint64 find_pause(const Event *events, guint n)
                         pauses[n_pauses++] = MAX(events[i].from - busy, 0);
                 busy = MAX(busy, events[i].to);
         }
-        qsort(pauses, n_pauses, sizeof *pauses, compare_times);
+        qsort(pauses, n_pauses, sizeof *pauses, compare_int64s);
         return n_pauses ? pauses[(n_pauses - 1) * THINKS / 100] : 0;
 }
 
