@@ -171,9 +171,8 @@ static Waits find_starts(Sample *s, guint32 k)
         for (guint32 i = 0; i < s->n; i++) {
                 guint32 at = s->first + i;
 
-                s->start[i] = s->in[at].enter;
-                if (k > 0 && at >= k && s->replies[at - k] > s->start[i]) {
-                        s->start[i] = s->replies[at - k];
+                s->start[i] = workers_start(s->in, s->replies, at, k);
+                if (s->start[i] > s->in[at].enter) {
                         waiting.n++;
                         waiting.n_early += is_early(s, i);
                 }
@@ -181,12 +180,17 @@ static Waits find_starts(Sample *s, guint32 k)
         return waiting;
 }
 
+/* The share of a processor that each of n calls has. c: processors; 0: one for each call. */
+static inline double share_of(guint32 n, guint32 c)
+{
+        return c > 0 && n > c ? (double)c / n : 1;
+}
+
 /* How long each call is served from its start, if c processors are shared; 0: nothing is. Starts
  * are in order of calls. */
 static void find_served(Sample *s, guint32 c)
 {
-        double clock =
-                0; /* the processor time that a call got which was served from the first on */
+        double clock = 0; /* processor time of a call that is served all the time */
         gint64 now = s->start[0];
         guint32 next = 0, n_served = 0;
 
@@ -199,16 +203,14 @@ static void find_served(Sample *s, guint32 c)
                         continue;
                 }
                 for (; next < s->n && s->start[next] <= reply->reply; next++) {
-                        double rate = c > 0 && n_served > c ? (double)c / n_served : 1;
-
                         if (is_early(s, next))
                                 continue;
-                        clock += rate * (double)(s->start[next] - now);
+                        clock += share_of(n_served, c) * (double)(s->start[next] - now);
                         now = s->start[next];
                         s->served[next].time = clock;
                         n_served++;
                 }
-                served->rate = c > 0 && n_served > c ? (double)c / n_served : 1;
+                served->rate = share_of(n_served, c);
                 clock += served->rate * (double)(reply->reply - now);
                 now = reply->reply;
                 served->time = MAX(clock - served->time, 1);

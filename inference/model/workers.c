@@ -20,7 +20,7 @@ void workers_find_starts(const CallIn *in, guint32 n, guint32 k, gint64 *start)
         g_autofree gint64 *replies = workers_sort_replies(in, n);
 
         for (guint32 i = 0; i < n; i++)
-                start[i] = k > 0 && i >= k ? MAX(in[i].enter, replies[i - k]) : in[i].enter;
+                start[i] = workers_start(in, replies, i, k);
 }
 
 void workers_suppose(Workers *w, const NodeProblem *node, guint32 n)

@@ -24,6 +24,13 @@ void workers_suppose(Workers *w, const NodeProblem *node, guint32 n);
 void workers_end(Workers *w);
 void workers_bytes(Workers *w, Bytes *b);
 
+/* When call i into the node is taken by one of k workers; k = 0: no bound, so when it enters.
+ * replies: the times of all replies, in order. */
+static inline gint64 workers_start(const CallIn *in, const gint64 *replies, guint32 i, guint32 k)
+{
+        return k > 0 && i >= k ? MAX(in[i].enter, replies[i - k]) : in[i].enter;
+}
+
 /* Sets when each of n calls into the node is taken by one of k workers. k = 0: no bound, and each
  * is taken when it enters. A call that was taken out of turn may have replied before. O(n log n).
  */
