@@ -173,11 +173,20 @@ gint64 joint_judge_all(Joint *j, guint n_halves)
         return sum;
 }
 
+/* The outputs of the training parents, about: their part of all parents has that part of the
+ * outputs. */
+static double n_judged_outputs(const Problem *p)
+{
+        guint32 n = 0;
+
+        for (guint32 i = 0; i < p->node->n_in; i++)
+                n += is_training_parent(p, i);
+        return ((double)p->node->n_out + p->node->n_in) * n / p->node->n_in;
+}
+
 double joint_gain_of_walks(Joint *j, gint64 before)
 {
-        double outputs = (double)j->problem->node->n_out + j->problem->node->n_in;
-
-        return (double)(joint_judge_all(j, 2) - before) / LOG_UNIT / outputs;
+        return (double)(joint_judge_all(j, 2) - before) / LOG_UNIT / n_judged_outputs(j->problem);
 }
 
 double joint_gain_then_restore(Joint *j, gint64 before)

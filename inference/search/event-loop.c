@@ -119,14 +119,19 @@ static void gather(EventLoop *l)
         }
 }
 
-/* Whether something is learned of an output. */
+/* Whether something is learned of an output. Order may be tried with fewer parents than those for
+ * which candidates were found. */
 static gboolean is_heard(const EventLoop *l, guint32 o)
 {
         const Problem *p = l->j->problem;
         guint32 call = l->outputs[o].call;
 
-        return call < p->node->n_out ? n_candidates(p, call) > 0
-                                     : is_training_parent(p, call - p->node->n_out);
+        if (call >= p->node->n_out)
+                return is_training_parent(p, call - p->node->n_out);
+        for (gsize k = p->candidates[call]; k < p->candidates[call + 1]; k++)
+                if (is_training_parent(p, p->candidate[k]))
+                        return TRUE;
+        return FALSE;
 }
 
 static inline gboolean is_heard_part(const EventLoop *l, guint32 o)
