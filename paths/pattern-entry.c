@@ -400,6 +400,9 @@ static void name_operations(PatternEntry *entry, const GPtrArray *labels)
 
 void pattern_entry_complete(PatternEntry *entry, TimesLog *log, const GPtrArray *labels)
 {
+        if (entry->completed == entry->pattern.count)
+                return;
+        entry->completed = entry->pattern.count;
         if (entry->n_waiting + entry->n_logged > 0)
                 pattern_entry_count_waiting(log, entry);
         for (guint32 i = 0; i < entry->pattern.n_nodes; i++) {

@@ -54,6 +54,7 @@ typedef struct PatternEntry {
         gboolean is_whole;               /* from a store: no instances are added */
         gboolean waits;                  /* a node has workers */
         gboolean connects;               /* a caller waited for a connection */
+        guint64 completed;               /* instances when it was last brought up to date */
         ExactSum probability;
 } PatternEntry;
 
@@ -64,7 +65,7 @@ void pattern_entry_add(PatternEntry *entry, TimesLog *log, const PathCall *calls
                        const guint32 *slot);
 
 /* Brings the distributions and operations of the pattern up to date. labels: the operations by
- * number, from 1; NULL: none. */
+ * number, from 1; NULL: none. Costs nothing if no instance came since. */
 void pattern_entry_complete(PatternEntry *entry, TimesLog *log, const GPtrArray *labels);
 
 /* The operation with a number; NULL: none. */
