@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/grow.h"
-#include "paths/path-own-time.h"
+#include "paths/missed-calls.h"
 
 static inline float family_of(const CallPaths *p, const CallTree *tree)
 {
@@ -149,6 +149,8 @@ static void take_silent(PathSetSummary *summary)
 /* Marks late and unanswered calls. A call without an answer ends when its caller goes on. */
 static void mark_missed(const CallPaths *p, guint32 n)
 {
+        g_autofree gint64 *next_asked = NULL;
+
         for (guint32 i = 0; i < n; i++) {
                 PathCall *call = &p->path[i];
 
@@ -157,7 +159,8 @@ static void mark_missed(const CallPaths *p, guint32 n)
                 if (call->continues == WORK_UNANSWERED)
                         call->outcome = outcome_named("NO_ANSWER");
         }
-        for (guint32 i = 1; i < n; i++) {
+        next_asked = path_find_next_asked(p->path, n);
+        for (guint32 i = 1; next_asked && i < n; i++) {
                 PathCall *call = &p->path[i];
                 CallPairs *c = &p->calls->pairs;
                 gint64 before = call->end;
@@ -166,7 +169,7 @@ static void mark_missed(const CallPaths *p, guint32 n)
                         continue;
                 if (call_facts_get(&p->calls->facts, call->call).unanswered & UNANSWERED_SILENT)
                         take_silent(path_set_summary(p->set));
-                call->end = path_call_missed_until(p->path, n, i);
+                call->end = path_call_missed_until(p->path, next_asked, i);
                 call->reply -= before - call->end;
                 c->at_callee[call->call].to = call->reply;
                 c->at_caller[call->call].to = call->end;

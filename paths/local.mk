@@ -3,6 +3,7 @@ libravel_a_SOURCES += \
 	%D%/collapsed-tree.c \
 	%D%/histogram.c \
 	%D%/misassigned.c \
+	%D%/missed-calls.c \
 	%D%/node-hours.c \
 	%D%/path-clocks.c \
 	%D%/path-failure.c \

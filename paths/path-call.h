@@ -57,5 +57,12 @@ static inline gboolean path_call_is_message(const PathCall *call)
         return (call->stamps & (1 << MSG_SENT | 1 << MSG_RECV)) != 0;
 }
 
+/* Whether it is work of its caller's: nested, or a call that it made after the reply. */
+static inline gboolean path_call_has_time(const PathCall *call)
+{
+        return !work_goes_on(call->continues) ||
+               (call->continues == WORK_GOES_ON && !path_call_is_message(call));
+}
+
 /* Whether the children of a node are a multiset, or stand in call order. */
 typedef enum { SIBLINGS_MULTISET, SIBLINGS_STRICT } SiblingOrder;

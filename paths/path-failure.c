@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "paths/path-failure.h"
 
+#include <stdlib.h>
+
+#include "base/compare.h"
+
 gboolean path_has_errors(const PathCall *calls, guint32 n)
 {
         Outcome any = OUTCOME_OK;
@@ -15,46 +19,95 @@ gboolean path_has_errors(const PathCall *calls, guint32 n)
         return FALSE;
 }
 
-/* Whether two siblings ask for the same. */
-static gboolean asks_same(const PathCall *a, const PathCall *b)
+/* A call, and what siblings that ask for the same have in common. A size of 0 is unknown. */
+typedef struct {
+        guint32 parent, node; /* node: the callee, or 0 if the operation is known */
+        guint16 label;
+        gboolean goes_on;
+        gint64 bytes;
+        guint32 call;
+} Question;
+
+static int compare_questions(const Question *a, const Question *b)
 {
-        return a->label == b->label && (a->label != 0 || a->callee == b->callee) &&
-               work_goes_on(a->continues) == work_goes_on(b->continues) &&
-               (a->call_bytes == b->call_bytes || a->call_bytes == 0 || b->call_bytes == 0);
+        return COMPARE(a->parent, b->parent) ?:
+               COMPARE(a->label, b->label) ?:
+               COMPARE(a->node, b->node) ?:
+               COMPARE(a->goes_on, b->goes_on);
 }
 
-/* The sibling before i that asks for the same; NO_PARENT: none. */
-static guint32 find_same_before(const PathCall *calls, guint32 i)
+static int compare_by_call(const void *va, const void *vb)
 {
-        guint32 parent = calls[i].parent;
+        const Question *a = va, *b = vb;
 
-        for (guint32 k = i; parent != NO_PARENT && k-- > parent + 1;)
-                if (calls[k].parent == parent && asks_same(&calls[k], &calls[i]))
-                        return k;
-        return NO_PARENT;
+        return compare_questions(a, b) ?: COMPARE(a->call, b->call);
 }
 
-guint32 path_retried(const PathCall *calls, guint32 i)
+static int compare_by_size(const void *va, const void *vb)
 {
-        guint32 before = find_same_before(calls, i);
+        const Question *a = va, *b = vb;
 
-        if (before == NO_PARENT || !outcome_is_error(calls[before].outcome) ||
-            calls[before].end > calls[i].start)
-                return NO_PARENT;
-        return before;
+        return compare_questions(a, b) ?: COMPARE(a->bytes, b->bytes) ?: COMPARE(a->call, b->call);
+}
+
+/* Fills before with the last earlier call that asks for the same. An unknown size is like any. */
+static void find_same_before(Question *q, guint32 n, guint32 *before)
+{
+        guint32 last = NO_PARENT, unsized = NO_PARENT;
+
+        qsort(q, n, sizeof *q, compare_by_call);
+        for (guint32 i = 0; i < n; i++) {
+                if (i > 0 && compare_questions(&q[i - 1], &q[i]) != 0)
+                        last = unsized = NO_PARENT;
+                before[q[i].call] = q[i].bytes == 0 ? last : unsized;
+                last = q[i].call;
+                if (q[i].bytes == 0)
+                        unsized = last;
+        }
+        qsort(q, n, sizeof *q, compare_by_size);
+        for (guint32 i = 1; i < n; i++) {
+                guint32 *found = &before[q[i].call];
+
+                if (q[i].bytes == q[i - 1].bytes && compare_questions(&q[i - 1], &q[i]) == 0 &&
+                    (*found == NO_PARENT || *found < q[i - 1].call))
+                        *found = q[i - 1].call;
+        }
+}
+
+guint32 *path_find_retried(const PathCall *calls, guint32 n)
+{
+        g_autofree Question *questions = g_new(Question, n);
+        guint32 *retried = g_new(guint32, n);
+
+        for (guint32 i = 0; i < n; i++) {
+                const PathCall *c = &calls[i];
+
+                questions[i] = (Question){ .parent = c->parent,
+                                           .node = c->label ? 0 : c->callee,
+                                           .label = c->label,
+                                           .goes_on = work_goes_on(c->continues),
+                                           .bytes = c->call_bytes,
+                                           .call = i };
+        }
+        find_same_before(questions, n, retried);
+        for (guint32 i = 0; i < n; i++) {
+                const PathCall *before = retried[i] == NO_PARENT ? NULL : &calls[retried[i]];
+
+                if (before && (!outcome_is_error(before->outcome) || before->end > calls[i].start))
+                        retried[i] = NO_PARENT;
+        }
+        return retried;
 }
 
 /* For each call: whether a retry mended it. */
 static gboolean *find_mended(const PathCall *calls, guint32 n)
 {
+        g_autofree guint32 *retried = path_find_retried(calls, n);
         gboolean *mended = g_new0(gboolean, n);
 
-        for (guint32 i = n; i-- > 0;) {
-                guint32 retried = path_retried(calls, i);
-
-                if (retried != NO_PARENT)
-                        mended[retried] = mended[i] || !outcome_is_error(calls[i].outcome);
-        }
+        for (guint32 i = n; i-- > 0;)
+                if (retried[i] != NO_PARENT)
+                        mended[retried[i]] = mended[i] || !outcome_is_error(calls[i].outcome);
         return mended;
 }
 
@@ -86,42 +139,38 @@ guint32 path_culprit(const PathCall *calls, guint32 n)
         return below[0] == NO_PARENT ? 0 : below[0];
 }
 
-/* A retry that ends with its last call. */
-static PathRetry retry_to(const PathCall *calls, guint32 last)
+/* The retry that ends with a call. before: the one that ends with the call that it tries again;
+ * NULL: it is the first attempt. */
+static PathRetry retry_to(const PathCall *calls, guint32 call, const PathRetry *before)
 {
-        PathRetry r = { .first = last, .last = last };
+        PathRetry r = before ? *before : (PathRetry){ .first = call };
 
-        for (guint32 i = last; i != NO_PARENT; i = path_retried(calls, i)) {
-                gboolean error = outcome_is_error(calls[i].outcome);
-
-                r.first = i;
-                r.attempts++;
-                r.errors += error;
-                if (error && r.outcome == OUTCOME_OK)
-                        r.outcome = calls[i].outcome;
+        r.last = call;
+        r.attempts++;
+        if (outcome_is_error(calls[call].outcome)) {
+                r.errors++;
+                r.outcome = calls[call].outcome;
         }
-        r.lost = calls[last].start - calls[r.first].start;
+        r.lost = calls[call].start - calls[r.first].start;
         return r;
 }
 
 GArray *path_retries(const PathCall *calls, guint32 n)
 {
         GArray *retries = g_array_new(FALSE, FALSE, sizeof(PathRetry));
-        g_autofree gboolean *tried = g_new0(gboolean, n);
 
         if (!path_has_errors(calls, n))
                 return retries;
+        g_autofree guint32 *retried = path_find_retried(calls, n);
+        g_autofree PathRetry *to = g_new(PathRetry, n);
+        g_autofree gboolean *tried = g_new0(gboolean, n);
         for (guint32 i = 0; i < n; i++) {
-                guint32 retried = path_retried(calls, i);
-
-                if (retried != NO_PARENT)
-                        tried[retried] = TRUE;
+                to[i] = retry_to(calls, i, retried[i] == NO_PARENT ? NULL : &to[retried[i]]);
+                if (retried[i] != NO_PARENT)
+                        tried[retried[i]] = TRUE;
         }
         for (guint32 i = 0; i < n; i++)
-                if (!tried[i] && path_retried(calls, i) != NO_PARENT) {
-                        PathRetry r = retry_to(calls, i);
-
-                        g_array_append_val(retries, r);
-                }
+                if (!tried[i] && retried[i] != NO_PARENT)
+                        g_array_append_val(retries, to[i]);
         return retries;
 }

@@ -21,8 +21,8 @@ gboolean path_has_errors(const PathCall *calls, guint32 n);
 /* The culprit; NO_PARENT: the path did not fail, by its root's outcome. */
 guint32 path_culprit(const PathCall *calls, guint32 n);
 
-/* The call that call i tries again; NO_PARENT: none. */
-guint32 path_retried(const PathCall *calls, guint32 i);
+/* By call, the call that it tries again; NO_PARENT: none. The caller's to free. O(n log n). */
+guint32 *path_find_retried(const PathCall *calls, guint32 n);
 
 /* A call and its retries. */
 typedef struct {

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/compare.h"
+#include "paths/missed-calls.h"
 #include "paths/path-own-time.h"
 
 typedef struct {
@@ -34,57 +35,20 @@ static int compare_pieces(const void *va, const void *vb)
         return COMPARE(b->end, a->end) ?: COMPARE(b->start, a->start) ?: COMPARE(b->call, a->call);
 }
 
-/* Whether it is work of its caller's: nested, or a call that it made after the reply. */
-static inline gboolean has_time(const PathCall *call)
-{
-        return !work_goes_on(call->continues) ||
-               (call->continues == WORK_GOES_ON && !path_call_is_message(call));
-}
-
-/* When the caller of a call asked for it, or for its connection, if that was after a moment. */
-static gint64 asked_after(const PathCall *call, gint64 moment)
-{
-        gint64 opened = call->delays ? call->start - call->delays->opened : call->start;
-
-        return opened > moment ? opened : call->start;
-}
-
-gint64 path_call_missed_until(const PathCall *calls, guint32 n, guint32 call)
-{
-        const PathCall *c = &calls[call];
-        gint64 until, beside = c->start;
-
-        if (c->parent == NO_PARENT)
-                return c->end;
-        until = MIN(c->end, MAX(calls[c->parent].reply, c->start));
-        /* Siblings come in the order of their starts. */
-        for (guint32 i = call + 1; i < n && calls[i].parent != NO_PARENT; i++) {
-                if (calls[i].parent < c->parent)
-                        break;
-                if (calls[i].parent != c->parent || calls[i].start <= c->start ||
-                    calls[i].label != c->label || !has_time(&calls[i]))
-                        continue;
-                gint64 asked = asked_after(&calls[i], c->start);
-                if (asked - beside >= LEAST_SPAN)
-                        return MIN(until, asked);
-                beside = MAX(asked, beside); /* its caller did not wait in between */
-        }
-        return until;
-}
-
-/* Fills pieces with the children of window in the order of the walk. */
-static guint32 find_pieces(const PathCall *calls, guint32 n_calls, const Window *windows,
+/* Fills pieces with the children of window in the order of the walk. next_asked: NULL, if no call
+ * is missed. */
+static guint32 find_pieces(const PathCall *calls, const gint64 *next_asked, const Window *windows,
                            const Window *window, Piece *pieces)
 {
         guint32 n = 0;
         gboolean sorted = TRUE;
 
         for (guint32 i = window->last_child; i != NO_PARENT; i = windows[i].older) {
-                if (!has_time(&calls[i]))
+                if (!path_call_has_time(&calls[i]))
                         continue;
                 Piece p = { MAX(calls[i].start, window->lo), MIN(calls[i].end, window->hi), i };
                 if (G_UNLIKELY(work_is_missed(calls[i].continues)))
-                        p.end = MIN(p.end, path_call_missed_until(calls, n_calls, i));
+                        p.end = MIN(p.end, path_call_missed_until(calls, next_asked, i));
                 if (p.start > p.end || calls[i].start >= window->hi)
                         continue;
                 /* Children called one after the other are in order already. */
@@ -156,7 +120,8 @@ typedef struct {
         guint32 n;
         Window *windows;
         Piece *pieces;
-        Parts *parts; /* by call, if it has delays; NULL: no call has */
+        Parts *parts;             /* by call, if it has delays; NULL: no call has */
+        const gint64 *next_asked; /* NULL: no call is missed */
 } Walk;
 
 static inline Parts *parts_of(const Walk *w, guint32 call)
@@ -398,7 +363,8 @@ static void walk(const Walk *w)
                 Opening opening = { NO_TIME, NULL };
                 if (t == windows[i].lo)
                         continue;
-                guint32 n_pieces = find_pieces(calls, w->n, windows, &windows[i], w->pieces);
+                guint32 n_pieces =
+                        find_pieces(calls, w->next_asked, windows, &windows[i], w->pieces);
                 for (guint32 k = 0; k < n_pieces; k++) {
                         const Piece *p = &w->pieces[k];
                         if (p->end > t)
@@ -533,7 +499,8 @@ static Parts *find_all_parts(const PathCall *calls, guint32 n)
 static void give_all(PathCall *calls, guint32 n, Window *windows, Piece *pieces)
 {
         g_autofree Parts *parts = find_all_parts(calls, n);
-        Walk w = { calls, n, windows, pieces, parts };
+        g_autofree gint64 *next_asked = path_find_next_asked(calls, n);
+        Walk w = { calls, n, windows, pieces, parts, next_asked };
         gboolean goes_on = FALSE;
 
         for (guint32 i = 0; i < n; i++) {

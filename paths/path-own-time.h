@@ -24,10 +24,5 @@
  * again. While a call comes from a caller that is receiving itself, the time is the outermost's. */
 void path_own_times(PathCall *calls, guint32 n);
 
-/* When the caller of a call went on without its return, ns: at its reply, when the call ended, or
- * when it asked for its next call of the same operation; whichever is first. Calls that follow each
- * other within LEAST_SPAN are made together, and are no next call. O(n). */
-gint64 path_call_missed_until(const PathCall *calls, guint32 n, guint32 call);
-
 /* The sum of own, network and queued: how long an instance takes until all work is done. */
 gint64 path_completion(const PathCall *calls, guint32 n);

@@ -327,10 +327,10 @@ static void count_faults(PatternEntry *entry, const PathCall *calls, const guint
 {
         PathPattern *p = &entry->pattern;
         guint32 culprit = path_culprit(calls, p->n_nodes);
+        g_autofree guint32 *retried = path_find_retried(calls, p->n_nodes);
 
         for (guint32 i = 0; i < p->n_nodes; i++) {
                 NodeFaults *f = &p->nodes[slot[i]].faults;
-                guint32 retried = path_retried(calls, i);
 
                 if (outcome_is_error(calls[i].outcome)) {
                         f->errors++;
@@ -338,9 +338,9 @@ static void count_faults(PatternEntry *entry, const PathCall *calls, const guint
                         if (f->outcome == OUTCOME_OK)
                                 f->outcome = calls[i].outcome;
                 }
-                if (retried != NO_PARENT) {
+                if (retried[i] != NO_PARENT) {
                         f->retries++;
-                        f->lost += calls[i].start - calls[retried].start;
+                        f->lost += calls[i].start - calls[retried[i]].start;
                 }
         }
         if (culprit != NO_PARENT)

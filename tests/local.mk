@@ -41,7 +41,8 @@ unit_tests = \
 	%D%/unit/inference/test-stretches %D%/unit/inference/test-to-bytes \
 	%D%/unit/inference/test-trellis %D%/unit/inference/test-weigh %D%/unit/inference/test-workers \
 	%D%/unit/maketrace/test-maketrace %D%/unit/nesting/test-nesting %D%/unit/nesting/test-scoreboard \
-	%D%/unit/paths/test-histogram %D%/unit/paths/test-own-time %D%/unit/paths/test-path-set \
+	%D%/unit/paths/test-histogram %D%/unit/paths/test-own-time %D%/unit/paths/test-path-failure \
+	%D%/unit/paths/test-path-set \
 	%D%/unit/queues/test-work-in-processes %D%/unit/queues/test-work-in-turn \
 	%D%/unit/store/test-store-query %D%/unit/store/test-store-reader %D%/unit/store/test-store \
 	%D%/unit/tracefmt/test-attributes %D%/unit/tracefmt/test-byte-source \
