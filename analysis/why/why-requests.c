@@ -279,19 +279,6 @@ guint64 why_requests(const Why *w)
 
 /* --- what requests did at slots -------------------------------------------------- */
 
-/* The least probability of the call, the calls above and the calls that it made. */
-static float trust(const Why *w, const Request *r, guint32 call)
-{
-        float least = 1;
-
-        for (guint32 i = call; i != NO_PARENT; i = why_call_at(w, r->first + i)->parent)
-                least = MIN(least, why_call_at(w, r->first + i)->probability);
-        for (guint32 i = call + 1; i < r->n; i++)
-                if (why_call_at(w, r->first + i)->parent == call)
-                        least = MIN(least, why_call_at(w, r->first + i)->probability);
-        return least;
-}
-
 static Stay *stay_of(GArray *stays, guint32 request, guint32 slot)
 {
         Stay none = { .request = request, .slot = slot, .probability = 1, .most = G_MININT64 };
@@ -526,7 +513,8 @@ static const Stay *find_stay(const GArray *stays, guint32 request)
         return NULL;
 }
 
-static void add_place(const Why *w, const Kind *k, guint32 slot, guint32 request, GArray *places)
+static void add_place(const Why *w, const Kind *k, guint32 slot, guint32 request,
+                      double probability, GArray *places)
 {
         const Stay *s = find_stay(k->of_slots[slot], request);
         const Usual *u = usual_at(k, slot);
@@ -538,7 +526,7 @@ static void add_place(const Why *w, const Kind *k, guint32 slot, guint32 request
                        .usual_load = u->load,
                        .cause = slot >= 2 * n && slot + 1 < why_n_slots(k) ? slot / n - 2
                                                                            : N_WAY_CAUSES,
-                       .probability = 1 };
+                       .probability = probability };
 
         if (s) {
                 guint less =
@@ -566,24 +554,32 @@ static int compare_places(gconstpointer va, gconstpointer vb)
         return COMPARE(b->excess, a->excess) ?: strcmp(a->where, b->where);
 }
 
-/* Of the places of its calls. */
-static void why_find_trust(const Why *w, const Kind *k, guint32 request, GArray *places)
+/* By slot, the least probability of a parent among its calls, the calls above and the calls that
+ * they made. The caller's to free. */
+static double *find_trust(const Why *w, const Kind *k, guint32 request)
 {
         const Request *r = why_request_at(w, request);
-        guint32 first_place = why_pattern_at(w, r->pattern)->first_place;
+        const guint32 *chains = &w->chains[why_pattern_at(w, r->pattern)->first_place];
+        g_autofree float *above = g_new(float, r->n); /* the least so far down to each call */
+        double *least = g_new(double, why_n_slots(k));
 
+        for (guint32 s = 0; s < why_n_slots(k); s++)
+                least[s] = 1;
         for (guint32 i = 0; i < r->n; i++) {
                 const Call *c = why_call_at(w, r->first + i);
-                guint32 slot = place_slots_slot(k->slots, w->chains[first_place + c->place]);
-                const char *where = k->where->pdata[slot];
+                guint32 slot = place_slots_slot(k->slots, chains[c->place]);
 
-                for (guint p = 0; p < places->len; p++) {
-                        WhyPlace *place = &g_array_index(places, WhyPlace, p);
+                above[i] = c->probability;
+                if (c->parent != NO_PARENT) {
+                        const Call *up = why_call_at(w, r->first + c->parent);
+                        guint32 upper = place_slots_slot(k->slots, chains[up->place]);
 
-                        if (place->where == where)
-                                place->probability = MIN(place->probability, trust(w, r, i));
+                        above[i] = MIN(above[i], above[c->parent]);
+                        least[upper] = MIN(least[upper], (double)c->probability);
                 }
+                least[slot] = MIN(least[slot], (double)above[i]);
         }
+        return least;
 }
 
 /* The store was read to its end before, so that it can be read again. */
@@ -608,6 +604,7 @@ WhyRequest *why_request(Why *w, guint64 id)
         guint n = k->requests->len;
 
         why_look_at(w, k);
+        g_autofree double *least = find_trust(w, k, request);
         *why = (WhyRequest){ .request = id,
                              .signature = pattern->signature,
                              .label = pattern->label,
@@ -620,8 +617,7 @@ WhyRequest *why_request(Why *w, guint64 id)
                              .probability = r->probability };
         why->places = g_array_new(FALSE, FALSE, sizeof(WhyPlace));
         for (guint32 s = 0; s < why_n_slots(k); s++)
-                add_place(w, k, s, request, why->places);
-        why_find_trust(w, k, request, why->places);
+                add_place(w, k, s, request, least[s], why->places);
         g_array_sort(why->places, compare_places);
         why->faults = find_faults(w, r);
         return why;
