@@ -72,11 +72,10 @@ static gboolean is_late(const EnteredCalls *o, const CallOut *out)
         return out->start <= until && until < out->end;
 }
 
-/* Fills edges, by callee. Returns whether any call is late. */
-static gboolean count_late(const NodeProblem *p, GHashTable *edges)
+/* Fills edges, by callee, and late, of guint32: the late calls. */
+static void find_late(const NodeProblem *p, GHashTable *edges, GArray *late)
 {
         EnteredCalls open = entered_calls_begin(p);
-        gboolean any = FALSE;
 
         for (guint32 i = 0; i < p->n_out; i++) {
                 const CallOut *out = &p->out[i];
@@ -89,12 +88,11 @@ static gboolean count_late(const NodeProblem *p, GHashTable *edges)
                 if (is_late(&open, out)) {
                         edge->n_late++;
                         edge->duration += out->end - out->start;
-                        any = TRUE;
+                        g_array_append_val(late, i);
                 } else if (out->start > open.until + p->window && open.next > 0) {
                         edge->n_idle++;
                 }
         }
-        return any;
 }
 
 /* Roots begin at any time. Some begin while the node is idle, and others look late. The numbers of
@@ -121,17 +119,19 @@ static void admit_edges(const NodeProblem *p, GHashTable *edges)
 void late_calls_admit(NodeProblem *p)
 {
         g_autoptr(GHashTable) edges = g_hash_table_new_full(NULL, NULL, NULL, g_free);
-        EnteredCalls open = entered_calls_begin(p);
+        g_autoptr(GArray) late = g_array_new(FALSE, FALSE, sizeof(guint32));
 
-        if (p->n_in == 0 || p->n_out == 0 || !count_late(p, edges))
+        if (p->n_in == 0 || p->n_out == 0)
+                return;
+        find_late(p, edges, late);
+        if (late->len == 0)
                 return;
         admit_edges(p, edges);
-        for (guint32 i = 0; i < p->n_out; i++) {
-                CallOut *out = &p->out[i];
+        for (guint i = 0; i < late->len; i++) {
+                CallOut *out = &p->out[g_array_index(late, guint32, i)];
 
                 node_problem_pass(p, i);
-                entered_calls_pass(&open, out->start + p->window);
-                if (is_late(&open, out) && late_edge(edges, out->callee)->admitted)
+                if (late_edge(edges, out->callee)->admitted)
                         out->end = out->start;
         }
 }
