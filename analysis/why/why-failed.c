@@ -74,27 +74,36 @@ static char *name_chain(const NodeTable *nodes, const PathCall *calls, guint32 c
         return g_string_free(text, FALSE);
 }
 
+/* The row with a key, which is freed. A new one has a count of 0. */
+static gpointer find_row(GHashTable *by_key, GPtrArray *rows, char *key, gsize size)
+{
+        gpointer row = g_hash_table_lookup(by_key, key);
+
+        if (row) {
+                g_free(key);
+                return row;
+        }
+        row = g_malloc0(size);
+        g_hash_table_insert(by_key, key, row);
+        g_ptr_array_add(rows, row);
+        return row;
+}
+
 static void add_failure(Search *s, const PathCall *calls, guint32 culprit, guint64 request)
 {
         g_autofree char *where = name_chain(s->nodes, calls, culprit);
         g_autofree char *outcome = outcome_text(calls[culprit].outcome);
         const char *label = store_reader_label(s->reader, calls[culprit].label);
         char *key = g_strjoin("\t", where, outcome, label ? label : "", NULL);
-        WhyFailure *f = g_hash_table_lookup(s->failures, key);
+        WhyFailure *f = find_row(s->failures, s->result->failures, key, sizeof *f);
 
-        if (f) {
-                g_free(key);
-        } else {
-                f = g_new0(WhyFailure, 1);
+        if (f->count++ == 0) {
                 f->where = g_steal_pointer(&where);
                 f->outcome = g_steal_pointer(&outcome);
                 f->class = outcome_class_name(outcome_class(calls[culprit].outcome));
                 f->label = g_strdup(label);
                 f->request = request;
-                g_hash_table_insert(s->failures, key, f);
-                g_ptr_array_add(s->result->failures, f);
         }
-        f->count++;
 }
 
 static void add_retry(Search *s, const PathCall *calls, const PathRetry *retry, guint64 request)
@@ -104,12 +113,9 @@ static void add_retry(Search *s, const PathCall *calls, const PathRetry *retry, 
         g_autofree char *outcome = outcome_text(retry->outcome);
         char *key = g_strdup_printf("%u %u %u %u %s %s", first->caller, first->callee,
                                     retry->attempts, retry->errors, outcome, label ? label : "");
-        WhyRetry *r = g_hash_table_lookup(s->retries, key);
+        WhyRetry *r = find_row(s->retries, s->result->retries, key, sizeof *r);
 
-        if (r) {
-                g_free(key);
-        } else {
-                r = g_new0(WhyRetry, 1);
+        if (r->count++ == 0) {
                 r->caller = g_strdup(node_table_written(s->nodes, first->caller));
                 r->node = g_strdup(node_table_written(s->nodes, first->callee));
                 r->outcome = g_steal_pointer(&outcome);
@@ -117,10 +123,7 @@ static void add_retry(Search *s, const PathCall *calls, const PathRetry *retry, 
                 r->attempts = retry->attempts;
                 r->errors = retry->errors;
                 r->request = request;
-                g_hash_table_insert(s->retries, key, r);
-                g_ptr_array_add(s->result->retries, r);
         }
-        r->count++;
         r->failed += path_retry_failed(retry);
         r->lost += retry->lost; /* the sum, until all are read */
 }
@@ -218,7 +221,7 @@ char *why_faults_text(const NodeTable *nodes, const PathCall *calls, guint32 n)
 
         if (culprit != NO_PARENT) {
                 g_autofree char *where = name_chain(nodes, calls, culprit);
-                g_autofree char *outcome = outcome_text(calls[culprit].outcome);
+                g_autofree char *outcome = outcome_text(path_outcome_of_culprit(&calls[culprit]));
 
                 g_string_append_printf(text, "Failed by %s %s.", where, outcome);
         }
