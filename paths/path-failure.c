@@ -111,32 +111,96 @@ static gboolean *find_mended(const PathCall *calls, guint32 n)
         return mended;
 }
 
+/* By call, when the last of its calls that it may wait for began, ns. */
+static gint64 *find_last_starts(const PathCall *calls, guint32 n)
+{
+        gint64 *last = g_new(gint64, n);
+
+        for (guint32 i = 0; i < n; i++) {
+                last[i] = G_MININT64;
+                if (i > 0 && path_call_has_time(&calls[i]))
+                        last[calls[i].parent] = MAX(last[calls[i].parent], calls[i].start);
+        }
+        return last;
+}
+
+/* Whether the caller of a late call failed after it had waited for that call: most of its time, if
+ * it had no time to answer itself. last: when it began its last call. */
+static gboolean is_time_out(const PathCall *call, const PathCall *caller, gint64 last)
+{
+        gint64 waited = caller->reply - call->start;
+
+        return outcome_is_error(caller->outcome) && last - call->start < LEAST_SPAN &&
+               waited >= LEAST_SPAN &&
+               (!work_is_missed(caller->continues) || 2 * waited > caller->reply - caller->enter);
+}
+
+/* What a search for the culprit knows. */
+typedef struct {
+        const PathCall *calls;
+        const gint64 *last_starts;
+        const gboolean *mended;
+        guint32 *below; /* by call, the culprit among its calls, */
+        guint32 *by;    /* and which of its calls leads to that */
+} Search;
+
+/* The culprit that call i leads to; NO_PARENT: none. */
+static guint32 culprit_from(const Search *s, guint32 i)
+{
+        const PathCall *c = &s->calls[i];
+        gboolean unseen = c->outcome == OUTCOME_OK && c->label == 0;
+        gboolean failed = outcome_is_error(c->outcome);
+
+        if (s->mended[i] || work_goes_on(c->continues))
+                return NO_PARENT;
+        if (c->continues == WORK_LATE) {
+                if (!is_time_out(c, &s->calls[c->parent], s->last_starts[c->parent]))
+                        return NO_PARENT;
+                return s->below[i] != NO_PARENT && (failed || unseen) ? s->below[i] : i;
+        }
+        return s->below[i] != NO_PARENT && (failed || unseen) ? s->below[i]
+               : failed                                       ? i
+                                                              : NO_PARENT;
+}
+
+/* Whether call i leads on rather than the one that does so far: that was called later. */
+static gboolean is_better(const Search *s, guint32 i)
+{
+        guint32 so_far = s->by[s->calls[i].parent];
+
+        if (so_far == NO_PARENT)
+                return TRUE;
+        if (s->calls[i].continues == WORK_LATE)
+                return FALSE;
+        return s->calls[so_far].continues == WORK_LATE || s->calls[i].end > s->calls[so_far].end;
+}
+
 guint32 path_culprit(const PathCall *calls, guint32 n)
 {
         if (!outcome_is_failure(calls[0].outcome))
                 return NO_PARENT;
         g_autofree gboolean *mended = find_mended(calls, n);
-        g_autofree guint32 *below = g_new(guint32, n); /* the culprit among the calls of each, */
-        g_autofree guint32 *by = g_new(guint32, n);    /* and which of these calls leads to it */
+        g_autofree gint64 *last_starts = find_last_starts(calls, n);
+        g_autofree guint32 *below = g_new(guint32, n);
+        g_autofree guint32 *by = g_new(guint32, n);
+        Search s = { calls, last_starts, mended, below, by };
 
         for (guint32 i = 0; i < n; i++)
                 below[i] = by[i] = NO_PARENT;
         for (guint32 i = n; i-- > 1;) {
-                const PathCall *c = &calls[i];
-                gboolean unseen = c->outcome == OUTCOME_OK && c->label == 0;
-                guint32 found = below[i] != NO_PARENT          ? below[i]
-                                : outcome_is_error(c->outcome) ? i
-                                                               : NO_PARENT;
+                guint32 found = culprit_from(&s, i);
 
-                if (found == NO_PARENT || mended[i] || work_goes_on(c->continues) ||
-                    !(unseen || outcome_is_error(c->outcome)))
-                        continue;
-                if (by[c->parent] == NO_PARENT || c->end > calls[by[c->parent]].end) {
-                        below[c->parent] = found;
-                        by[c->parent] = i;
+                if (found != NO_PARENT && is_better(&s, i)) {
+                        below[calls[i].parent] = found;
+                        by[calls[i].parent] = i;
                 }
         }
         return below[0] == NO_PARENT ? 0 : below[0];
+}
+
+Outcome path_outcome_of_culprit(const PathCall *culprit)
+{
+        return culprit->continues == WORK_LATE ? outcome_named("NO_ANSWER") : culprit->outcome;
 }
 
 /* The retry that ends with a call. before: the one that ends with the call that it tries again;

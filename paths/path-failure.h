@@ -10,6 +10,10 @@
  * in error that are not mended: the one that ended last leads on. The last call so found is the
  * culprit. A call whose outcome nobody could see (no label, no st=) may lead on, but is no culprit.
  * Errors of work that nobody waits for, or that a successful caller swallowed, do not count.
+ *
+ * A late call is a *time-out* if it was its caller's last, and its caller failed at least
+ * LEAST_SPAN later. If nobody waited for the caller either, most of the caller's time must be the
+ * call's. It leads on if no call in error does.
  */
 #pragma once
 
@@ -20,6 +24,9 @@ gboolean path_has_errors(const PathCall *calls, guint32 n);
 
 /* The culprit; NO_PARENT: the path did not fail, by its root's outcome. */
 guint32 path_culprit(const PathCall *calls, guint32 n);
+
+/* Its outcome as its caller saw it: NO_ANSWER if it was late. */
+Outcome path_outcome_of_culprit(const PathCall *culprit);
 
 /* By call, the call that it tries again; NO_PARENT: none. The caller's to free. O(n log n). */
 guint32 *path_find_retried(const PathCall *calls, guint32 n);

@@ -332,11 +332,12 @@ static void count_faults(PatternEntry *entry, const PathCall *calls, const guint
         for (guint32 i = 0; i < p->n_nodes; i++) {
                 NodeFaults *f = &p->nodes[slot[i]].faults;
 
-                if (outcome_is_error(calls[i].outcome)) {
+                if (outcome_is_error(calls[i].outcome) || i == culprit) {
                         f->errors++;
                         f->own += calls[i].own;
                         if (f->outcome == OUTCOME_OK)
-                                f->outcome = calls[i].outcome;
+                                f->outcome = i == culprit ? path_outcome_of_culprit(&calls[i])
+                                                          : calls[i].outcome;
                 }
                 if (retried[i] != NO_PARENT) {
                         f->retries++;

@@ -91,8 +91,9 @@ static gpointer find_row(GHashTable *by_key, GPtrArray *rows, char *key, gsize s
 
 static void add_failure(Search *s, const PathCall *calls, guint32 culprit, guint64 request)
 {
+        Outcome seen = path_outcome_of_culprit(&calls[culprit]);
         g_autofree char *where = name_chain(s->nodes, calls, culprit);
-        g_autofree char *outcome = outcome_text(calls[culprit].outcome);
+        g_autofree char *outcome = outcome_text(seen);
         const char *label = store_reader_label(s->reader, calls[culprit].label);
         char *key = g_strjoin("\t", where, outcome, label ? label : "", NULL);
         WhyFailure *f = find_row(s->failures, s->result->failures, key, sizeof *f);
@@ -100,7 +101,7 @@ static void add_failure(Search *s, const PathCall *calls, guint32 culprit, guint
         if (f->count++ == 0) {
                 f->where = g_steal_pointer(&where);
                 f->outcome = g_steal_pointer(&outcome);
-                f->class = outcome_class_name(outcome_class(calls[culprit].outcome));
+                f->class = outcome_class_name(outcome_class(seen));
                 f->label = g_strdup(label);
                 f->request = request;
         }

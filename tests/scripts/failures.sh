@@ -6,7 +6,7 @@
 program=$source/tests/scripts/failures.py
 columns='start, node, outcome'
 
-for kind in depth1 depth2 depth3 retried swallowed all; do
+for kind in depth1 depth2 depth3 retried swallowed late all; do
 	python3 "$program" make $kind "$dir/trace" "$dir/truth" &&
 		./ravel nesting -o "$dir/$kind.sqlite" -w "$dir/text" "$dir/trace" 2>"$dir/err" &&
 		./ravel query --format tsv "$dir/$kind.sqlite" \
