@@ -79,6 +79,14 @@ void call_facts_set_silent(CallFacts *f, guint32 call)
         fact_place(f, call)->unanswered = UNANSWERED | UNANSWERED_SILENT;
 }
 
+void call_facts_set_lost(CallFacts *f, guint32 call, gint64 again)
+{
+        CallFact *fact = fact_place(f, call);
+
+        fact->unanswered = 0;
+        delays_place(f, fact)->call.again = again;
+}
+
 void call_facts_add_wait(CallFacts *f, guint32 call, guint32 workers, gint64 wait)
 {
         CallFact *fact = fact_place(f, call);

@@ -48,6 +48,9 @@ void call_facts_join(CallFacts *f, guint64 call, guint64 from);
 /* Nobody answered a call by the end of the trace. */
 void call_facts_set_silent(CallFacts *f, guint32 call);
 
+/* A call without an answer was lost on the way, and asked again after this time, ns. */
+void call_facts_set_lost(CallFacts *f, guint32 call, gint64 again);
+
 /* The wait of a call, unless it has one. */
 void call_facts_add_wait(CallFacts *f, guint32 call, guint32 workers, gint64 wait);
 

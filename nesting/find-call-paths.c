@@ -5,6 +5,7 @@
 
 #include "base/grow.h"
 #include "paths/missed-calls.h"
+#include "paths/path-failure.h"
 
 static inline float family_of(const CallPaths *p, const CallTree *tree)
 {
@@ -176,6 +177,45 @@ static void mark_missed(const CallPaths *p, guint32 n)
         }
 }
 
+/* Whether a call is a query of DNS. A query, or its answer, may be lost on the way: nobody sends it
+ * again but its caller. */
+static gboolean is_query(const CallPaths *p, guint32 call)
+{
+        guint16 label = call_labels_get(&p->calls->labels, call);
+
+        return label && g_str_has_prefix(p->calls->labels.names->pdata[label - 1], "DNS ");
+}
+
+/* A query without an answer was lost if it was answered when asked again. Until then its caller
+ * waited for the way. */
+static void mark_lost(const CallPaths *p, guint32 n)
+{
+        g_autofree guint32 *retried = NULL;
+        CallFacts *facts = &p->calls->facts;
+        gboolean any = FALSE;
+
+        for (guint32 i = 1; i < n; i++)
+                any |= p->path[i].continues == WORK_UNANSWERED && is_query(p, p->path[i].call);
+        if (G_LIKELY(!any))
+                return;
+        retried = path_find_retried(p->path, n);
+        for (guint32 i = n; i-- > 1;) {
+                PathCall *call = retried[i] == NO_PARENT ? NULL : &p->path[retried[i]];
+
+                if (!call || p->path[i].continues == WORK_UNANSWERED ||
+                    call->continues != WORK_UNANSWERED || !is_query(p, call->call))
+                        continue;
+                call->continues = WORK_NESTED;
+                call->outcome = OUTCOME_OK;
+                call_facts_set_lost(facts, call->call, call->end - call->start);
+        }
+        for (guint32 i = 0; i < n; i++) { /* they may have moved */
+                CallFact fact = call_facts_get(facts, p->path[i].call);
+
+                p->path[i].delays = call_facts_delays(facts, &fact);
+        }
+}
+
 /* CallTreeDone; data: the paths. */
 static gboolean take_instance(gpointer data, guint32 root, GError **error)
 {
@@ -187,6 +227,7 @@ static gboolean take_instance(gpointer data, guint32 root, GError **error)
         if (G_UNLIKELY(p->calls->links.starts != NULL))
                 end_open_work(p, n);
         mark_missed(p, n);
+        mark_lost(p, n);
         if (call_links_only_waits(&p->calls->links, p->path[0].call))
                 return TRUE; /* the work that it waits for has a path of its own */
         if (call_facts_get(&p->calls->facts, p->path[0].call).unanswered & UNANSWERED_SILENT)

@@ -141,22 +141,22 @@ class Connection:
         return (b"D" + struct.pack(">I", 4 + len(row)) + row + b"C\0\0\0\x0dSELECT 1\0" + b"Z\0\0\0\x05I")
 
 
-def ask_dns(capture, time, number, ms):
-    """A query that is lost, and sent again after ms."""
+def ask_dns(capture, time, number, ms, anew):
+    """A query that is lost, and sent again after ms. anew: from another port, with another number."""
     question = b"\x02db\x05local\0\0\x01\0\x01"
-    port = 20000 + number
-    ends = {False: ("web", "dns", port, 53), True: ("dns", "web", 53, port)}
 
-    def say(at, answer):
-        source, destination, from_port, to_port = ends[answer]
+    def say(at, answer, number):
+        port = 20000 + number
+        source, destination, from_port, to_port = ("dns", "web", 53, port) if answer else ("web", "dns", port, 53)
         data = struct.pack(">HHHHHH", number, 0x8180 if answer else 0x100, 1, int(answer), 0, 0) + question
         if answer:
             data += b"\xc0\x0c\0\x01\0\x01\0\0\0\x05\0\x04\x0a\0\0\x03"
         udp = struct.pack(">HHHH", from_port, to_port, 8 + len(data), 0) + data
         capture.add(at, ip(ADDRESS[source], ADDRESS[destination], 17, udp))
-    say(time, False)
-    say(time + ms * MS, False)
-    say(time + ms * MS + 200_000, True)
+    say(time, False, number)
+    number += 10000 * anew
+    say(time + ms * MS, False, number)
+    say(time + ms * MS + 200_000, True, number)
     return time + ms * MS + 220_000
 
 
@@ -212,7 +212,7 @@ def make(kind, variation, path):
                                login=ms * MS if kind == "login" else 200_000)
             at += 20_000
         elif late and kind == "dns":
-            at = ask_dns(capture, at, i, ms)
+            at = ask_dns(capture, at, i, ms, variation % 2)
         at = say(at, to_db, 0, to_db.request(small))
         at = say(at + work[1], to_db, 1, to_db.reply(small))
         at = say(at + work[2], from_client, 1, from_client.reply(small))
