@@ -584,7 +584,7 @@ void parsing_end(Exchange *x, guint side, Stamp stamp, const CaptureContext *con
                 pairing_cut_short(&x->pairing, side, context);
         run_end_by_goodbye(x, side, context);
         pairing_end(&x->pairing, side, stamp, context);
-        streams_side_end(&x->pairing, side, stamp, context);
+        streams_side_end(&x->pairing, side, parsing_owes_returns(x), stamp, context);
         s->part = 0;
         memset(s->state, 0, sizeof s->state);
         s->skip = 0;

@@ -359,6 +359,27 @@ static void stream_give_up(Stream *s, CallEnding how, Stamp stamp, const Capture
                 sequencer_add(context->sequencer, &out);
 }
 
+/* Whether a return that has begun gives no answer if its side ends here: it told of no failure,
+ * bytes were not missed, and its caller has not left before. */
+static gboolean is_cut_short(const Stream *s)
+{
+        const Pairing *p = s->pairing;
+
+        return !s->outcome && !s->unsure && !s->one_way && !p->cut && !p->message[s->side].left &&
+               !(s->pieces[1] && pieces_are_endless(s->pieces[1]));
+}
+
+/* The return is none. */
+static void stream_drop_return(Stream *s)
+{
+        StreamTable *t = s->pairing->streams;
+
+        s->return_begun = FALSE;
+        g_clear_pointer(&s->pieces[1], pieces_free);
+        if (t->fresh == s)
+                t->fresh = NULL;
+}
+
 /* A stream that is not in use, or NULL. */
 static Stream *stream_take(Pairing *p, const CaptureContext *context)
 {
@@ -446,6 +467,8 @@ static void return_part_end(Pairing *p, guint side, guint part, Stream *s, Stamp
         guint64 number;
         if (!(part & (PART_ENDS | PART_ABORTS)))
                 return;
+        if (s && (part & PART_ABORTS) && s->return_begun && is_cut_short(s))
+                stream_drop_return(s);
         if (s && (part & PART_ABORTS) && !s->return_begun)
                 stream_give_up(s, ENDING_RESET, last, context);
         else if (s)
@@ -615,12 +638,17 @@ void streams_hold_up(Pairing *p, guint side, TcpStall stall, gint64 ns)
         }
 }
 
-void streams_side_end(Pairing *p, guint side, Stamp stamp, const CaptureContext *context)
+void streams_side_end(Pairing *p, guint side, gboolean owes, Stamp stamp,
+                      const CaptureContext *context)
 {
         Stream *next;
         for (Stream *s = p->streams ? p->streams->oldest : NULL; s; s = next) {
                 next = s->newer;
-                if (s->side != side && s->return_begun)
+                if (s->side == side || !s->return_begun)
+                        continue;
+                if (owes && is_cut_short(s))
+                        stream_drop_return(s); /* streams_give_up() says so */
+                else
                         stream_answer(s, stamp, context);
         }
 }

@@ -48,8 +48,10 @@ void streams_segment_end(Pairing *p, const CaptureContext *context);
 /* Bytes of side were held up (see TcpSink): so were its messages in flight. There is a stream. */
 void streams_hold_up(Pairing *p, guint side, TcpStall stall, gint64 ns);
 
-/* Side will send no more: returns that it has begun end at stamp. */
-void streams_side_end(Pairing *p, guint side, Stamp stamp, const CaptureContext *context);
+/* Side will send no more: returns that it has begun end at stamp. owes: each call is owed a whole
+ * return, so streams_give_up() is next, and gives up the calls whose returns are cut short. */
+void streams_side_end(Pairing *p, guint side, gboolean owes, Stamp stamp,
+                      const CaptureContext *context);
 
 /* Calls by side get no return any more, since stamp: their end is written. */
 void streams_give_up(Pairing *p, guint side, CallEnding how, Stamp stamp,

@@ -112,6 +112,39 @@ static void test_streams_cut_short(void)
                      "6 RET_SENT b>a 1000.7 end=reset\n"
                      "7 RET_SENT b>a 1000.3 dur=1000000\n"
                      "8 RET_SENT b>a 1000.5 end=reset\n");
+
+        /* The server ends within its answers, with or without an error; one of them fails anyway. */
+        s = scene_new(two_nodes, NULL, TRUE);
+        handshake(s);
+        say_hex(s, CLIENT, 5,
+                PREFACE "000003 01 05 00000001 82 86 84 000003 01 05 00000003 82 86 84"
+                        "000003 01 05 00000005 82 86 84 000003 01 05 00000007 82 86 84");
+        say_hex(s, SERVER, 6,
+                SETTINGS "000001 01 04 00000001 88 000004 03 00 00000001 00000000"
+                         "000001 01 04 00000003 88 000004 03 00 00000003 00000002"
+                         "000001 01 04 00000005 88 000001 00 00 00000005 'x'"
+                         "000001 01 04 00000007 8e");
+        say_hex(s, SERVER, 7, "000008 07 00 00000000 00000007 00000002");
+        hang_up(s, SERVER, 8);
+        hang_up(s, CLIENT, 9);
+        scene_end(s, "5 CALL_SENT a>b 1000.1 label=GET%20/\n"
+                     "5 CALL_SENT a>b 1000.3 label=GET%20/\n"
+                     "5 CALL_SENT a>b 1000.5 label=GET%20/\n"
+                     "5 CALL_SENT a>b 1000.7 label=GET%20/\n"
+                     "6 RET_SENT b>a 1000.1 end=reset\n"
+                     "6 RET_SENT b>a 1000.3 st=INTERNAL_ERROR\n"
+                     "8 RET_SENT b>a 1000.7 dur=2000000 st=500\n"
+                     "8 RET_SENT b>a 1000.5 end=closed\n");
+
+        /* The client leaves first: it had what it wanted. */
+        s = scene_new(two_nodes, NULL, FALSE);
+        handshake(s);
+        say_hex(s, CLIENT, 5, PREFACE "000001 01 05 00000001 82");
+        say_hex(s, SERVER, 6, SETTINGS "000001 01 04 00000001 88");
+        hang_up(s, CLIENT, 7);
+        hang_up(s, SERVER, 8);
+        scene_end(s, "5 CALL_SENT a>b 1000.1\n"
+                     "8 RET_SENT b>a 1000.1 dur=2000000\n");
 }
 
 static void test_streams_begun_before(void)
