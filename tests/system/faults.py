@@ -157,6 +157,7 @@ class Server(http.server.ThreadingHTTPServer):
             "postgres": Pool(lambda: Postgres(addresses["postgres"], 5432), pool),
             "redis": Pool(lambda: Redis(addresses["redis"], 6379), pool),
         }
+        self.stock = None
         super().__init__((addresses[name], 8000), Handler)
 
     def handle_error(self, request, client_address):
@@ -183,10 +184,44 @@ class Server(http.server.ThreadingHTTPServer):
                 return 200, 20
             if kind == "dns":
                 return (500 if ask_name(self.addresses["dns"], f"{rest}.test", 0.5) else 200), 20
+            if kind == "grpc":
+                return self.ask_stock(rest), 20
             return self.pools["db"].call(path, b"x"), 20
         except (RuntimeError, OSError, EOFError) as error:
             print(path, error, file=sys.stderr)
             return 500, 20
+
+    def ask_stock(self, what):
+        """A call of gRPC with a deadline of 200 ms."""
+        import grpc  # pylint: disable=import-outside-toplevel,import-error
+        with self.lock:
+            if not self.stock:
+                channel = grpc.insecure_channel(f"{self.addresses['grpc']}:8000")
+                self.stock = channel.unary_unary("/shop.Stock/Get")
+        try:
+            self.stock(what.encode(), timeout=0.2)
+            return 200
+        except grpc.RpcError as error:
+            return 504 if error.code() == grpc.StatusCode.DEADLINE_EXCEEDED else 500
+
+
+def serve_grpc(address):
+    """Takes 3 ms, or answers after 50 that it was too late itself."""
+    import concurrent.futures  # pylint: disable=import-outside-toplevel
+    import grpc  # pylint: disable=import-outside-toplevel,import-error
+
+    def get(request, context):
+        time.sleep(0.05 if request == b"expire" else 0.003)
+        if request == b"expire":
+            context.abort(grpc.StatusCode.DEADLINE_EXCEEDED, "its own database is late")
+        return b"x" * 20
+
+    server = grpc.server(concurrent.futures.ThreadPoolExecutor(4))
+    handlers = {"Get": grpc.unary_unary_rpc_method_handler(get)}
+    server.add_generic_rpc_handlers([grpc.method_handlers_generic_handler("shop.Stock", handlers)])
+    server.add_insecure_port(f"{address}:8000")
+    server.start()
+    server.wait_for_termination()
 
 
 STATEMENTS = {
@@ -205,7 +240,10 @@ COMMANDS = {
 def serve(nodes, name, pool="8"):
     with open(nodes, encoding="ascii") as file:
         addresses = {name: address for address, name in map(str.split, file)}
-    Server(addresses, name, int(pool)).serve_forever()
+    if name == "grpc":
+        serve_grpc(addresses[name])
+    else:
+        Server(addresses, name, int(pool)).serve_forever()
 
 
 def ask(target, paths, lines):

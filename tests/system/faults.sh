@@ -12,7 +12,7 @@ here=$(cd "$(dirname "$0")" && pwd)
 . "$here/network.sh"
 ravel=$(realpath "${RAVEL:-$here/../../build/ravel}")
 export PYTHONDONTWRITEBYTECODE=1
-cases=(lost random delay slow pieces nginx haproxy postgres redis dns pool)
+cases=(lost random delay slow pieces nginx haproxy grpc postgres redis dns pool)
 
 if [ "${1-}" != --inside ]; then
 	reason=$(why_no_network | head -n 1)
@@ -37,6 +37,7 @@ begin_network <<-EOF
 	10.88.0.50 postgres
 	10.88.0.60 redis
 	10.88.0.70 dns
+	10.88.0.80 grpc
 EOF
 ip link set ravel0 address 02:00:00:00:00:01 # otherwise it changes with the ports
 ip address add 10.88.0.1/24 dev ravel0       # to see who listens
@@ -310,6 +311,34 @@ case_haproxy() {
 	blame status /refuse lb db 503 20
 	failed '3 of 3 failed requests: lb>db NO_ANSWER' 'retries mended all but what hung'
 	failed 'db x3, 2 of them 503, .* lost .POST .refuse.: 10 times' 'what was tried again'
+}
+
+why_no_grpc() { "$python" -c 'import grpc' 2>/dev/null || echo 'there is no grpc for Python'; }
+
+# The deadline is 200 ms: web gives a call up, or is told that one was exceeded further on.
+case_grpc() {
+	local grpc
+	serve grpc
+	grpc=${pids[-1]}
+	serve web
+	base=/grpc-calm
+	listen
+	load 3 grpc-connect # from the first header on, which later ones refer to
+	load 60 grpc-calm
+	load 20 grpc-plain
+	load 10 grpc-expire
+	kill -STOP "$grpc"
+	load 10 grpc-hang
+	kill -CONT "$grpc"
+	sleep 0.3
+	find_paths
+	blame hit /grpc-hang 'grpc!' 195 210
+	blame hit /grpc-expire grpc 47 90 15 # an error costs web more, too
+	blame status /grpc-expire web grpc DEADLINE_EXCEEDED 10
+	blame status /grpc-hang web grpc NO_ANSWER 10
+	blame calm /grpc-plain web grpc
+	failed '10 of 20 failed requests: web>grpc NO_ANSWER (shop.Stock/Get)' 'the server that hung failed the requests'
+	failed '10 of 20 failed requests: web>grpc DEADLINE_EXCEEDED (shop.Stock/Get)' 'its own deadline failed the others'
 }
 
 case_postgres() {
