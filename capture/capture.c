@@ -302,6 +302,7 @@ static void attrs_add_delays(Capture *c, const NetworkDelays *d)
         attrs_add_number(c, "stall=", d->stall);
         attrs_add_number(c, "shut=", d->shut);
         attrs_add_number(c, "ack=", d->ack);
+        attrs_add_number(c, "pause=", d->pause);
         attrs_add_number(c, "resent=", d->resent);
         attrs_add_number(c, "again=", d->again);
         attrs_add_number(c, "syn=", d->opened);

@@ -12,6 +12,9 @@ enum {
         MAX_ALL_CALLS = 4 << 20,
 };
 
+/* Less ns, in a message, are not written. */
+#define LEAST_PAUSES G_GINT64_CONSTANT(1000000)
+
 /* ns within which the first call follows on the opening of its connection. */
 #define AT_ONCE G_GINT64_CONSTANT(100000)
 
@@ -231,10 +234,14 @@ static gboolean call_answered(Pairing *p, guint side, const MessageInProgress *m
 
 void held_up_write(const HeldUp *h, gint64 resent, CapturedMessage *out)
 {
-        if (h->stall | h->ack | resent)
-                *delays_of(out) = (NetworkDelays){
-                        .stall = h->stall, .shut = h->shut, .ack = h->ack, .resent = resent
-                };
+        gint64 pause = h->pause < LEAST_PAUSES ? 0 : h->pause;
+
+        if (h->stall | h->ack | pause | resent)
+                *delays_of(out) = (NetworkDelays){ .stall = h->stall,
+                                                   .shut = h->shut,
+                                                   .ack = h->ack,
+                                                   .pause = pause,
+                                                   .resent = resent };
 }
 
 /* Writes a return, which may be sent again. */
@@ -370,12 +377,26 @@ static void message_item_update(MessageInProgress *m, const CaptureContext *cont
                 item_stand(m, context);
 }
 
+/* The message goes on at stamp. */
+static void message_go_on(MessageInProgress *m, Stamp stamp)
+{
+        if (!stamp_before(m->last, stamp))
+                return;
+        m->last = stamp;
+        if (m->gap) {
+                held_up_add(&m->held_up, m->gap_cause, m->gap);
+                m->gap = 0;
+        }
+}
+
 static void message_see(MessageInProgress *m, Stamp stamp)
 {
         if (!m->seen || stamp_before(stamp, m->first))
                 m->first = stamp;
-        if (!m->seen || stamp_before(m->last, stamp))
+        if (!m->seen)
                 m->last = stamp;
+        else
+                message_go_on(m, stamp);
         m->seen = TRUE;
 }
 
@@ -490,6 +511,7 @@ void pairing_open(Pairing *p, guint side, guint32 seq, const Stamp *stamp,
         m->outcome = OUTCOME_OK;
         m->held_up = (HeldUp){ .stall = p->stall[side] };
         p->stall[side] = 0;
+        m->gap = 0;
         m->seq = seq;
         m->number = seq;
         if (stamp) {
@@ -501,7 +523,9 @@ void pairing_open(Pairing *p, guint side, guint32 seq, const Stamp *stamp,
 
 void held_up_add(HeldUp *h, TcpStall stall, gint64 ns)
 {
-        gint64 *sum = stall == TCP_ACK_DELAYED ? &h->ack : &h->stall;
+        gint64 *sum = stall == TCP_ACK_DELAYED ? &h->ack
+                      : stall == TCP_PAUSED    ? &h->pause
+                                               : &h->stall;
 
         *sum = MAX(*sum + ns, 0);
         if (stall == TCP_WINDOW)
@@ -527,7 +551,10 @@ static void pairing_resend(Pairing *p, guint side, gint64 ns, const CaptureConte
 void pairing_stall(Pairing *p, guint side, TcpStall stall, gint64 ns, const CaptureContext *context)
 {
         MessageInProgress *m = &p->message[side];
-        if (m->open && !m->written)
+        if (stall == TCP_ACK_DELAYED || stall == TCP_PAUSED) {
+                m->gap = ns + (m->gap_cause == stall ? m->gap : 0);
+                m->gap_cause = (guint8)stall;
+        } else if (m->open && !m->written)
                 held_up_add(&m->held_up, stall, ns);
         else if (stall == TCP_HOLE)
                 p->stall[side] = ns;
@@ -541,8 +568,7 @@ void pairing_grow(Pairing *p, guint side, Stamp stamp, const CaptureContext *con
         if (m->seen &&
             !open_item_is_open(
                     &m->item)) { /* it is settled, so its stamp may not go back in time */
-                if (stamp_before(m->last, stamp))
-                        m->last = stamp;
+                message_go_on(m, stamp);
                 return;
         }
         message_see(m, stamp);

@@ -69,7 +69,7 @@ typedef enum {
 
 /* How long the bytes of a message were held up, ns. */
 typedef struct {
-        gint64 stall, shut, ack; /* of NetworkDelays */
+        gint64 stall, shut, ack, pause; /* of NetworkDelays */
 } HeldUp;
 
 typedef struct {
@@ -83,6 +83,7 @@ typedef struct {
         guint64 bytes;   /* so far */
         Outcome outcome; /* of a return */
         HeldUp held_up;
+        gint64 gap;  /* ns between its bytes and the next, if these are of this message */
         guint32 seq; /* of the first byte */
         guint8 kind; /* MessageKind */
         guint8 end;  /* MessageEnd */
@@ -96,6 +97,7 @@ typedef struct {
         guint8 transaction; /* Parsed.transaction */
         guint8 fetch;       /* Carried.fetch */
         guint8 left;        /* CallEnding: its side sends no more, since `last` */
+        guint8 gap_cause;   /* TcpStall of gap: TCP_ACK_DELAYED or TCP_PAUSED */
 } MessageInProgress;
 
 typedef struct {

@@ -76,6 +76,7 @@ static inline void word_take(const Word *w, Attributes *a)
                 break;
         case 'p':
                 word_text(w, "path", &a->path);
+                word_number(w, "pause", &a->pause);
                 break;
         case 'r':
                 word_text(w, "relay", &a->relay);

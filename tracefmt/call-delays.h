@@ -17,6 +17,7 @@ typedef struct {
         gint64 span[N_ENDS];     /* from its first byte to its last; 0: not seen, or short */
         gint64 stall, shut, ack; /* parts: bytes were held up, and of that the window was shut; the
                                     sender waited for a delayed acknowledgement */
+        gint64 pause;            /* another part: the sender had nothing to send */
         gint64 again; /* since its last byte (of a call), or after it (of a return), until bytes of
                          it were last sent again */
 } LegDelays;

@@ -4,8 +4,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "tracefmt/byte-source.h"
 #include "base/error.h"
+#include "tracefmt/byte-source.h"
 
 enum { HEAD = 80, APPLICATION_ID = 68 }; /* where SQLite has it */
 
@@ -98,5 +98,5 @@ gboolean file_kind_expect(FileKind found, FileKind wanted, const char *name, GEr
         text = g_string_new(advice);
         g_string_replace(text, "%s", strcmp(name, "standard input") ? name : "-", 1);
         return ravel_fail(error, RAVEL_ERROR_INPUT, "%s: this is %s, expected %s: %s", name,
-                    names[found], names[wanted], text->str);
+                          names[found], names[wanted], text->str);
 }

@@ -26,8 +26,8 @@ static char *against_nesting(const Fitness *f)
                 return g_strdup_printf(N " of " N " calls have no return", f->calls - f->returns,
                                        f->calls);
         if (f->one_way / ONE_WAY_A_CALL > f->calls)
-                return g_strdup_printf("there are many more one-way messages (" N
-                                       ") than calls (" N ")",
+                return g_strdup_printf("there are many more one-way messages (" N ") than calls (" N
+                                       ")",
                                        f->one_way, f->calls);
         if (f->lost > f->packets / 10)
                 return g_strdup_printf("more than one packet in ten was lost (" N

@@ -37,6 +37,7 @@ typedef struct {
         gint64 stall;           /* of a call or a return: its bytes were held up */
         gint64 shut;            /* the part of stall in which the window was 0 */
         gint64 ack;             /* its sender waited for a delayed acknowledgement */
+        gint64 pause;           /* in it, its sender had nothing to send */
         gint64 resent; /* of a return: until bytes of its call came again; of a call: its SYN */
         gint64 again;  /* of a return: until its bytes came again */
 } NetworkDelays;

@@ -20,6 +20,9 @@ enum {
 #define MOST_ACK_DELAY  (250 * G_GINT64_CONSTANT(1000000))
 #define MOST_AFTER_ACK  G_GINT64_CONSTANT(1000000)
 
+/* Less ns between bytes is no pause of their sender. */
+#define LEAST_PAUSE G_GINT64_CONSTANT(100000)
+
 enum { OPTION_END = 0, OPTION_NOTHING = 1, OPTION_SACK = 5, OPTION_TIMESTAMPS = 8 };
 
 #define LATE_TIME (50 * G_GINT64_CONSTANT(1000000)) /* or than this, in ns */
@@ -29,7 +32,7 @@ struct TcpHeld {
         Stamp stamp;
         guint32 seq, ack;
         guint32 captured, length;
-        guint8 has_ack;
+        guint8 has_ack, pushed;
         guint8 payload[];
 };
 
@@ -120,20 +123,40 @@ static void half_end_if_reached(TcpConnection *c, guint side, Stamp stamp, const
                 half_end(c, side, stamp, sink);
 }
 
-/* New bytes of side come at time. Whether they have waited for a delayed acknowledgement. */
-static inline void see_ack_delay(const TcpHalf *h, guint side, gint64 time, const TcpSink *sink)
+/* Whether new bytes of h, which come at time, have waited for a delayed acknowledgement. */
+static gboolean is_ack_delay(const TcpHalf *h, gint64 time)
 {
         gint64 gap = time - h->latest;
-        if (G_LIKELY(gap < LEAST_ACK_DELAY) || gap > MOST_ACK_DELAY || !h->begun)
-                return;
-        if (h->pure_ack - h->latest >= LEAST_ACK_DELAY && h->pure_ack <= time &&
-            time - h->pure_ack <= MOST_AFTER_ACK)
-                sink->stall(sink->user, side, TCP_ACK_DELAYED, gap);
+        return gap >= LEAST_ACK_DELAY && gap <= MOST_ACK_DELAY &&
+               h->pure_ack - h->latest >= LEAST_ACK_DELAY && h->pure_ack <= time &&
+               time - h->pure_ack <= MOST_AFTER_ACK;
 }
 
-/* Bytes that are next, or partly before. */
+/* Whether nothing but their sender kept n new bytes of h, which come at time. The bytes before ended
+ * a write. No segment of the other end can have released these: it would be too long ago. A slow
+ * link before the tap would have brought them sooner. */
+static gboolean is_pause(const TcpHalf *h, const TcpHalf *other, gsize n, gint64 time)
+{
+        return h->pushed && !h->is_shut && h->reach &&
+               time - other->spoke > 2 * h->reach + LEAST_PAUSE &&
+               (double)(time - h->latest) * h->step_length >= 2. * (double)h->step * (double)n;
+}
+
+/* New bytes of side come at time, a while after those before. Why? */
+static void see_gap(const TcpConnection *c, guint side, gsize n, gint64 time, const TcpSink *sink)
+{
+        const TcpHalf *h = &c->half[side];
+        if (!h->begun)
+                return;
+        if (is_ack_delay(h, time))
+                sink->stall(sink->user, side, TCP_ACK_DELAYED, time - h->latest);
+        else if (is_pause(h, &c->half[!side], n, time))
+                sink->stall(sink->user, side, TCP_PAUSED, time - MAX(h->latest, h->shut));
+}
+
+/* Bytes that are next, or partly before. pushed: they end a write. */
 static void deliver(TcpConnection *c, guint side, guint32 seq, const guint8 *payload,
-                    gsize captured, gsize length, Stamp stamp, const TcpSink *sink)
+                    gsize captured, gsize length, gboolean pushed, Stamp stamp, const TcpSink *sink)
 {
         TcpHalf *h = &c->half[side];
         gsize old = (gsize)seq_diff(h->next, seq);
@@ -143,7 +166,15 @@ static void deliver(TcpConnection *c, guint side, guint32 seq, const guint8 *pay
         captured -= MIN(old, captured);
         length -= old;
         seq = h->next;
-        see_ack_delay(h, side, stamp.time, sink);
+        /* If others after them have waited, these were sent before. */
+        gint64 sent = h->held ? MIN(h->held->stamp.time, stamp.time) : stamp.time;
+        if (sent - h->latest >= LEAST_PAUSE)
+                see_gap(c, side, length, sent, sink);
+        if (h->begun && !h->pushed) {
+                h->step = sent - h->latest;
+                h->step_length = (guint32)length;
+        }
+        h->pushed = (guint8)pushed;
         h->next += (guint32)length;
         h->begun = TRUE;
         h->resent = 0;
@@ -183,7 +214,7 @@ static TcpHeld *held_take(TcpHalf *h, TcpTotals *totals)
 static void deliver_head(TcpConnection *c, guint side, const TcpSink *sink, TcpTotals *totals)
 {
         TcpHeld *s = held_take(&c->half[side], totals);
-        deliver(c, side, s->seq, s->payload, s->captured, s->length, s->stamp, sink);
+        deliver(c, side, s->seq, s->payload, s->captured, s->length, s->pushed, s->stamp, sink);
         g_free(s);
 }
 
@@ -210,6 +241,7 @@ static void tcp_hold(TcpHalf *h, const TcpSegment *segment, guint32 seq, Stamp s
         s->seq = seq;
         s->ack = segment->ack;
         s->has_ack = (segment->flags & TCP_ACK) != 0;
+        s->pushed = (segment->flags & TCP_PUSH) != 0;
         s->captured = (guint32)segment->captured;
         s->length = (guint32)segment->length;
         if (segment->captured)
@@ -304,7 +336,7 @@ static void skip_lost(TcpConnection *c, Stamp now, const TcpSink *sink, TcpTotal
         }
 }
 
-static void see_ack(TcpHalf *sender, const TcpSegment *segment, gint64 time)
+static void see_ack(TcpHalf *sender, TcpHalf *receiver, const TcpSegment *segment, gint64 time)
 {
         if (!sender->known) {
                 sender->known = TRUE;
@@ -316,8 +348,13 @@ static void see_ack(TcpHalf *sender, const TcpSegment *segment, gint64 time)
         }
         if (!sender->acked_known || seq_diff(segment->ack, sender->acked) > 0) {
                 sender->acked = segment->ack;
-                if (segment->length == 0 && segment->ack == sender->next)
-                        sender->pure_ack = time;
+                if (segment->ack == sender->next) {
+                        gint64 reach = MAX(time - sender->latest, 1);
+                        if (!receiver->reach || reach < receiver->reach)
+                                receiver->reach = reach;
+                        if (segment->length == 0)
+                                sender->pure_ack = time;
+                }
         }
         sender->acked_known = TRUE;
 }
@@ -332,6 +369,7 @@ static void see_seq(TcpHalf *h, const TcpSegment *segment, guint32 seq, Stamp st
         if (segment->flags & TCP_SYN) {
                 h->isn = segment->seq;
                 h->start_seen = TRUE;
+                h->latest = stamp.time;
         } else if (!h->begun && !h->start_seen && segment->length > 0 && !h->held &&
                    seq_diff(seq, h->next) > 0) {
                 h->next = seq; /* nothing of what came before was seen */
@@ -370,10 +408,9 @@ static void see_window(TcpConnection *c, guint side, const TcpSegment *segment, 
         if (other->is_shut == segment->shut)
                 return;
         other->is_shut = segment->shut;
-        if (other->is_shut)
-                other->shut = stamp.time;
-        else
+        if (!other->is_shut)
                 stall_add(!side, TCP_WINDOW, stamp.time - other->shut, sink);
+        other->shut = stamp.time;
 }
 
 /* The bytes of side were seen before. Whoever repeats what was acknowledged keeps the connection
@@ -408,6 +445,7 @@ static void see_needless(TcpHalf *h, guint side, const TcpSegment *segment, cons
         if (!tells_of_copy(segment) && !answers_first_copy(h, segment))
                 return;
         sink->stall(sink->user, side, TCP_RESENT, -h->resent);
+        h->latest -= h->resent;
         h->resent = 0;
 }
 
@@ -429,7 +467,7 @@ void tcp_add(TcpConnection *c, guint side, const TcpSegment *segment, Stamp stam
                 return;
         see_seq(h, segment, seq, stamp);
         if (segment->flags & TCP_ACK)
-                see_ack(&c->half[!side], segment, stamp.time);
+                see_ack(&c->half[!side], h, segment, stamp.time);
         if (segment->flags & TCP_RST) {
                 reset(c, side, seq, stamp, sink, totals);
                 return;
@@ -438,6 +476,7 @@ void tcp_add(TcpConnection *c, guint side, const TcpSegment *segment, Stamp stam
                 see_window(c, side, segment, stamp, sink);
         if (G_UNLIKELY(c->half[!side].resent))
                 see_needless(&c->half[!side], !side, segment, sink);
+        h->spoke = stamp.time;
         if (segment->length > 0) {
                 guint32 end = seq + (guint32)segment->length;
                 if (seq_diff(end, h->next) <= 0 || h->ended) {
@@ -446,7 +485,7 @@ void tcp_add(TcpConnection *c, guint side, const TcpSegment *segment, Stamp stam
                 } else if (!h->held && seq_diff(seq, h->next) <= 0 &&
                            ack_is_reached(c, side, (segment->flags & TCP_ACK) != 0, segment->ack)) {
                         deliver(c, side, seq, segment->payload, segment->captured, segment->length,
-                                stamp, sink);
+                                (segment->flags & TCP_PUSH) != 0, stamp, sink);
                 } else {
                         see_late(h, side, seq, stamp, sink);
                         tcp_hold(h, segment, seq, stamp, totals);

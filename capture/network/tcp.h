@@ -18,7 +18,7 @@
 
 #include "capture/packet/packet.h"
 
-enum { TCP_FIN = 1, TCP_SYN = 2, TCP_RST = 4, TCP_ACK = 16 };
+enum { TCP_FIN = 1, TCP_SYN = 2, TCP_RST = 4, TCP_PUSH = 8, TCP_ACK = 16 };
 
 typedef struct {
         guint16 source_port, destination_port;
@@ -44,19 +44,24 @@ typedef struct {
         guint32 next;              /* sequence number of the next byte */
         guint32 isn;               /* where start_seen */
         guint32 acked;             /* what the other end has acknowledged */
-        gint64 latest;             /* when the last bytes were seen, or seen again */
-        gint64 resent;             /* ns of TCP_RESENT since the last new bytes */
-        gint64 pure_ack;           /* when the other end has acknowledged all, without bytes */
-        gint64 shut;               /* since when the other end takes none, where is_shut */
-        Stamp fin_stamp;           /* when its FIN was seen, */
-        guint32 fin;               /* sequence number after the last byte, where fin_seen */
+        gint64 latest;             /* when its SYN or the last bytes were seen, or seen again */
+        gint64 spoke;              /* when its last segment was seen */
+        gint64 reach;  /* least ns in which it has acknowledged what passed the tap; 0: not known */
+        gint64 step;   /* ns before the last bytes that others, not pushed, were sent before */
+        gint64 resent; /* ns of TCP_RESENT since the last new bytes */
+        gint64 pure_ack; /* when the other end has acknowledged all, without bytes */
+        gint64 shut;     /* since when the other end takes none, where is_shut, or some again */
+        Stamp fin_stamp; /* when its FIN was seen, */
+        guint32 fin;     /* sequence number after the last byte, where fin_seen */
         guint32 resent_end,
                 resent_value; /* after the bytes sent last again; their timestamp, or 0 */
         guint32 n_held, held_bytes;
-        guint8 known;      /* next is valid */
-        guint8 start_seen; /* by a SYN */
-        guint8 sends;      /* a segment of this direction was captured */
-        guint8 begun;      /* a byte was delivered */
+        guint32 step_length; /* of the bytes after step */
+        guint8 known;        /* next is valid */
+        guint8 start_seen;   /* by a SYN */
+        guint8 sends;        /* a segment of this direction was captured */
+        guint8 begun;        /* a byte was delivered */
+        guint8 pushed;       /* the last bytes were the end of a write */
         guint8 acked_known, fin_seen, ended, is_shut;
 } TcpHalf;
 
@@ -78,6 +83,7 @@ typedef enum {
         TCP_RESENT, /* the bytes that came last were sent again, before they were acknowledged */
         TCP_WINDOW, /* the other end took none */
         TCP_ACK_DELAYED, /* the bytes that come now waited for the acknowledgement of others */
+        TCP_PAUSED,      /* it was not: side had nothing to send */
 } TcpStall;
 
 /* Where the bytes go. Offsets are sequence numbers. */

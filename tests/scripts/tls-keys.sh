@@ -14,9 +14,9 @@ if ! python3 "$record" memory . >/dev/null 2>err; then
 	cat err >&2
 fi
 
-messages() { # ARGUMENT...: of a trace, without their ids and the parts of syn=
+messages() { # ARGUMENT...: of a trace, without their ids and the parts of syn= and dur=
 	"$ravel" capture --labels "$@" 2>err | tee trace | grep -v '^#' | cut -f1-4,6- |
-		sed 's/ \(tcp\|tls\|login\)=[0-9]*//g'
+		sed 's/ \(tcp\|tls\|login\|pause\)=[0-9]*//g'
 }
 
 fact() { # KEY

@@ -72,7 +72,7 @@ static void hear_end(gpointer user, guint side, Stamp stamp)
 
 static void hear_stall(gpointer user, guint side, TcpStall stall, gint64 ns)
 {
-        static const char *const names[] = { "hole", "resent", "window", "ack" };
+        static const char *const names[] = { "hole", "resent", "window", "ack", "pause" };
         Heard *h = user;
         g_string_append_printf(h->stalls, "%s %u %d ", names[stall], side, (int)(ns / 1000000));
 }
@@ -439,6 +439,77 @@ static void test_delayed_ack(void)
         }
 }
 
+/* Bytes come so late that only their sender can have kept them. */
+static void test_pauses(void)
+{
+        static const struct {
+                const char *first;
+                gint64 ack, more; /* us after the first part */
+                guint16 reach;    /* us in which the sender acknowledges */
+                guint8 flags;     /* of the first part */
+                const char *stalls;
+        } rows[] = {
+                { "one", 10, 30000, 100, TCP_PUSH, "pause 0 30 " },
+                { "one", 40000, 30000, 100, TCP_PUSH, "pause 0 30 " }, /* not acknowledged yet */
+                { "one", 40000, 300000, 100, TCP_PUSH, "pause 0 300 " },
+                { "one", 10, 30000, 100, 0, "" },            /* the sender has more */
+                { "one", 10000, 11000, 1000, TCP_PUSH, "" }, /* was sent for the acknowledgement */
+                { "one", 10, 30000, 15000, TCP_PUSH, "" },   /* may have been */
+                { "one", 10, 90, 10, TCP_PUSH, "" },
+                { "on", 10, 19000, 100, TCP_PUSH, "" }, /* the link is slow */
+                { "on", 10, 50000, 100, TCP_PUSH, "pause 0 50 " },
+        };
+        for (guint i = 0; i < G_N_ELEMENTS(rows); i++) {
+                TcpConnection c = { 0 };
+                Heard *h = heard_new();
+                const gint64 us = 1000, start = 1000000 * us;
+                gboolean slow = rows[i].first[2] == '\0'; /* its last byte comes 10 ms later */
+                gint64 first = start + slow * 10000 * us;
+                guint8 flags = TCP_ACK | rows[i].flags;
+                add(&c, h, 1, segment_of(TCP_ACK, 500, 100, "get"), start - 50000 * us);
+                add(&c, h, 0, segment_of(TCP_ACK, 100, 503, ""),
+                    start - (50000 - rows[i].reach) * us);
+                add(&c, h, 0, segment_of(slow ? TCP_ACK : flags, 100, 503, rows[i].first), start);
+                if (slow)
+                        add(&c, h, 0, segment_of(flags, 102, 503, "e"), first);
+                for (guint k = 0; k < 2; k++) /* in the order of time */
+                        if (k != (rows[i].ack < rows[i].more))
+                                add(&c, h, 1, segment_of(TCP_ACK, 503, 103, ""),
+                                    first + rows[i].ack * us);
+                        else
+                                add(&c, h, 0, segment_of(TCP_ACK, 103, 503, "4"),
+                                    first + rows[i].more * us);
+                g_assert_cmpstr(h->stalls->str, ==, rows[i].stalls);
+                heard_free(h);
+        }
+}
+
+/* A window opens in a pause. Bytes were sent again in another, needlessly. */
+static void test_pauses_and_stalls(void)
+{
+        TcpConnection c = { 0 };
+        Heard *h = heard_new();
+        const gint64 ms = 1000000;
+        TcpSegment answer = segment_of(TCP_ACK, 500, 106, "");
+        add(&c, h, 1, segment_of(TCP_ACK, 499, 100, "?"), 10 * ms);
+        add(&c, h, 0, segment_of(TCP_ACK | TCP_PUSH, 100, 500, "one"), 11 * ms);
+        answer.shut = TRUE;
+        answer.ack = 103;
+        add(&c, h, 1, answer, 12 * ms);
+        answer.shut = FALSE;
+        add(&c, h, 1, answer, 100 * ms);
+        add(&c, h, 0, segment_of(TCP_ACK | TCP_PUSH, 103, 500, "two"), 400 * ms);
+        g_assert_cmpstr(h->stalls->str, ==, "window 0 88 pause 0 300 ");
+        add(&c, h, 0, segment_of(TCP_ACK | TCP_PUSH, 103, 500, "two"), 410 * ms);
+        answer.ack = 106;
+        answer.options = cursor((const guint8 *)"\1\1\5\12\0\0\0\147\0\0\0\152", 12);
+        add(&c, h, 1, answer, 411 * ms);
+        add(&c, h, 0, segment_of(TCP_ACK, 106, 500, "three"), 500 * ms);
+        g_assert_cmpstr(h->stalls->str, ==,
+                        "window 0 88 pause 0 300 resent 0 10 resent 0 -10 pause 0 100 ");
+        heard_free(h);
+}
+
 /* Bytes that are sent again, although they had arrived: the receiver says so, or its
  * acknowledgement is of the first copy. */
 static void test_needless_copy(void)
@@ -586,6 +657,8 @@ int main(int argc, char **argv)
         g_test_add_func("/tcp/one-sided", test_one_sided);
         g_test_add_func("/tcp/keep-alive", test_keep_alive);
         g_test_add_func("/tcp/stalls", test_stalls);
+        g_test_add_func("/tcp/pauses", test_pauses);
+        g_test_add_func("/tcp/pauses-and-stalls", test_pauses_and_stalls);
         g_test_add_func("/tcp/delayed-ack", test_delayed_ack);
         g_test_add_func("/tcp/needless-copy", test_needless_copy);
         g_test_add_func("/tcp/reset", test_reset);
