@@ -73,6 +73,8 @@ enum { N_HOLDS = G_N_ELEMENTS(holds) };
 typedef struct {
         gint64 received, taken, served;
         gint64 in[N_HOLDS], out[N_HOLDS];
+        gint64 paused;     /* of the call, while it was received: its caller sent nothing */
+        gint64 sent;       /* of the return: all but its callee's pauses */
         gint64 lost, slow; /* of the time on the way: sent again; of the return, sent slowly */
         gint64 again;      /* of the caller's time after the return: until that was sent again */
 } Parts;
@@ -105,8 +107,10 @@ static Parts find_parts(const PathCall *call)
         find_holds(&d->call, p.in);
         find_holds(&d->ret, p.out);
         p.received = MIN(call->enter + leg_span(call, &d->call, CALL_RECV), reply);
+        p.paused = MIN(d->call.pause, p.received - call->enter);
         p.taken = MIN(p.received + (call_at_one ? d->call.again : 0), reply);
         p.served = MAX(reply - leg_span(call, &d->ret, RET_SENT), p.taken);
+        p.sent = MAX(leg_span(call, &d->ret, RET_SENT) - d->ret.pause, 0);
         p.lost = (call_at_one ? 0 : d->call.again) + (ret_at_one ? 0 : d->ret.again);
         p.again = ret_at_one ? d->ret.again : 0;
         if (d->ret.span[AT_RECEIVER] && call->stamps & 1 << RET_SENT)
@@ -293,8 +297,24 @@ static gint64 give_opening(const Opening *o, gint64 from, gint64 to)
         return at;
 }
 
+/* Gives ns in which call i was received: to its caller, as far as that paused and is a node of the
+ * path, and to the way. */
+static void give_receiving(const Walk *w, guint32 i, Parts *p, gint64 ns)
+{
+        PathCall *call = &w->calls[i];
+
+        if (call->parent != NO_PARENT) {
+                gint64 paused = MIN(p->paused, ns);
+
+                w->calls[call->parent].own += paused;
+                p->paused -= paused;
+                ns -= paused;
+        }
+        give_held(call, p->in, WAY_RECEIVING, ns);
+}
+
 /* Gives the time (from, to] on its callee's clock to call i: while it is received and its return is
- * sent, to the way. */
+ * sent, to the way. In a pause between the bytes of its return, the callee makes the next ones. */
 static inline void give_serving(const Walk *w, guint32 i, gint64 from, gint64 to)
 {
         PathCall *call = &w->calls[i];
@@ -303,18 +323,21 @@ static inline void give_serving(const Walk *w, guint32 i, gint64 from, gint64 to
 
         if (p) {
                 const Window *window = &w->windows[i];
-                gint64 fed = window->feeder == NO_PARENT ? from : window->fed;
+                gint64 fed = window->feeder == NO_PARENT ? from : window->fed, sent;
                 gint64 received = CLAMP(p->received, from, to), served = MAX(p->served, from);
 
                 fed = CLAMP(fed, from, received);
                 if (fed > from)
-                        give_held(&w->calls[window->feeder], w->parts[window->feeder].in,
-                                  WAY_RECEIVING, fed - from);
-                give_held(call, p->in, WAY_RECEIVING, received - fed);
+                        give_receiving(w, window->feeder, &w->parts[window->feeder], fed - from);
+                p->paused = MAX(p->paused - (fed - from), 0);
+                give_receiving(w, i, p, received - fed);
                 from = CLAMP(p->taken, received, to);
                 give_way(call, WAY_RESENT, from - received);
                 served = CLAMP(served, from, to);
-                give_held(call, p->out, WAY_SENDING, to - served);
+                sent = MIN(to - served, p->sent);
+                give_held(call, p->out, WAY_SENDING, sent);
+                p->sent -= sent;
+                call->own += to - served - sent;
                 to = served;
         }
         call->own += to - from;

@@ -7,7 +7,8 @@
 command -v python3 >/dev/null || skip_all 'python3 is not installed'
 export PYTHONDONTWRITEBYTECODE=1
 
-some='nagle-1 resend-2 hole-0 syn-4 shut-3 upload-1 download-2 dns-0 dns-1 connect-0 login-1'
+some='nagle-1 resend-2 hole-0 syn-4 shut-3 upload-1 download-2 dns-0 dns-1 connect-0 login-1 ramp-0
+clocked-1 pause-1 events-4 halt-2'
 [ -z "$RAVEL_LONG" ] || some=
 # shellcheck disable=SC2086 # a list
 "$source/tests/scripts/make-causes.py" "$dir/made" $some 2>"$dir/err"

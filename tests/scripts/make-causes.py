@@ -5,9 +5,12 @@
     make-causes.py OUT [KIND...]
 
 client > web > db, one request after another; web needs 3 ms and db 3 ms in the mean. For each kind and
-variation OUT gets NAME.pcap, and truth.tsv a row: name, edge and cause, ms in each late request, late
+variation OUT gets NAME.pcap, and truth.tsv a row: name, edge and cause, or node, ms in each late request, late
 requests, all requests, own time of web and of db in ms. nodes.txt names the addresses. The variations differ
-in seed, sizes, rates, protocol (HTTP, Redis, PostgreSQL), edge, and in which message is late."""
+in seed, sizes, rates, protocol (HTTP, Redis, PostgreSQL), edge, and in which message is late.
+
+ramp is the slow start of a connection with a long round trip, clocked a slow link behind the tap. In pause and
+events the callee makes its answer in two pieces, or in twenty; in halt the caller so makes its request."""
 
 import pathlib
 import random
@@ -15,11 +18,11 @@ import struct
 import sys
 
 MS = 1_000_000
-FIN, SYN, ACK = 1, 2, 16
+FIN, SYN, PUSH, ACK = 1, 2, 8, 16
 ADDRESS = {"client": "10.0.0.1", "web": "10.0.0.2", "db": "10.0.0.3", "dns": "10.0.0.9"}
 CAUSE = {"nagle": "delayed ACK", "resend": "resent", "hole": "resent", "syn": "resent", "shut": "window shut",
          "upload": "receiving", "download": "sending", "dns": "resent", "connect": "TCP handshake",
-         "login": "login"}
+         "login": "login", "ramp": "sending", "clocked": "sending", "pause": None, "events": None, "halt": None}
 KINDS = list(CAUSE)
 VARIATIONS = 10
 MSS = 1400
@@ -52,6 +55,7 @@ class Connection:
         self.capture, self.rng, self.name, self.protocol = capture, rng, (caller, callee), protocol
         self.port = (port, {"http": 8080, "redis": 6379, "postgres": 5432}[protocol])
         self.seq = [rng.randrange(1 << 31), rng.randrange(1 << 31)]
+        self.trip = [10_000, 10_000]  # from the tap to a side and back
 
     def segment(self, time, side, flags=ACK, data=b"", seq=None, window=64000):
         seq = self.seq[side] if seq is None else seq
@@ -59,7 +63,7 @@ class Connection:
                           self.seq[1 - side] % 2**32 if flags & ACK else 0, 5 << 4, flags, window, 0, 0)
         self.capture.add(time, ip(ADDRESS[self.name[side]], ADDRESS[self.name[1 - side]], 6, tcp + data))
 
-    def open(self, time, lost=0, handshake=30_000, login=200_000):
+    def open(self, time, lost=0, handshake=20_000, login=200_000):
         """Returns when the connection is ready, and how long the SYN was lost."""
         start = time
         for i in range(lost):
@@ -68,28 +72,64 @@ class Connection:
         again = time - start
         self.segment(time, 0, SYN)
         self.seq[0] += 1
-        time += handshake
+        time += handshake + self.trip[1]
         self.segment(time, 1, SYN | ACK)
         self.seq[1] += 1
-        time += 30_000
+        time += 30_000 + self.trip[0]
         self.segment(time, 0)
         if self.protocol == "postgres":
             self.send(time + 10_000, 0, struct.pack(">II", 15, 196608) + b"user\0x\0"[:7])
-            time = self.send(time + login, 1, b"R\0\0\0\x08\0\0\0\0Z\0\0\0\x05I")
+            time = self.send(time + login + self.trip[1], 1, b"R\0\0\0\x08\0\0\0\0Z\0\0\0\x05I")
         return time, again
 
-    def send(self, time, side, data, gap=15_000, skip=None):
-        """All segments, each acknowledged, but for the one to skip. Returns the time of the last."""
+    def send(self, time, side, data, gap=15_000, skip=None, acked=0, pushes=1 << 30):
+        """All segments, each acknowledged, but for the one to skip; all of pushes end a write. Returns the time of
+        the last."""
         last = time
         for i in range(0, len(data), MSS):
             part = data[i:i + MSS]
+            push = PUSH if i + MSS >= len(data) or i // MSS % pushes == pushes - 1 else 0
             if skip != i // MSS:
-                self.segment(last, side, data=part)
+                self.segment(last, side, ACK | push, part)
             self.seq[side] += len(part)
             if skip is None:
-                self.segment(last + 10_000, 1 - side)
+                self.segment(last + (acked or self.trip[1 - side]), 1 - side)
             last += gap
         return last - gap
+
+    def send_in_flights(self, time, side, data):
+        """As many segments as the congestion window has, which doubles each round trip."""
+        flight, at = 10 * MSS, 0
+        while at < len(data):
+            last = self.send(time, side, data[at:at + flight], pushes=5)
+            at += flight
+            flight *= 2
+            time += max(self.trip) + 20_000
+        return last
+
+    def send_clocked(self, time, side, data, ms):
+        """Ten segments, and one more for each acknowledgement."""
+        start, n = self.seq[side], (len(data) - 1) // MSS + 1
+        step = ms * MS // (n - 10)
+        for i in range(n):
+            last = time + max(i - 9, 0) * step + i * 2000
+            self.segment(last, side, ACK | (PUSH if i == n - 1 or i % 7 == 6 else 0), data[i * MSS:(i + 1) * MSS],
+                         start + i * MSS)
+        for i in range(n):
+            self.seq[side] = start + min((i + 1) * MSS, len(data))
+            self.segment(time + (i + 1) * step + (i + 10) * 2000 - 20_000, 1 - side)
+        return last
+
+    def send_pieces(self, time, side, data, pause, n):
+        """n writes with a pause between any two, and with the other end's delayed acknowledgements."""
+        acked = self.rng.choice((0, 40 * MS))
+        length = len(data) // n
+        if self.rng.randrange(2) and length > MSS:
+            length -= length % MSS
+        for i in range(n):
+            part = data[i * length:(i + 1) * length if i < n - 1 else None]
+            time = self.send(time + (i > 0) * pause, side, part, acked=acked)
+        return time
 
     def late(self, kind, time, side, data, ms):
         """A message that is late. Returns when all of it is there."""
@@ -105,7 +145,15 @@ class Connection:
             self.segment(time + ms * MS, 1 - side)
             return self.send(time + ms * MS + 20_000, side, data[half:])
         if kind in ("upload", "download"):
-            return self.send(time, side, data, gap=ms * MS // max((len(data) - 1) // MSS, 1))
+            return self.send(time, side, data, gap=ms * MS // max((len(data) - 1) // MSS, 1), pushes=12)
+        if kind == "ramp":
+            return self.send_in_flights(time, side, data)
+        if kind == "clocked":
+            return self.send_clocked(time, side, data, ms)
+        if kind in ("pause", "halt"):
+            return self.send_pieces(time, side, data, ms * MS, 2)
+        if kind == "events":
+            return self.send_pieces(time, side, data, ms * MS // 19, 20)
         first = self.seq[side]
         n = (len(data) - 1) // MSS
         lost = 0 if kind == "hole" and n else n
@@ -167,41 +215,53 @@ def make(kind, variation, path):
     protocol = ("http", "redis", "postgres")[variation % 3]
     every = rng.choice((5, 8, 10, 20))
     n = rng.randrange(150, 300)
-    on_client = kind not in ("syn", "connect", "login", "dns") and variation % 4 == 3
-    if kind in ("upload", "download") and variation < 2:
+    on_client = kind not in ("syn", "connect", "login", "dns", "halt") and variation % 4 == 3
+    if kind in ("upload", "download") and variation < 2 or kind == "clocked" or kind == "ramp" and variation % 2:
         on_client = True
     if kind == "login":
         protocol = "postgres"
-    side = {"upload": 0, "download": 1}.get(kind, variation // 2 % 2)
+    side = {"upload": 0, "halt": 0, "download": 1, "clocked": 1, "ramp": 1, "pause": 1,
+            "events": 1}.get(kind, variation // 2 % 2)
     if kind == "resend" and on_client:
         side = 0  # the return of a request ends it
     ms = {"nagle": (40, 60, 200), "resend": (200, 300, 800), "hole": (20, 200, 400), "shut": (30, 60, 300),
           "syn": (1000, 3000), "upload": (100, 500, 2000), "download": (100, 500, 2000),
-          "dns": (1000, 5000), "connect": (50, 200), "login": (30, 150)}[kind]
+          "dns": (1000, 5000), "connect": (50, 200), "login": (30, 150), "ramp": (100, 30), "clocked": (500, 200),
+          "pause": (30, 100, 1000), "events": (100, 500, 2000), "halt": (30, 100, 1000)}[kind]
     ms = ms[variation % len(ms)]
     size = {"upload": rng.randrange(30_000, 150_000), "download": rng.randrange(30_000, 150_000),
-            "hole": rng.randrange(3000, 9000)}.get(kind, rng.choice((60, 500, 1300, 4000)))
+            "hole": rng.randrange(3000, 9000), "ramp": 60_000 + 14_000 * variation,
+            "clocked": 60_000 + 14_000 * variation, "pause": (60, 4000, 30_000)[variation // 3 % 3],
+            "events": (200, 4000, 60_000)[variation // 3 % 3]}.get(kind, rng.choice((60, 500, 1300, 4000)))
     small = rng.choice((20, 300))
     time = 1_800_000_000 * 10**9
     from_client = Connection(capture, rng, "client", "web", 40000, "http")
     to_db = Connection(capture, rng, "web", "db", 41000, protocol)
-    from_client.open(time - 50 * MS)
-    to_db.open(time - 50 * MS)
+    if kind == "ramp":  # the tap is near the slow end, or far from it
+        (from_client if on_client else to_db).trip[variation // 2 % 2 if on_client else 1] = ms * MS
+    from_client.open(time - 1000 * MS)
+    to_db.open(time - 1000 * MS)
     own = {"web": 0, "db": 0}
-    hits = 0
+    hits = spent = 0
     for i in range(n):
         late = i % every == 3
         hits += late
         work = [max(rng.gauss(m, .05 * m), .1) * MS for m in (2, 3, 1)]
+        if kind == "ramp":  # nobody can tell the way to a far end from what that does
+            work[0] += from_client.trip[1]
+            work[1] += to_db.trip[1]
         own["web"] += work[0] + work[2]
         own["db"] += work[1]
 
         def say(at, connection, of_side, data):
+            nonlocal spent
             here = late and (connection is from_client) == on_client and of_side == side
-            if here and kind in ("nagle", "resend", "hole", "shut", "upload", "download"):
-                return connection.late(kind, at, of_side, (connection.reply if of_side else
-                                                           connection.request)(size), ms)
-            return connection.send(at, of_side, data)
+            if not here or kind in ("syn", "connect", "login", "dns"):
+                return connection.send(at, of_side, data)
+            data = (connection.reply if of_side else connection.request)(size)
+            end = connection.late(kind, at, of_side, data, ms)
+            spent += end - at
+            return end
 
         at = say(time, from_client, 0, from_client.request(small))
         at += work[0]
@@ -216,8 +276,14 @@ def make(kind, variation, path):
         at = say(at, to_db, 0, to_db.request(small))
         at = say(at + work[1], to_db, 1, to_db.reply(small))
         at = say(at + work[2], from_client, 1, from_client.reply(small))
-        time = at + rng.choice((5, 20, 50)) * MS
+        time = at + rng.choice((5, 20, 50)) * MS + (ms * MS if kind in ("ramp", "clocked") else 0)
     capture.write(path)
+    if kind == "ramp":
+        ms = spent / hits / MS
+    if not CAUSE[kind]:  # a node makes its message so slowly
+        node = "web" if on_client or kind == "halt" else "db"
+        own[node] += spent
+        return (path.stem, node, ms, hits, n, own["web"] / n / MS, own["db"] / n / MS)
     edge = "client > web" if on_client else "web > dns" if kind == "dns" else "web > db"
     return (path.stem, f"{edge} ({CAUSE[kind]})", ms, hits, n, own["web"] / n / MS, own["db"] / n / MS)
 

@@ -587,6 +587,35 @@ static void test_parts(void)
         g_assert_cmpint(total(calls, 2), ==, 100);
 }
 
+/* In the pauses of a message its sender works: at a call its caller, at a return its callee. */
+static void test_pauses(void)
+{
+        PathCall calls[] = { make_call(NO_PARENT, 0, 100), make_call(0, 40, 90),
+                             make_call(1, 72, 80) };
+        CallDelays root = { .call = { .span = { 30, 0 }, .pause = 20 } };
+        CallDelays child = { .call = { .span = { 10, 0 }, .pause = 6 },
+                             .ret = { .span = { 25, 0 }, .stall = 2, .pause = 20 } };
+
+        calls[0].delays = &root;
+        calls[1].delays = &child;
+        path_own_times(calls, 3);
+        g_assert_cmpint(calls[0].cause[WAY_RECEIVING], ==, 30); /* its caller is no node */
+        g_assert_cmpint(calls[0].own, ==, 20 + 6);
+        g_assert_cmpint(calls[1].cause[WAY_RECEIVING], ==, 4);
+        g_assert_cmpint(calls[1].cause[WAY_RESENT], ==, 2);
+        g_assert_cmpint(calls[1].cause[WAY_SENDING], ==, 3);
+        g_assert_cmpint(calls[1].own, ==, 15 + 7 + 5);
+        g_assert_cmpint(calls[2].own, ==, 8);
+        g_assert_cmpint(total(calls, 3), ==, 100);
+        calls[1].start = calls[1].enter = 12; /* its caller receives, too: both pause at once */
+        child.call.span[AT_SENDER] = 20;
+        path_own_times(calls, 3);
+        g_assert_cmpint(calls[0].cause[WAY_RECEIVING], ==, 30);
+        g_assert_cmpint(calls[0].own, ==, 10);
+        g_assert_cmpint(calls[1].cause[WAY_RECEIVING], ==, 2);
+        g_assert_cmpint(total(calls, 3), ==, 100);
+}
+
 /* A proxy passes on what it receives: both calls come from its own caller. */
 static void test_proxy(void)
 {
@@ -649,6 +678,7 @@ static CallDelays random_delays(GRand *rand)
                 leg->shut = leg->stall / 3;
                 leg->ack = random_delay(rand);
                 leg->again = random_delay(rand);
+                leg->pause = random_delay(rand);
         }
         d.tcp = random_delay(rand);
         d.tls = random_delay(rand);
@@ -657,7 +687,8 @@ static CallDelays random_delays(GRand *rand)
         return d;
 }
 
-/* Whatever the network is charged with, all adds up, and nobody else gets more. */
+/* Whatever the network is charged with, all adds up. Nobody else gets more, but for a caller that
+ * pauses in a call. */
 static void test_network_random(void)
 {
         g_autoptr(GRand) rand = g_rand_new_with_seed(29);
@@ -666,7 +697,7 @@ static void test_network_random(void)
                 PathCall calls[MAX_CALLS], without[MAX_CALLS];
                 CallDelays delays[MAX_CALLS];
                 guint32 n = g_rand_int_range(rand, 1, MAX_CALLS + 1);
-                gint64 network = 0;
+                gint64 network = 0, paused[MAX_CALLS] = { 0 };
 
                 for (guint32 i = 0; i < n; i++) {
                         calls[i] = random_call(rand, i);
@@ -677,15 +708,18 @@ static void test_network_random(void)
                 memcpy(without, calls, n * sizeof *calls);
                 for (guint32 i = 0; i < n; i++) {
                         delays[i] = random_delays(rand);
-                        if (g_rand_int_range(rand, 0, 3))
-                                calls[i].delays = &delays[i];
+                        if (!g_rand_int_range(rand, 0, 3))
+                                continue;
+                        calls[i].delays = &delays[i];
+                        if (i > 0)
+                                paused[calls[i].parent] += delays[i].call.pause;
                 }
                 path_own_times(calls, n);
                 path_own_times(without, n);
                 g_assert_cmpint(path_completion(calls, n), ==, path_completion(without, n));
                 for (guint32 i = 0; i < n; i++) {
                         g_assert_cmpint(calls[i].own, >=, 0);
-                        g_assert_cmpint(calls[i].own, <=, without[i].own);
+                        g_assert_cmpint(calls[i].own, <=, without[i].own + paused[i]);
                         g_assert_cmpint(calls[i].own_queued, >=, 0);
                         g_assert_cmpint(calls[i].own_queued, <=, without[i].own_queued);
                         g_assert_cmpint(calls[i].own_queued, <=, calls[i].own);
@@ -723,6 +757,7 @@ int main(int argc, char **argv)
         g_test_add_func("/own-time/connecting", test_connecting);
         g_test_add_func("/own-time/stalls", test_stalls);
         g_test_add_func("/own-time/parts", test_parts);
+        g_test_add_func("/own-time/pauses", test_pauses);
         g_test_add_func("/own-time/proxy", test_proxy);
         g_test_add_func("/own-time/parts-at-both-ends", test_parts_at_both_ends);
         g_test_add_func("/own-time/network-random", test_network_random);
