@@ -280,35 +280,50 @@ static void attrs_add_key(Capture *c, const char *key)
         g_string_append(c->attrs, key);
 }
 
-/* key: of at most ten bytes. */
-static void put_attribute(Capture *c, const char *key, gint64 value)
+/* " KEY=" and a number, if it is above 0, which take NUMBER bytes at most. Returns the end. */
+enum { NUMBER = 30 };
+static inline char *put_number(char *at, const char *key, gint64 value)
 {
-        char text[32] = " ", *at = text + 1;
-        while (*key)
-                *at++ = *key++;
-        const char *from = text + (c->attrs->len == 0);
-        g_string_append_len(c->attrs, from, attrs_put_decimal(at, (guint64)value) - from);
+        if (value <= 0)
+                return at;
+        memcpy(at, key, strlen(key));
+        return attrs_put_decimal(at + strlen(key), (guint64)value);
 }
 
-/* An attribute that is left out where it is 0. */
-static inline void attrs_add_number(Capture *c, const char *key, gint64 value)
+static void attrs_add_numbers(Capture *c, const char *text, const char *end)
 {
-        if (value > 0)
-                put_attribute(c, key, value);
+        if (text == end)
+                return;
+        text += c->attrs->len == 0; /* its blank */
+        g_string_append_len(c->attrs, text, end - text);
+}
+
+static void attrs_add_sizes(Capture *c, const CapturedMessage *m)
+{
+        char text[4 * NUMBER], *at = text;
+
+        at = put_number(at, " dur=", m->duration);
+        at = put_number(at, " bytes=", (gint64)size_round(m->bytes));
+        at = put_number(at, " conn=", m->connection);
+        at = put_number(at, " txn=", m->transaction);
+        attrs_add_numbers(c, text, at);
 }
 
 static void attrs_add_delays(Capture *c, const NetworkDelays *d)
 {
-        attrs_add_number(c, "stall=", d->stall);
-        attrs_add_number(c, "shut=", d->shut);
-        attrs_add_number(c, "ack=", d->ack);
-        attrs_add_number(c, "pause=", d->pause);
-        attrs_add_number(c, "resent=", d->resent);
-        attrs_add_number(c, "again=", d->again);
-        attrs_add_number(c, "syn=", d->opened);
-        attrs_add_number(c, "tcp=", d->tcp);
-        attrs_add_number(c, "tls=", d->tls);
-        attrs_add_number(c, "login=", d->login);
+        char text[10 * NUMBER], *at = text;
+
+        at = put_number(at, " stall=", d->stall);
+        at = put_number(at, " shut=", d->shut);
+        at = put_number(at, " ack=", d->ack);
+        at = put_number(at, " pause=", d->pause);
+        at = put_number(at, " resent=", d->resent);
+        at = put_number(at, " again=", d->again);
+        at = put_number(at, " syn=", d->opened);
+        at = put_number(at, " tcp=", d->tcp);
+        at = put_number(at, " tls=", d->tls);
+        at = put_number(at, " login=", d->login);
+        attrs_add_numbers(c, text, at);
 }
 
 static void label_fill(Capture *c, const CapturedMessage *m)
@@ -350,10 +365,7 @@ static void message_fill(Capture *c, const CapturedMessage *m, Message *message)
                 message_set_id(message, c->id, put_hex(at, m->number) - c->id);
         }
         g_string_truncate(c->attrs, 0);
-        attrs_add_number(c, "dur=", m->duration);
-        attrs_add_number(c, "bytes=", (gint64)size_round(m->bytes));
-        attrs_add_number(c, "conn=", m->connection);
-        attrs_add_number(c, "txn=", m->transaction);
+        attrs_add_sizes(c, m);
         if (m->outcome)
                 outcome_fill(c, m->outcome);
         if (m->label && c->options.labels)

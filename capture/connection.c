@@ -329,11 +329,12 @@ static void opener_finish(SinkUser *u)
 
 /* --- bytes in order ---------------------------------------------------------- */
 
-static void sink_bytes(gpointer user, guint side, guint32 seq, const guint8 *bytes, gsize n,
-                       gsize length, Stamp stamp)
+static gboolean sink_bytes(gpointer user, guint side, guint32 seq, const guint8 *bytes, gsize n,
+                           gsize length, Stamp stamp)
 {
         SinkUser *u = user;
         Connection *c = u->connection;
+        const Pairing *p = &c->exchange.pairing;
         TlsOpening *tls = u->table->context->tls;
         if (!c->opener && tls && key_log_is_used(tls->keys) && tls_opener_recognises(bytes, n)) {
                 c->opener = tls_opener_new(tls, side);
@@ -341,10 +342,11 @@ static void sink_bytes(gpointer user, guint side, guint32 seq, const guint8 *byt
         }
         if (c->opener) {
                 opener_add(u, side, (TlsSegment){ seq, bytes, n, length, stamp, FALSE, 0 });
-                return;
+                return TRUE;
         }
         see_payload(u->table, c, side, length, stamp, is_crossed(c, side));
         show_bytes(u, side, seq, bytes, n, length, stamp);
+        return p->message[side].open || p->streams;
 }
 
 static void sink_missing(gpointer user, guint side, guint32 seq, gsize n)
@@ -370,9 +372,10 @@ static void sink_stall(gpointer user, guint side, TcpStall stall, gint64 ns)
 {
         SinkUser *u = user;
         Pairing *p = &u->connection->exchange.pairing;
-        pairing_stall(p, side, stall, ns, u->table->context);
         if (p->streams)
                 streams_hold_up(p, side, stall, ns);
+        if (!p->streams || stall != TCP_PAUSED)
+                pairing_stall(p, side, stall, ns, u->table->context);
 }
 
 static TcpSink sink_for(SinkUser *user)
@@ -739,10 +742,12 @@ void connection_table_add_tcp(ConnectionTable *t, const IpPacket *ip, const TcpS
         if (G_UNLIKELY(!c->exchange.pairing.called))
                 opening_see_segment(&c->exchange.pairing.opening, segment, stamp.time);
         tcp_add(&c->tcp, side, segment, stamp, &sink, &t->totals);
-        for (guint i = 0; i < 2; i++) {
-                const TcpHalf *h = &c->tcp.half[i];
-                pairing_see_ack(&c->exchange.pairing, i, h->next, h->acked, c->tcp.half[!i].sends);
-        }
+        if (pairing_has_unacked(&c->exchange.pairing))
+                for (guint i = 0; i < 2; i++) {
+                        const TcpHalf *h = &c->tcp.half[i];
+                        pairing_see_ack(&c->exchange.pairing, i, h->next, h->acked,
+                                        c->tcp.half[!i].sends);
+                }
         held_update(t, c);
         connection_touch(t, c, stamp.time / 1000000000);
 }

@@ -232,7 +232,7 @@ static gboolean call_answered(Pairing *p, guint side, const MessageInProgress *m
         return FALSE;
 }
 
-void held_up_write(const HeldUp *h, gint64 resent, CapturedMessage *out)
+void held_up_put(const HeldUp *h, gint64 resent, CapturedMessage *out)
 {
         gint64 pause = h->pause < LEAST_PAUSES ? 0 : h->pause;
 

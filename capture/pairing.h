@@ -256,7 +256,19 @@ static inline void pairing_see_handshake(Pairing *p, gint64 time)
 }
 
 void held_up_add(HeldUp *held_up, TcpStall stall, gint64 ns);
-void held_up_write(const HeldUp *held_up, gint64 resent, CapturedMessage *message);
+void held_up_put(const HeldUp *held_up, gint64 resent, CapturedMessage *message);
+
+/* What held the message up; resent: NetworkDelays.resent. */
+static inline void held_up_write(const HeldUp *h, gint64 resent, CapturedMessage *message)
+{
+        if (G_UNLIKELY(h->stall | h->ack | h->pause | resent))
+                held_up_put(h, resent, message);
+}
+
+static inline gboolean pairing_has_unacked(const Pairing *p)
+{
+        return open_item_is_open(&p->unacked[0].item) || open_item_is_open(&p->unacked[1].item);
+}
 
 /* All bytes of side up to next were seen, and up to acked acknowledged. Its return that is not
  * acknowledged waits no longer if it is now, or if acknowledgements are not seen. */

@@ -139,15 +139,14 @@ static gboolean is_pause(const TcpHalf *h, const TcpHalf *other, gsize n, gint64
 {
         return h->pushed && !h->is_shut && h->reach &&
                time - other->spoke > 2 * h->reach + LEAST_PAUSE &&
-               (double)(time - h->latest) * h->step_length >= 2. * (double)h->step * (double)n;
+               (!h->step_length || (double)(time - h->latest) * h->step_length >=
+                                           2. * (double)h->step * (double)n);
 }
 
 /* New bytes of side come at time, a while after those before. Why? */
 static void see_gap(const TcpConnection *c, guint side, gsize n, gint64 time, const TcpSink *sink)
 {
         const TcpHalf *h = &c->half[side];
-        if (!h->begun)
-                return;
         if (is_ack_delay(h, time))
                 sink->stall(sink->user, side, TCP_ACK_DELAYED, time - h->latest);
         else if (is_pause(h, &c->half[!side], n, time))
@@ -168,7 +167,7 @@ static void deliver(TcpConnection *c, guint side, guint32 seq, const guint8 *pay
         seq = h->next;
         /* If others after them have waited, these were sent before. */
         gint64 sent = h->held ? MIN(h->held->stamp.time, stamp.time) : stamp.time;
-        if (sent - h->latest >= LEAST_PAUSE)
+        if (h->unfinished && sent - h->latest >= LEAST_PAUSE)
                 see_gap(c, side, length, sent, sink);
         if (h->begun && !h->pushed) {
                 h->step = sent - h->latest;
@@ -179,7 +178,7 @@ static void deliver(TcpConnection *c, guint side, guint32 seq, const guint8 *pay
         h->begun = TRUE;
         h->resent = 0;
         h->latest = MAX(h->latest, stamp.time);
-        sink->bytes(sink->user, side, seq, payload, captured, length, stamp);
+        h->unfinished = (guint8)sink->bytes(sink->user, side, seq, payload, captured, length, stamp);
         half_end_if_reached(c, side, stamp, sink);
 }
 

@@ -62,6 +62,7 @@ typedef struct {
         guint8 sends;        /* a segment of this direction was captured */
         guint8 begun;        /* a byte was delivered */
         guint8 pushed;       /* the last bytes were the end of a write */
+        guint8 unfinished;   /* what they are of goes on */
         guint8 acked_known, fin_seen, ended, is_shut;
 } TcpHalf;
 
@@ -89,9 +90,10 @@ typedef enum {
 /* Where the bytes go. Offsets are sequence numbers. */
 typedef struct {
         /* length > 0 bytes, of which the first n are at hand, borrowed; the others were cut
-         * off by the snapshot length. */
-        void (*bytes)(gpointer user, guint side, guint32 seq, const guint8 *bytes, gsize n,
-                      gsize length, Stamp stamp);
+         * off by the snapshot length. FALSE: what they are of ends with them, so nobody asks why
+         * the next bytes of side come late. */
+        gboolean (*bytes)(gpointer user, guint side, guint32 seq, const guint8 *bytes, gsize n,
+                          gsize length, Stamp stamp);
         /* n > 0 bytes that were not captured. */
         void (*missing)(gpointer user, guint side, guint32 seq, gsize n);
         /* Side will send no more. Once a side. */

@@ -36,8 +36,8 @@ static void follow(Delivered *d, guint side, guint32 seq, gsize n)
         d->next[side] = seq + (guint32)n;
 }
 
-static void take_bytes(gpointer user, guint side, guint32 seq, const guint8 *bytes, gsize n,
-                       gsize length, Stamp stamp)
+static gboolean take_bytes(gpointer user, guint side, guint32 seq, const guint8 *bytes, gsize n,
+                           gsize length, Stamp stamp)
 {
         Delivered *d = user;
         (void)stamp;
@@ -46,6 +46,7 @@ static void take_bytes(gpointer user, guint side, guint32 seq, const guint8 *byt
         d->begun[side] = TRUE;
         for (gsize i = 0; i < n; i++)
                 g_assert(bytes[i] == byte_at(side, seq + (guint32)i));
+        return TRUE;
 }
 
 static void take_missing(gpointer user, guint side, guint32 seq, gsize n)

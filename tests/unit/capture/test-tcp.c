@@ -42,7 +42,7 @@ static void hear_nothing(Heard *h, guint side, gsize n)
                 g_byte_array_append(h->bytes[side], (const guint8 *)"", 1);
 }
 
-static void hear_bytes(gpointer user, guint side, guint32 seq, const guint8 *bytes, gsize n,
+static gboolean hear_bytes(gpointer user, guint side, guint32 seq, const guint8 *bytes, gsize n,
                        gsize length, Stamp stamp)
 {
         Heard *h = user;
@@ -52,6 +52,7 @@ static void hear_bytes(gpointer user, guint side, guint32 seq, const guint8 *byt
         g_byte_array_append(h->bytes[side], bytes, (guint)n);
         hear_nothing(h, side, length - n);
         h->cut[side] += length - n;
+        return TRUE;
 }
 
 static void hear_missing(gpointer user, guint side, guint32 seq, gsize n)
