@@ -309,14 +309,14 @@ static void attrs_add_sizes(Capture *c, const CapturedMessage *m)
         attrs_add_numbers(c, text, at);
 }
 
-static void attrs_add_delays(Capture *c, const NetworkDelays *d)
+static void attrs_add_delays(Capture *c, const NetworkDelays *d, gint64 duration)
 {
         char text[10 * NUMBER], *at = text;
 
         at = put_number(at, " stall=", d->stall);
         at = put_number(at, " shut=", d->shut);
         at = put_number(at, " ack=", d->ack);
-        at = put_number(at, " pause=", d->pause);
+        at = put_number(at, " way=", d->pause ? MAX(duration - d->pause, 1) : 0);
         at = put_number(at, " resent=", d->resent);
         at = put_number(at, " again=", d->again);
         at = put_number(at, " syn=", d->opened);
@@ -393,7 +393,7 @@ static void message_fill(Capture *c, const CapturedMessage *m, Message *message)
                 g_string_append(c->attrs, m->ending == ENDING_RESET ? "reset" : "closed");
         }
         if (m->delays)
-                attrs_add_delays(c, m->delays);
+                attrs_add_delays(c, m->delays, m->duration);
         message->attrs = c->attrs->str;
         message->attrs_length = (guint32)c->attrs->len;
 }

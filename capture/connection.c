@@ -109,15 +109,20 @@ static void silence_list_append(ConnectionTable *t, Connection *c)
         list->newest = c;
 }
 
-static void connection_touch(ConnectionTable *t, Connection *c, gint64 seconds)
+G_GNUC_NO_INLINE static void connection_move(ConnectionTable *t, Connection *c, gint64 seconds,
+                                             guint8 patient)
 {
-        guint8 patient = c->protocol == IP_TCP && !c->tcp.closed;
-        if (c->seen == seconds && c->patient == patient)
-                return;
         list_remove(t, c);
         c->seen = seconds;
         c->patient = patient;
         silence_list_append(t, c);
+}
+
+static inline void connection_touch(ConnectionTable *t, Connection *c, gint64 seconds)
+{
+        guint8 patient = c->protocol == IP_TCP && !c->tcp.closed;
+        if (c->seen != seconds || c->patient != patient)
+                connection_move(t, c, seconds, patient);
 }
 
 static guint64 connection_hash(const ConnectionTable *t, const Address address[2],
@@ -643,7 +648,7 @@ static void opening_seen(ConnectionTable *t, Connection *c, guint server, const 
         *place = c;
 }
 
-static void held_update(ConnectionTable *t, Connection *c)
+static inline void held_update(ConnectionTable *t, Connection *c)
 {
         gint64 since;
         if (tcp_may_wait(&c->tcp) && tcp_waits_since(&c->tcp, &since))
@@ -805,11 +810,8 @@ void connection_table_settle(ConnectionTable *t, OpenItem *item, Stamp now)
         }
 }
 
-void connection_table_expire(ConnectionTable *t, Stamp now)
+G_GNUC_NO_INLINE static void table_expire(ConnectionTable *t, gint64 seconds, Stamp now)
 {
-        gint64 seconds = now.time / 1000000000;
-        if (seconds == t->expired)
-                return;
         t->expired = seconds;
         for (guint patient = 0; patient < 2; patient++)
                 for (Connection *c = t->lists[patient].oldest, *next; c; c = next) {
@@ -823,6 +825,13 @@ void connection_table_expire(ConnectionTable *t, Stamp now)
                         connection_remove(t, c);
                 }
         copy_totals(t);
+}
+
+void connection_table_expire(ConnectionTable *t, Stamp now)
+{
+        gint64 seconds = now.time / 1000000000;
+        if (seconds != t->expired)
+                table_expire(t, seconds, now);
 }
 
 void connection_table_weigh(ConnectionTable *t, GArray *doubts, GArray *edges)

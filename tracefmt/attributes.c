@@ -76,7 +76,6 @@ static inline void word_take(const Word *w, Attributes *a)
                 break;
         case 'p':
                 word_text(w, "path", &a->path);
-                word_number(w, "pause", &a->pause);
                 break;
         case 'r':
                 word_text(w, "relay", &a->relay);
@@ -93,6 +92,9 @@ static inline void word_take(const Word *w, Attributes *a)
                 word_number(w, "txn", &a->txn);
                 word_number(w, "tcp", &a->tcp);
                 word_number(w, "tls", &a->tls);
+                break;
+        case 'w':
+                word_number(w, "way", &a->way);
                 break;
         }
 }

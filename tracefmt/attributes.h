@@ -19,7 +19,7 @@ typedef struct {
 typedef struct {
         AttributeText label, link, relay, fetch, ids, path, end;
         gint64 bytes, conn, txn;
-        gint64 dur, syn, tcp, tls, login, stall, shut, ack, pause, resent, again; /* ns */
+        gint64 dur, syn, tcp, tls, login, stall, shut, ack, way, resent, again; /* ns */
         Outcome outcome; /* OUTCOME_OK, too, where st= is not one */
 } Attributes;
 

@@ -7,7 +7,8 @@ static void add_message(LegDelays *m, MessageOp op, const Attributes *a)
         m->stall = MAX(m->stall, a->stall);
         m->shut = MAX(m->shut, MIN(a->shut, a->stall));
         m->ack = MAX(m->ack, a->ack);
-        m->pause = MAX(m->pause, a->pause);
+        if (a->way > 0)
+                m->pause = MAX(m->pause, a->dur - a->way);
 }
 
 void call_delays_add(CallDelays *d, MessageOp op, const Attributes *a)

@@ -136,6 +136,8 @@ static TunnelResult decode_udp(Cursor *c, int *link_type)
 
 TunnelResult tunnel_decode(const IpPacket *ip, int *link_type, Cursor *frame, AccountEntry *reason)
 {
+        if (ip->protocol == IP_TCP)
+                return TUNNEL_NONE;
         *frame = cursor(ip->payload, ip->captured);
         switch (ip->protocol) {
         case IP_UDP:

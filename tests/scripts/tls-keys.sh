@@ -16,7 +16,7 @@ fi
 
 messages() { # ARGUMENT...: of a trace, without their ids and the parts of syn= and dur=
 	"$ravel" capture --labels "$@" 2>err | tee trace | grep -v '^#' | cut -f1-4,6- |
-		sed 's/ \(tcp\|tls\|login\|pause\)=[0-9]*//g'
+		sed 's/ \(tcp\|tls\|login\|way\)=[0-9]*//g'
 }
 
 fact() { # KEY

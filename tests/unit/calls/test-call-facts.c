@@ -39,7 +39,7 @@ static void test_attributes(void)
         CallDelays d;
 
         add(&f, 1, CALL_SENT,
-            "bytes=10 syn=20 tcp=9 tls=8 login=7 stall=30 shut=5 label=x resent=6 pause=4");
+            "bytes=10 syn=20 tcp=9 tls=8 login=7 stall=30 shut=5 label=x resent=6 dur=9 way=5");
         add(&f, 1, CALL_RECV, "dur=4000000 syn=3 stall=29");
         add(&f, 1, RET_SENT, "bytes=11\tsyn=21 stall=31 dur=999999 ack=17 resent=55 again=66");
         add(&f, 1, RET_RECV, "dur=1000000 stall=32");
