@@ -156,6 +156,7 @@ static void table_grow(ConnectionTable *t)
 typedef struct {
         ConnectionTable *table;
         Connection *connection;
+        gint64 shown; /* the stamp of the bytes that the exchange was shown last, ns */
 } SinkUser;
 
 /* Whether side has not acknowledged all that the other has sent. */
@@ -339,7 +340,7 @@ static gboolean sink_bytes(gpointer user, guint side, guint32 seq, const guint8 
 {
         SinkUser *u = user;
         Connection *c = u->connection;
-        const Pairing *p = &c->exchange.pairing;
+        Pairing *p = &c->exchange.pairing;
         TlsOpening *tls = u->table->context->tls;
         if (!c->opener && tls && key_log_is_used(tls->keys) && tls_opener_recognises(bytes, n)) {
                 c->opener = tls_opener_new(tls, side);
@@ -347,10 +348,13 @@ static gboolean sink_bytes(gpointer user, guint side, guint32 seq, const guint8 
         }
         if (c->opener) {
                 opener_add(u, side, (TlsSegment){ seq, bytes, n, length, stamp, FALSE, 0 });
+                p->stall[side] = 0;
                 return TRUE;
         }
         see_payload(u->table, c, side, length, stamp, is_crossed(c, side));
         show_bytes(u, side, seq, bytes, n, length, stamp);
+        u->shown = stamp.time;
+        p->stall[side] = 0;
         return p->message[side].open || p->streams;
 }
 
@@ -377,6 +381,13 @@ static void sink_stall(gpointer user, guint side, TcpStall stall, gint64 ns)
 {
         SinkUser *u = user;
         Pairing *p = &u->connection->exchange.pairing;
+        if (stall == TCP_KEPT) {
+                if (p->streams)
+                        streams_keep(p, side, u->shown, ns);
+                else
+                        pairing_keep(p, side, u->shown, ns, u->table->context);
+                return;
+        }
         if (p->streams)
                 streams_hold_up(p, side, stall, ns);
         if (!p->streams || stall != TCP_PAUSED)
@@ -508,7 +519,7 @@ static void account_ends(Account *account, const Connection *c)
 /* The conversation is over: everything that waits is written or counted. */
 static void connection_finish(ConnectionTable *t, Connection *c, Stamp now)
 {
-        SinkUser user = { t, c };
+        SinkUser user = { t, c, 0 };
         TcpSink sink = sink_for(&user);
         Account *account = t->context->account;
         tcp_settle(&c->tcp, G_MAXINT64, &sink, &t->totals);
@@ -741,7 +752,7 @@ void connection_table_add_tcp(ConnectionTable *t, const IpPacket *ip, const TcpS
                         connection_name_late(t, c, stamp);
                 c->payload |= (guint8)(1 << side);
         }
-        SinkUser user = { t, c };
+        SinkUser user = { t, c, 0 };
         TcpSink sink = sink_for(&user);
 
         if (G_UNLIKELY(!c->exchange.pairing.called))
@@ -787,13 +798,13 @@ void connection_table_settle(ConnectionTable *t, OpenItem *item, Stamp now)
 {
         if (item->kind == ITEM_HELD) {
                 Connection *c = CONTAINER(Connection, held, item);
-                SinkUser user = { t, c };
+                SinkUser user = { t, c, 0 };
                 TcpSink sink = sink_for(&user);
                 tcp_settle(&c->tcp, item->time, &sink, &t->totals);
                 held_update(t, c);
         } else if (item->kind == ITEM_TLS) {
                 Connection *c = CONTAINER(Connection, sealed, item);
-                SinkUser user = { t, c };
+                SinkUser user = { t, c, 0 };
                 TlsOpenerSink sink = opener_sink_for(&user);
                 tls_opener_settle(c->opener, &sink);
                 opener_update(&user);

@@ -510,14 +510,14 @@ void pairing_open(Pairing *p, guint side, guint32 seq, const Stamp *stamp,
         m->bytes = 0;
         m->outcome = OUTCOME_OK;
         m->held_up = (HeldUp){ .stall = p->stall[side] };
-        p->stall[side] = 0;
         m->gap = 0;
         m->seq = seq;
         m->number = seq;
         if (stamp) {
                 m->first = m->last = *stamp;
+                m->first.time -= p->stall[side]; /* it was sent before what has waited for it */
                 m->seen = TRUE;
-                sequencer_open(context->sequencer, &m->item, stamp->time);
+                sequencer_open(context->sequencer, &m->item, m->first.time);
         }
 }
 
@@ -559,6 +559,12 @@ void pairing_stall(Pairing *p, guint side, TcpStall stall, gint64 ns, const Capt
         else if (stall == TCP_HOLE)
                 p->stall[side] = ns;
         if (stall == TCP_RESENT && !m->open)
+                pairing_resend(p, side, ns, context);
+}
+
+void pairing_keep(Pairing *p, guint side, gint64 time, gint64 ns, const CaptureContext *context)
+{
+        if (!p->message[side].open && p->message[side].last.time == time)
                 pairing_resend(p, side, ns, context);
 }
 

@@ -248,6 +248,9 @@ void pairing_grow(Pairing *p, guint side, Stamp stamp, const CaptureContext *con
 void pairing_stall(Pairing *p, guint side, TcpStall stall, gint64 ns,
                    const CaptureContext *context);
 
+/* The last message of side ended in a segment that was seen at time. It could be read ns later. */
+void pairing_keep(Pairing *p, guint side, gint64 time, gint64 ns, const CaptureContext *context);
+
 /* A segment of TLS came before the first call. Unless it has begun a message, it is handshake. */
 static inline void pairing_see_handshake(Pairing *p, gint64 time)
 {

@@ -414,6 +414,7 @@ static void stream_call_begin(Pairing *p, guint side, MessageKind kind, guint pa
                        .number = part & PART_BY_PLACE ? seq : key,
                        .call_first = first,
                        .call_last = first,
+                       .held_up[0] = p->message[side].held_up,
                        .side = (guint8)side,
                        .one_way = kind == KIND_ONE_WAY };
         if (context->label && context->label->len > 0)
@@ -636,6 +637,13 @@ void streams_hold_up(Pairing *p, guint side, TcpStall stall, gint64 ns)
                 else if (s->side == side && !s->return_begun && stall == TCP_RESENT)
                         s->resent = MAX(s->resent + ns, 0);
         }
+}
+
+void streams_keep(Pairing *p, guint side, gint64 time, gint64 ns)
+{
+        for (Stream *s = p->streams->newest; s; s = s->older)
+                if (s->side == side && s->written && !s->return_begun && s->call_last.time == time)
+                        s->resent = ns;
 }
 
 void streams_side_end(Pairing *p, guint side, gboolean owes, Stamp stamp,

@@ -48,6 +48,9 @@ void streams_segment_end(Pairing *p, const CaptureContext *context);
 /* Bytes of side were held up (see TcpSink): so were its messages in flight. There is a stream. */
 void streams_hold_up(Pairing *p, guint side, TcpStall stall, gint64 ns);
 
+/* The calls of side that ended in a segment which was seen at time could be read ns later. */
+void streams_keep(Pairing *p, guint side, gint64 time, gint64 ns);
+
 /* Side will send no more: returns that it has begun end at stamp. owes: each call is owed a whole
  * return, so streams_give_up() is next, and gives up the calls whose returns are cut short. */
 void streams_side_end(Pairing *p, guint side, gboolean owes, Stamp stamp,

@@ -210,10 +210,18 @@ static TcpHeld *held_take(TcpHalf *h, TcpTotals *totals)
         return s;
 }
 
+static void stall_add(guint side, TcpStall stall, gint64 ns, const TcpSink *sink)
+{
+        if (ns >= LEAST_STALL)
+                sink->stall(sink->user, side, stall, ns);
+}
+
 static void deliver_head(TcpConnection *c, guint side, const TcpSink *sink, TcpTotals *totals)
 {
+        const TcpHalf *h = &c->half[side];
         TcpHeld *s = held_take(&c->half[side], totals);
         deliver(c, side, s->seq, s->payload, s->captured, s->length, s->pushed, s->stamp, sink);
+        stall_add(side, TCP_KEPT, h->filled - s->stamp.time, sink);
         g_free(s);
 }
 
@@ -393,12 +401,6 @@ static void reset(TcpConnection *c, guint side, guint32 seq, Stamp stamp, const 
 
 /* --- what holds bytes up ----------------------------------------------------- */
 
-static void stall_add(guint side, TcpStall stall, gint64 ns, const TcpSink *sink)
-{
-        if (ns >= LEAST_STALL)
-                sink->stall(sink->user, side, stall, ns);
-}
-
 /* The window that a segment gives to what the other side sends. */
 static void see_window(TcpConnection *c, guint side, const TcpSegment *segment, Stamp stamp,
                        const TcpSink *sink)
@@ -450,11 +452,12 @@ static void see_needless(TcpHalf *h, guint side, const TcpSegment *segment, cons
 
 /* The segment is next, and others after it have waited for it: since new bytes came last, as a slow
  * link is busy as long as they do. */
-static void see_late(const TcpHalf *h, guint side, guint32 seq, Stamp stamp, const TcpSink *sink)
+static void see_late(TcpHalf *h, guint side, guint32 seq, Stamp stamp, const TcpSink *sink)
 {
-        if (h->held && seq_diff(seq, h->next) <= 0 && seq_diff(h->held->seq, h->next) > 0)
-                stall_add(side, TCP_HOLE,
-                          stamp.time - MAX(h->latest, h->last_held->stamp.time), sink);
+        if (!h->held || seq_diff(seq, h->next) > 0 || seq_diff(h->held->seq, h->next) <= 0)
+                return;
+        h->filled = stamp.time;
+        stall_add(side, TCP_HOLE, stamp.time - MAX(h->latest, h->last_held->stamp.time), sink);
 }
 
 void tcp_add(TcpConnection *c, guint side, const TcpSegment *segment, Stamp stamp,

@@ -48,6 +48,7 @@ typedef struct {
         gint64 spoke;              /* when its last segment was seen */
         gint64 reach;  /* least ns in which it has acknowledged what passed the tap; 0: not known */
         gint64 step;   /* ns before the last bytes that others, not pushed, were sent before */
+        gint64 filled; /* when a hole was filled last */
         gint64 resent; /* ns of TCP_RESENT since the last new bytes */
         gint64 pure_ack; /* when the other end has acknowledged all, without bytes */
         gint64 shut;     /* since when the other end takes none, where is_shut, or some again */
@@ -85,6 +86,7 @@ typedef enum {
         TCP_WINDOW, /* the other end took none */
         TCP_ACK_DELAYED, /* the bytes that come now waited for the acknowledgement of others */
         TCP_PAUSED,      /* it was not: side had nothing to send */
+        TCP_KEPT, /* the bytes that came last could not be read until those before were sent again */
 } TcpStall;
 
 /* Where the bytes go. Offsets are sequence numbers. */

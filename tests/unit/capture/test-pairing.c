@@ -167,6 +167,33 @@ static void test_stalls(void)
                      "496 RET_SENT b>a 1000.141\n");
 }
 
+/* A message that was lost before the tap was sent before what comes behind it. Nobody can read that
+ * until it was sent again. */
+static void test_lost_before(void)
+{
+        Scene *s = scene_new(two_nodes, NULL, FALSE);
+        handshake(s);
+        say(s, CLIENT, 5, "GET / HTTP/1.1\r\n\r\n");
+        say(s, SERVER, 6, "HTTP/1.1 204 n\r\n\r\n");
+        lose(s, CLIENT, 18);
+        say(s, CLIENT, 10, "GET / HTTP/1.1\r\n\r\n");
+        s->next[CLIENT] -= 18;
+        say_again(s, CLIENT, 210, "GET / HTTP/1.1\r\n\r\n");
+        s->next[CLIENT] += 18;
+        lose(s, SERVER, 18);
+        say(s, SERVER, 216, "HTTP/1.1 204 n\r\n\r\n");
+        s->next[SERVER] -= 18;
+        say_again(s, SERVER, 416, "HTTP/1.1 204 n\r\n\r\n");
+        s->next[SERVER] += 18;
+        say(s, CLIENT, 420, "");
+        scene_end(s, "5 CALL_SENT a>b 1000.101\n"
+                     "6 RET_SENT b>a 1000.101\n"
+                     "10 CALL_SENT a>b 1000.125\n"
+                     "10 CALL_SENT a>b 1000.113 dur=200000000 stall=200000000\n"
+                     "216 RET_SENT b>a 1000.125 resent=200000000 again=200000000\n"
+                     "416 RET_SENT b>a 1000.113 dur=200000000 stall=200000000\n");
+}
+
 /* A return waits in the trace until it is acknowledged, so that it can say that it came again. */
 static void test_return_again(void)
 {
@@ -218,6 +245,7 @@ int main(int argc, char **argv)
         g_test_add_func("/pairing/too-many-calls", test_too_many_calls);
         g_test_add_func("/pairing/lost-call", test_lost_call);
         g_test_add_func("/pairing/stalls", test_stalls);
+        g_test_add_func("/pairing/lost-before", test_lost_before);
         g_test_add_func("/pairing/return-again", test_return_again);
         g_test_add_func("/pairing/opening", test_opening);
         return g_test_run();

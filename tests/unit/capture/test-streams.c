@@ -183,6 +183,27 @@ static void test_streams_over_hole(void)
 }
 
 /* The request was made in HTTP/1.1, and is answered in HTTP/2. */
+/* A call that was lost before the tap, and one behind it that nobody could read. */
+static void test_stream_kept(void)
+{
+        Scene *s = scene_new(two_nodes, NULL, FALSE);
+        handshake(s);
+        say_hex(s, CLIENT, 5, PREFACE "000001 01 05 00000001 82");
+        lose(s, CLIENT, 10);
+        say_hex(s, CLIENT, 8, "000001 01 05 00000005 82");
+        s->next[CLIENT] -= 20;
+        say_hex(s, CLIENT, 208, "000001 01 05 00000003 82");
+        s->next[CLIENT] += 10;
+        say_hex(s, SERVER, 210, "000001 01 05 00000001 88 000001 01 05 00000003 88");
+        say_hex(s, SERVER, 211, "000001 01 05 00000005 88");
+        scene_end(s, "5 CALL_SENT a>b 1000.1\n"
+                     "8 CALL_SENT a>b 1000.5\n"
+                     "8 CALL_SENT a>b 1000.3 dur=200000000 stall=200000000\n"
+                     "210 RET_SENT b>a 1000.1\n"
+                     "210 RET_SENT b>a 1000.3\n"
+                     "211 RET_SENT b>a 1000.5 resent=200000000\n");
+}
+
 static void test_upgrade_to_http2(void)
 {
         Scene *s = scene_new(two_nodes, NULL, FALSE);
@@ -395,6 +416,7 @@ int main(int argc, char **argv)
         g_test_add_func("/streams/streams-cut-short", test_streams_cut_short);
         g_test_add_func("/streams/streams-begun-before", test_streams_begun_before);
         g_test_add_func("/streams/streams-over-hole", test_streams_over_hole);
+        g_test_add_func("/streams/kept", test_stream_kept);
         g_test_add_func("/streams/upgrade-to-http2", test_upgrade_to_http2);
         g_test_add_func("/streams/too-many-streams", test_too_many_streams);
         g_test_add_func("/streams/stream-settled", test_stream_settled);

@@ -43,7 +43,7 @@ static void hear_nothing(Heard *h, guint side, gsize n)
 }
 
 static gboolean hear_bytes(gpointer user, guint side, guint32 seq, const guint8 *bytes, gsize n,
-                       gsize length, Stamp stamp)
+                           gsize length, Stamp stamp)
 {
         Heard *h = user;
         g_assert_cmpint(stamp.time, >, 0);
@@ -73,7 +73,7 @@ static void hear_end(gpointer user, guint side, Stamp stamp)
 
 static void hear_stall(gpointer user, guint side, TcpStall stall, gint64 ns)
 {
-        static const char *const names[] = { "hole", "resent", "window", "ack", "pause" };
+        static const char *const names[] = { "hole", "resent", "window", "ack", "pause", "kept" };
         Heard *h = user;
         g_string_append_printf(h->stalls, "%s %u %d ", names[stall], side, (int)(ns / 1000000));
 }
@@ -400,14 +400,16 @@ static void test_stalls(void)
         add(&c, h, 0, segment_of(TCP_ACK, 106, 500, "three"), 710 * ms);
         add(&c, h, 0, segment_of(TCP_ACK, 111, 500, "4"), 720 * ms);
         add(&c, h, 0, segment_of(TCP_ACK, 103, 500, "two"), 740 * ms);
-        g_assert_cmpstr(h->stalls->str, ==, "resent 0 200 resent 0 400 hole 0 20 ");
+        g_assert_cmpstr(h->stalls->str, ==,
+                        "resent 0 200 resent 0 400 hole 0 20 kept 0 30 kept 0 20 ");
         shut.shut = TRUE;
         add(&c, h, 1, shut, 750 * ms);
         add(&c, h, 0, segment_of(TCP_ACK, 111, 500, "4"), 760 * ms); /* asks for a window */
         add(&c, h, 1, shut, 761 * ms);
         shut.shut = FALSE;
         add(&c, h, 1, shut, 800 * ms);
-        g_assert_cmpstr(h->stalls->str, ==, "resent 0 200 resent 0 400 hole 0 20 window 0 50 ");
+        g_assert_cmpstr(h->stalls->str, ==,
+                        "resent 0 200 resent 0 400 hole 0 20 kept 0 30 kept 0 20 window 0 50 ");
         g_assert_cmpuint(h->bytes[0]->len, ==, 12);
         heard_free(h);
 }
