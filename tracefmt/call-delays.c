@@ -8,7 +8,7 @@ static void add_message(LegDelays *m, MessageOp op, const Attributes *a)
         m->shut = MAX(m->shut, MIN(a->shut, a->stall));
         m->ack = MAX(m->ack, a->ack);
         if (a->way > 0)
-                m->pause = MAX(m->pause, a->dur - a->way);
+                m->pause = MAX(m->pause, a->way < LEAST_SPAN ? a->dur : a->dur - a->way);
 }
 
 void call_delays_add(CallDelays *d, MessageOp op, const Attributes *a)

@@ -39,19 +39,22 @@ static void test_attributes(void)
         CallDelays d;
 
         add(&f, 1, CALL_SENT,
-            "bytes=10 syn=20 tcp=9 tls=8 login=7 stall=30 shut=5 label=x resent=6 dur=9 way=5");
+            "bytes=10 syn=20 tcp=9 tls=8 login=7 stall=30 shut=5 label=x resent=6");
         add(&f, 1, CALL_RECV, "dur=4000000 syn=3 stall=29");
         add(&f, 1, RET_SENT, "bytes=11\tsyn=21 stall=31 dur=999999 ack=17 resent=55 again=66");
-        add(&f, 1, RET_RECV, "dur=1000000 stall=32");
+        add(&f, 1, RET_RECV, "dur=3000000 stall=32 way=1000000");
         expect(&f, 0, (CallFact){ 0 });
         expect(&f, 1, (CallFact){ .call_bytes = 10, .ret_bytes = 11 });
         d = delays_of(&f, 1);
         g_assert_cmpint(d.opened, ==, 20);
         g_assert_cmpint(d.tcp * 10000 + d.tls * 1000 + d.login * 100 + d.syn_again, ==, 98706);
-        g_assert_cmpint(d.call.stall * 1000 + d.call.shut * 10 + d.call.pause, ==, 30054);
+        g_assert_cmpint(d.call.stall * 100 + d.call.shut, ==, 3005);
         g_assert_cmpint(d.call.span[AT_SENDER] + d.call.span[AT_RECEIVER], ==, 4000000);
         g_assert_cmpint(d.call.again * 100 + d.ret.again, ==, 5566);
-        g_assert_cmpint(d.ret.span[AT_SENDER] + d.ret.span[AT_RECEIVER], ==, 1000000);
+        g_assert_cmpint(d.ret.span[AT_SENDER] + d.ret.span[AT_RECEIVER], ==, 3000000);
+        g_assert_cmpint(d.ret.pause, ==, 2000000);
+        add(&f, 1, RET_RECV, "dur=3000000 way=999999"); /* is nothing */
+        g_assert_cmpint(delays_of(&f, 1).ret.pause, ==, 3000000);
         g_assert_cmpint(d.ret.stall * 100 + d.ret.ack, ==, 3217);
         add(&f, 4, CALL_SENT, "bytes=x syn= stall=-1 bytes again= xbytes=5");
         expect(&f, 4, (CallFact){ 0 });
