@@ -17,6 +17,19 @@ static void append_goes_on(GString *text, const PathCall *c)
         path_append_integer(text, c->queued);
 }
 
+/* What the reply said of an error, and the parts of the network's time. */
+static void append_outcome_and_causes(GString *text, const PathCall *c)
+{
+        char outcome[OUTCOME_TEXT + 1];
+
+        g_string_append_printf(text, "\t%s", outcome_write(c->outcome, outcome) ? outcome : "-");
+        for (guint i = 0; i < N_WAY_CAUSES; i++) {
+                g_string_append_c(text, '\t');
+                path_append_integer(text, c->network != 0 ? c->cause[i] : 0);
+        }
+        g_string_append_c(text, '\n');
+}
+
 static void tsv_append_call(GString *text, const NodeTable *nodes, const PathCall *c, guint32 i,
                             const char *label, gboolean goes_on)
 {
@@ -43,7 +56,7 @@ static void tsv_append_call(GString *text, const NodeTable *nodes, const PathCal
         path_append_label_cell(text, label);
         if (goes_on)
                 append_goes_on(text, c);
-        g_string_append_c(text, '\n');
+        append_outcome_and_causes(text, c);
 }
 
 static gboolean tsv_append_request(gpointer data, const ExportRequest *request, GError **error)
@@ -70,7 +83,10 @@ gboolean export_tsv(StoreReader *reader, const NodeTable *nodes, OutputFile *out
                 "ret_recv\town\tnetwork\tprobability\tcandidates\ttrace_id\tlabel");
         ExportTable table = { reader, nodes, text, store_reader_continues(reader) };
 
-        g_string_append(text, table.goes_on ? "\tcontinues\tqueued\n" : "\n");
+        g_string_append(text, table.goes_on ? "\tcontinues\tqueued\toutcome" : "\toutcome");
+        for (guint i = 0; i < N_WAY_CAUSES; i++)
+                g_string_append_printf(text, "\t%s", way_cause_key(i));
+        g_string_append_c(text, '\n');
         return patterns &&
                export_requests(reader, patterns, tsv_append_request, &table, text, out, error) &&
                output_file_take(out, text, error);

@@ -35,12 +35,15 @@ def result(wrong, name):
 
 
 Call = collections.namedtuple('Call', 'path parent caller callee start end stamps own network '
-                                      'probability candidates id label place queued')
+                                      'probability candidates id label place queued outcome causes')
 names = {n['id']: n for n in ask('SELECT id, name, written FROM node')}
 paths = {p['id']: p for p in ask(
     'SELECT path.id AS id, hash, pattern, path.probability AS probability, client, latency '
     'FROM path JOIN pattern ON pattern.id = pattern')}
 labels = {label['id']: label['name'] for label in ask('SELECT id, name FROM label')}
+causes = collections.defaultdict(dict)
+for c in ask('SELECT call, cause, time FROM call_cause'):
+    causes[c['call']][c['cause'].replace(' ', '_').lower()] = c['time']
 calls = {}
 for c in ask('SELECT * FROM call'):
     stamps = [None if c[k] is None else int(c[k])
@@ -51,7 +54,7 @@ for c in ask('SELECT * FROM call'):
     calls[c['id']] = Call(c['path'], c['parent'], c['caller'], c['callee'], start, end, stamps,
                           int(c['own']), int(c['network']), c['probability'], c['candidates'],
                           c['trace_id'], labels.get(c['label']), c['place'],
-                          int(c['queued'] or 0))
+                          int(c['queued'] or 0), c['outcome'] or '-', causes[c['id']])
 origin = int(ask('SELECT first FROM run')[0]['first'])
 
 
@@ -76,9 +79,10 @@ for (key, c), line in zip(calls.items(), lines[1:]):
         'caller': names[c.caller]['written'], 'callee': names[c.callee]['written'],
         'own': str(c.own), 'network': str(c.network), 'candidates': str(c.candidates),
         'trace_id': c.id or '-', 'label': c.label or '-', 'probability': row['probability'],
+        'outcome': c.outcome, **{k: str(c.causes.get(k, 0)) for k in columns[columns.index('outcome') + 1:]},
         **{k: '-' if t is None else str(t)
            for k, t in zip(('call_sent', 'call_recv', 'ret_sent', 'ret_recv'), c.stamps)}}
-    if {k: row[k] for k in expected} != expected or not close(float(row['probability']), c.probability):
+    if {k: row.get(k) for k in expected} != expected or not close(float(row['probability']), c.probability):
         wrong.append(f'{row}, expected {expected}')
 result(wrong, 'tsv: every call as it is in the store')
 

@@ -76,7 +76,7 @@ def call(caller, callee, label, *below):
     for other in below:
         call(callee, *other)
     time += 1
-    print(f"{time}\tRET_SENT\t{callee}\t{caller}\ti{mine}")
+    print(f"{time}\tRET_SENT\t{callee}\t{caller}\ti{mine}" + ("\tst=503" if callee == "[::1]:80" else ""))
 for _ in range(3):
     call("client", "web", "POST /cart", ("cart:8080", "shop.Cart/Add", ("db", "SELECT items"), ("db", "SET"),
         ("db", "COMMIT"), ("db", "SELECT ...")), ("redis", "SET"), ("redis", "HGETALL"), ("[::1]:80", "GET /x{id}"),
@@ -99,7 +99,7 @@ for resource in json.loads(sys.stdin.readline())["resourceSpans"]:
         print(service, other, span["name"], span["kind"], *(f"{k}={v}" for k, v in sorted(rest.items())), sep="|")
 ' | sort >said
 cat >expected <<'LINES'
-[::1]:80|web|GET /x{id}|2|http.request.method=GET|url.path=/x{id}|url.scheme=http
+[::1]:80|web|GET /x{id}|2|error.type=503|http.request.method=GET|http.response.status_code=503|url.path=/x{id}|url.scheme=http
 cart:8080|db|COMMIT|3|db.operation.name=COMMIT|db.query.summary=COMMIT|db.system.name=other_sql|server.address=db
 cart:8080|db|SELECT ...|3|db.operation.name=SELECT|db.query.summary=SELECT ...|db.system.name=other_sql|server.address=db
 cart:8080|db|SELECT items|3|db.collection.name=items|db.operation.name=SELECT|db.query.summary=SELECT items|db.system.name=other_sql|server.address=db
@@ -122,7 +122,7 @@ rabbit|worker|deliver orders|3|server.address=worker
 redis|web|HGETALL|2
 redis|web|SET|2
 somewhere|web|publish ...|2
-web|[::1]:80|GET /x{id}|3|http.request.method=GET|server.address=::1|server.port=80|url.full=http://[::1]:80/x{id}
+web|[::1]:80|GET /x{id}|3|error.type=503|http.request.method=GET|http.response.status_code=503|server.address=::1|server.port=80|url.full=http://[::1]:80/x{id}
 web|cart:8080|shop.Cart/Add|3|rpc.method=shop.Cart/Add|rpc.system.name=grpc|server.address=cart|server.port=8080
 web|client|POST /cart|2|http.request.method=POST|url.path=/cart|url.scheme=http
 web|ldap|search|3|server.address=ldap

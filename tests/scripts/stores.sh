@@ -51,13 +51,20 @@ outputs() { # STORE: all that is compared, a file each
 	local verb view
 	for verb in "${verbs[@]}"; do
 		# shellcheck disable=SC2086 # words
-		"$ravel" $verb "$1.sqlite" >whole 2>>said || return
-		# Causes came with version 6.
-		sed 's/,"round_trip_us":[0-9.]*//' whole >"$1.$verb"
+		"$ravel" $verb "$1.sqlite" >"$1.$verb" 2>>said || return
 	done
 	for view in "${views[@]}"; do
 		"$ravel" query "$1.sqlite" "SELECT * FROM $view" >"$1.$view" 2>>said || return
 	done
+}
+
+# Causes came with version 6; lines of TSV end with them.
+known() { # NAME OF VERSION, FILE
+	if [ "${1%%-*}" -lt 6 ]; then
+		sed -E 's/,"round_trip_us":[0-9.]*//; s/(\t[0-9]+){9}$//' "$2"
+	else
+		cat "$2"
+	fi
 }
 
 : >said
@@ -70,7 +77,7 @@ for version in "$source"/tests/data/stores/*.sql; do
 	outputs "$name"
 	ok=$?
 	for output in "${verbs[@]:1}" "${views[@]}"; do # the first names the method
-		cmp "$name.$output" "today.$output" >>said || ok=1
+		cmp <(known "$name" "$name.$output") <(known "$name" "today.$output") >>said || ok=1
 	done
 	# What only later versions have, they have.
 	for view in hop before request_excess node_hour; do
