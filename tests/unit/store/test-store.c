@@ -454,6 +454,45 @@ static void test_killed(Fixture *f, gconstpointer unused)
         g_unlink(left);
 }
 
+/* Writes a store of many requests with causes, and is killed after a while. FALSE: it was whole. */
+static gboolean write_until_killed(Fixture *f, gulong microseconds)
+{
+        enum { REQUESTS = 2000 };
+        pid_t child = fork();
+        int status;
+
+        if (child == 0) {
+                Store *store = store_new(f->path, f->set, &RUN, NULL);
+                for (int k = 0; store && k < REQUESTS; k++)
+                        add_request(f, k, NULL);
+                _exit(!store || !store_finish(store, NULL));
+        }
+        g_usleep(microseconds);
+        kill(child, SIGKILL);
+        g_assert_cmpint(waitpid(child, &status, 0), ==, child);
+        if (WIFSIGNALED(status) && !g_file_test(f->path, G_FILE_TEST_EXISTS))
+                return TRUE;
+        assert_query(f, "PRAGMA integrity_check", "ok\n");
+        assert_query(f, "SELECT count(*), sum(time) FROM call_cause", "2000|20000\n");
+        assert_query(f, "SELECT cause, count, total FROM pattern_cause", "round trip|2000|20000\n");
+        return FALSE;
+}
+
+/* Whenever that is, the store is whole or not there. */
+static void test_killed_at_any_time(Fixture *f, gconstpointer unused)
+{
+        (void)unused;
+        for (gulong wait = 500; write_until_killed(f, wait); wait += wait / 4) {
+                g_autoptr(GDir) dir = g_dir_open(f->directory, 0, NULL);
+                const char *name;
+
+                while ((name = g_dir_read_name(dir))) {
+                        g_autofree char *left = g_build_filename(f->directory, name, NULL);
+                        g_unlink(left);
+                }
+        }
+}
+
 static void test_link(Fixture *f, gconstpointer unused)
 {
         g_autofree char *target = g_build_filename(f->directory, "target", NULL);
@@ -532,6 +571,7 @@ int main(int argc, char **argv)
         ADD("same-bytes", test_same_bytes);
         ADD("given-up", test_given_up);
         ADD("killed", test_killed);
+        ADD("killed-at-any-time", test_killed_at_any_time);
         ADD("link", test_link);
         ADD("no-file", test_no_file);
         ADD("full-disk", test_full_disk);
