@@ -5,8 +5,8 @@
 
 #include "base/printable.h"
 
-const char *const diff_row_kinds[N_DIFF_ROW_KINDS] = { "latency", "own", "share", "queued",
-                                                       "edge" };
+const char *const diff_row_kinds[N_DIFF_ROW_KINDS] = { "latency", "own",  "share",
+                                                       "queued",  "edge", "cause" };
 
 /* The quantiles of a time, and its tail if it was tested. */
 static void diff_each_number(const Diff *d, DiffRow row, guint32 times, DiffRowSink sink,
@@ -74,6 +74,7 @@ void diff_each_row(const Diff *d, DiffRowSink sink, gpointer data)
         diff_each_node(d, DIFF_ROW_OWN, d->operations, sink, data);
         diff_each_node(d, DIFF_ROW_QUEUED, d->queued, sink, data);
         diff_each_node(d, DIFF_ROW_EDGE, d->edges, sink, data);
+        diff_each_node(d, DIFF_ROW_CAUSE, d->causes, sink, data);
         for (guint i = 0; i < d->by_pattern->len; i++)
                 diff_each_of_pattern(d, &g_array_index(d->by_pattern, DiffPattern, i), sink, data);
 }
@@ -95,6 +96,10 @@ char *diff_node_name(const Diff *d, const DiffRow *row)
         if (row->kind == DIFF_ROW_EDGE)
                 return g_strdup_printf("%s>%s", node_table_written(d->nodes, row->node->caller),
                                        node);
+        if (row->kind == DIFF_ROW_CAUSE)
+                return g_strdup_printf("%s>%s (%s)",
+                                       node_table_written(d->nodes, row->node->caller), node,
+                                       row->node->label);
         if (!row->node->label)
                 return g_strdup(node);
         label = printable_new(row->node->label, PRINTABLE_TEXT);

@@ -35,8 +35,16 @@ typedef enum {
 
 #define NO_TIMES ((guint32)-1)
 
+/* The calls of an edge, whoever waits for them. */
+typedef struct {
+        NodeId caller, callee;
+        guint64 calls[N_SIDES];
+        guint32 times[N_WAY_CAUSES]; /* by cause, or NO_TIMES */
+} Way;
+
 typedef struct {
         guint32 times[N_PLACE_TIMES]; /* or NO_TIMES */
+        guint32 way;                  /* index into ways */
 } Place;
 
 /* One run, while both are compared. */
@@ -60,6 +68,9 @@ typedef struct {
         GHashTable *operations; /* node and operation to index into Diff.operations, + 1 */
         GHashTable *edges;      /* caller and callee to index into Diff.edges, + 1 */
         GArray *n_operations;   /* of guint32: by NodeId */
+        gboolean has_causes;    /* both runs have */
+        GArray *ways;           /* of Way */
+        GHashTable *way_of;     /* caller and callee to index into ways, + 1 */
 } Comparison;
 
 static DiffPattern *diff_pattern_at(const Diff *d, guint32 i)
@@ -217,6 +228,82 @@ static guint32 times_of_edge(Comparison *c, NodeId caller, NodeId callee)
         return times_of_one(c, c->edges, c->d->edges, key, &node);
 }
 
+static guint32 way_of(Comparison *c, NodeId caller, NodeId callee)
+{
+        guint64 key = (guint64)caller << 32 | callee;
+        gpointer value = g_hash_table_lookup(c->way_of, &key);
+
+        if (!value) {
+                Way way = { .caller = caller, .callee = callee };
+
+                memset(way.times, 0xff, sizeof way.times);
+                g_array_append_val(c->ways, way);
+                value = GUINT_TO_POINTER(c->ways->len);
+                g_hash_table_insert(c->way_of, g_memdup2(&key, sizeof key), value);
+        }
+        return GPOINTER_TO_UINT(value) - 1;
+}
+
+/* Only causes that occur are compared. */
+static void add_cause(Comparison *c, int side, Way *way, WayCause cause, const Histogram *times)
+{
+        if (times->count == 0)
+                return;
+        if (way->times[cause] == NO_TIMES) {
+                DiffNode node = { .node = way->callee,
+                                  .caller = way->caller,
+                                  .parent = NO_PARENT,
+                                  .repeats = 1,
+                                  .label = way_cause_name(cause),
+                                  .times = times_new(c) };
+
+                way->times[cause] = node.times;
+                g_array_append_val(c->d->causes, node);
+        }
+        histogram_merge(&times_at(c, way->times[cause])->times[side], times);
+}
+
+static gboolean add_causes(Comparison *c, int side, const StoredPatternNode *n, guint32 way,
+                           GError **error)
+{
+        Histogram causes[N_WAY_CAUSES] = { 0 }, network = HISTOGRAM_INIT;
+        StoreReader *reader = c->runs[side].reader;
+        Way *w = &g_array_index(c->ways, Way, way);
+        gboolean ok = store_reader_histogram(reader, &n->network, &network, error) &&
+                      store_reader_causes(reader, n, causes, error);
+
+        w->calls[side] += network.count;
+        histogram_clear(&network);
+        for (guint i = 0; i < N_WAY_CAUSES; i++) {
+                add_cause(c, side, w, i, &causes[i]);
+                histogram_clear(&causes[i]);
+        }
+        return ok;
+}
+
+/* Whether calls that lack the cause have 0 ns. Their round trip is unknown. */
+static gboolean lacks_without(WayCause cause)
+{
+        return cause != WAY_ROUND_TRIP;
+}
+
+static void complete_causes(const Comparison *c)
+{
+        for (guint i = 0; i < c->ways->len; i++) {
+                const Way *way = &g_array_index(c->ways, Way, i);
+
+                for (guint k = 0; k < 2 * N_WAY_CAUSES; k++) {
+                        guint32 times = way->times[k / 2];
+                        Histogram *h = times == NO_TIMES || !lacks_without(k / 2)
+                                               ? NULL
+                                               : &times_at(c, times)->times[k % 2];
+
+                        if (h && way->calls[k % 2] > h->count)
+                                histogram_add_zeros(h, way->calls[k % 2] - h->count);
+                }
+        }
+}
+
 /* The time of a path: its completion time if it goes on. */
 static const StoredHistogram *time_of(const StoredPatternNode *node)
 {
@@ -236,20 +323,21 @@ static gboolean add_tested(const Run *run, PathPattern *p, const StoredPatternNo
                store_reader_histogram(run->reader, &stored->own, &node->own, error);
 }
 
-/* callees: by place of the pattern so far, its node. */
+/* client: the caller of the pattern's root; callees: by place of the pattern so far, its node. */
 static gboolean add_place(Comparison *c, Run *run, int side, const StoredPatternNode *n,
-                          const GArray *callees, GError **error)
+                          NodeId client, const GArray *callees, GError **error)
 {
         const StoredHistogram *const stored[N_PLACE_TIMES] = { &n->own, &n->own, NULL, &n->latency,
                                                                &n->queued };
+        NodeId caller = n->parent == NO_PARENT ? client : g_array_index(callees, NodeId, n->parent);
         Place place = { { times_of_node(c, c->own, n->node), NO_TIMES, NO_TIMES, NO_TIMES,
-                          NO_TIMES } };
+                          NO_TIMES },
+                        way_of(c, caller, n->node) };
 
         if (n->label && c->d->has_labels[DIFF_A] && c->d->has_labels[DIFF_B])
                 place.times[PLACE_OPERATION] = times_of_operation(c, n);
         if (n->parent != NO_PARENT && n->continues == WORK_NESTED)
-                place.times[PLACE_EDGE] =
-                        times_of_edge(c, g_array_index(callees, NodeId, n->parent), n->node);
+                place.times[PLACE_EDGE] = times_of_edge(c, caller, n->node);
         if (n->queued.n > 0 && n->continues == WORK_QUEUED)
                 place.times[PLACE_QUEUED] = times_of_node(c, c->queued, n->node);
         g_array_append_val(run->places, place);
@@ -258,7 +346,7 @@ static gboolean add_place(Comparison *c, Run *run, int side, const StoredPattern
                     !store_reader_histogram(run->reader, stored[i],
                                             &times_at(c, place.times[i])->times[side], error))
                         return FALSE;
-        return TRUE;
+        return !c->has_causes || add_causes(c, side, n, place.way, error);
 }
 
 static gboolean diff_read_nodes(Comparison *c, int side, GError **error)
@@ -280,7 +368,7 @@ static gboolean diff_read_nodes(Comparison *c, int side, GError **error)
                                 g_array_append_val(run->first_place, run->places->len);
                 }
                 g_array_append_val(callees, n.node);
-                if (!add_place(c, run, side, &n, callees, error) ||
+                if (!add_place(c, run, side, &n, p->client, callees, error) ||
                     (n.place == 0 &&
                      (!store_reader_histogram(run->reader, time_of(&n),
                                               &times_at(c, d->latency)->times[side], error) ||
@@ -399,6 +487,13 @@ static void count_call(const Comparison *c, int side, const Place *place, const 
         for (guint i = 0; i < N_PLACE_TIMES; i++)
                 if (place->times[i] != NO_TIMES)
                         compared_times_count(times_at(c, place->times[i]), side, values[i], batch);
+        const Way *way = &g_array_index(c->ways, Way, place->way);
+        for (guint i = 0; i < N_WAY_CAUSES; i++) {
+                gint64 time = call->network != 0 ? call->cause[i] : 0;
+
+                if (way->times[i] != NO_TIMES && (time != 0 || lacks_without(i)))
+                        compared_times_count(times_at(c, way->times[i]), side, time, batch);
+        }
 }
 
 static gboolean count_path(const Comparison *c, int side, const StoredPath *path, guint batch,
@@ -630,6 +725,9 @@ static void comparison_init(Comparison *c, Diff *d, StoreReader *a, StoreReader 
         c->n_operations = g_array_new(FALSE, TRUE, sizeof(guint32));
         c->operations = g_hash_table_new_full(hash_int64, g_int64_equal, g_free, NULL);
         c->edges = g_hash_table_new_full(hash_int64, g_int64_equal, g_free, NULL);
+        c->has_causes = store_reader_has_causes(a) && store_reader_has_causes(b);
+        c->ways = g_array_new(FALSE, FALSE, sizeof(Way));
+        c->way_of = g_hash_table_new_full(hash_int64, g_int64_equal, g_free, NULL);
         for (int side = 0; side < N_SIDES; side++) {
                 Run *run = &c->runs[side];
 
@@ -663,6 +761,8 @@ static void comparison_clear(Comparison *c)
         g_array_free(c->n_operations, TRUE);
         g_hash_table_unref(c->operations);
         g_hash_table_unref(c->edges);
+        g_array_free(c->ways, TRUE);
+        g_hash_table_unref(c->way_of);
 }
 
 /* The nodes by NodeId, those of one run only too. */
@@ -708,6 +808,7 @@ static gboolean compare_runs(Comparison *c, GError **error)
 
         if (!read_patterns(c, error))
                 return FALSE;
+        complete_causes(c);
         make_trees(c);
         d->by_node = nodes_by_id(c, c->own);
         d->queued = nodes_by_id(c, c->queued);
@@ -738,6 +839,7 @@ Diff *diff_new(StoreReader *a, StoreReader *b, NodeTable *nodes, GError **error)
         d->times = g_array_new(FALSE, TRUE, sizeof(DiffTimes));
         d->operations = g_array_new(FALSE, FALSE, sizeof(DiffNode));
         d->edges = g_array_new(FALSE, FALSE, sizeof(DiffNode));
+        d->causes = g_array_new(FALSE, FALSE, sizeof(DiffNode));
         d->by_pattern = g_array_new(FALSE, FALSE, sizeof(DiffPattern));
         comparison_init(&c, d, a, b);
         gboolean ok = compare_runs(&c, error);
@@ -769,6 +871,7 @@ void diff_free(Diff *d)
         free_array(d->queued);
         free_array(d->operations);
         free_array(d->edges);
+        free_array(d->causes);
         free_array(d->times);
         g_free(d);
 }

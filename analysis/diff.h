@@ -16,7 +16,7 @@ enum { DIFF_TESTED = 100 }; /* patterns whose times are compared, by total laten
 /* A node, on all paths or in one place of a pattern. */
 typedef struct {
         NodeId node;
-        NodeId caller;     /* of an edge; else NO_NODE */
+        NodeId caller;     /* of an edge or a cause; else NO_NODE */
         guint32 parent;    /* index into the nodes of the pattern, or NO_PARENT */
         guint32 repeats;   /* how many calls of the pattern it is */
         const char *label; /* interned; NULL: none, or all operations */
@@ -57,6 +57,8 @@ typedef struct {
         GArray *queued;     /* likewise: how long what is sent there lay in queues before */
         GArray *operations; /* of DiffNode: of nodes with several */
         GArray *edges;      /* of DiffNode: calls between two nodes that the caller waits for */
+        GArray *causes;     /* of DiffNode: time of an edge's calls on the way, by its cause, the
+                               label; none if a store is older than causes */
         GArray *by_pattern; /* of DiffPattern: most latency in both runs first */
 } Diff;
 

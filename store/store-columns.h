@@ -45,6 +45,7 @@ struct StoreReader {
         NodeId *nodes;       /* by node.id - 1 */
         GPtrArray *labels;   /* by label.id - 1: texts */
         gboolean has_labels; /* patterns have operations, or there are none */
+        gboolean has_causes; /* of a version that divides time on the way */
         gint64 place;        /* the next one of the pattern in hand */
         gint64 pattern;      /* the pattern in hand: its id */
         gint64 path_in_hand; /* of the calls; its id */

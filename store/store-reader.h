@@ -142,6 +142,9 @@ const StoredRun *store_reader_run(const StoreReader *reader);
 /* Whether patterns have operations, or there are none at all that could. */
 gboolean store_reader_has_labels(const StoreReader *reader);
 
+/* Whether time on the way has its causes, which came with version 6. */
+gboolean store_reader_has_causes(const StoreReader *reader);
+
 /* Whether a call goes on, was late or got no answer: whether calls have `continues`. */
 gboolean store_reader_continues(StoreReader *reader);
 
@@ -176,6 +179,11 @@ int store_reader_next_vertex_delay(StoreReader *reader, StoredVertexDelay *delay
 /* Adds a distribution of the row of pattern_node that was read last. */
 gboolean store_reader_histogram(StoreReader *reader, const StoredHistogram *stored, Histogram *h,
                                 GError **error);
+
+/* Adds the distributions of its causes, N_WAY_CAUSES of them, to causes: of calls that have them.
+ */
+gboolean store_reader_causes(StoreReader *reader, const StoredPatternNode *stored,
+                             Histogram *causes, GError **error);
 
 /* Appends the node of that row, with all its distributions. */
 gboolean store_reader_append_node(StoreReader *reader, const StoredPatternNode *stored,

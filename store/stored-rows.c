@@ -473,9 +473,8 @@ gboolean store_reader_histogram(StoreReader *r, const StoredHistogram *stored, H
         return TRUE;
 }
 
-/* The causes of a node. */
-static gboolean read_node_causes(StoreReader *r, const StoredPatternNode *stored, PatternNode *node,
-                                 GError **error)
+gboolean store_reader_causes(StoreReader *r, const StoredPatternNode *stored, Histogram *causes,
+                             GError **error)
 {
         sqlite3_stmt *s = r->select[PATTERN_CAUSE];
         const char *name;
@@ -492,7 +491,7 @@ static gboolean read_node_causes(StoreReader *r, const StoredPatternNode *stored
                         return FALSE;
                 if (!way_cause_find(name, &cause))
                         return row_fail(r, PATTERN_CAUSE, 0, "a cause", error);
-                if (!store_reader_histogram(r, &h, pattern_node_cause(node, cause), error))
+                if (!store_reader_histogram(r, &h, &causes[cause], error))
                         return FALSE;
         }
         return status == 0;
@@ -511,7 +510,8 @@ gboolean store_reader_append_node(StoreReader *r, const StoredPatternNode *store
         for (NodeTime i = 0; i < N_NODE_TIMES; i++)
                 if (!store_reader_histogram(r, &stored->times[i], &node->times[i], error))
                         return FALSE;
-        return node->network.sum == 0 || read_node_causes(r, stored, node, error);
+        return node->network.sum == 0 ||
+               store_reader_causes(r, stored, pattern_node_cause(node, 0), error);
 }
 
 /* "resent:200,sending:7", at most the network's time together. NULL: there is none. */

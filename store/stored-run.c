@@ -139,6 +139,12 @@ static gboolean read_has_labels(StoreReader *r, GError **error)
                               &r->has_labels, error);
 }
 
+static gboolean read_has_causes(StoreReader *r, GError **error)
+{
+        return stored_run_ask(r, "SELECT user_version >= 6 FROM pragma_user_version",
+                              &r->has_causes, error);
+}
+
 StoreReader *store_reader_new(const char *path, NodeTable *nodes, GError **error)
 {
         g_autoptr(StoreReader) r = g_new0(StoreReader, 1);
@@ -159,7 +165,7 @@ StoreReader *store_reader_new(const char *path, NodeTable *nodes, GError **error
                 }
         if (!read_run(r, error) || !read_judgement(r, error) ||
             !stored_run_read_nodes(r, nodes, error) || !read_labels(r, error) ||
-            !read_has_labels(r, error))
+            !read_has_labels(r, error) || !read_has_causes(r, error))
                 return NULL;
         return g_steal_pointer(&r);
 }
@@ -196,6 +202,11 @@ const StoredRun *store_reader_run(const StoreReader *r)
 gboolean store_reader_has_labels(const StoreReader *r)
 {
         return r->has_labels;
+}
+
+gboolean store_reader_has_causes(const StoreReader *r)
+{
+        return r->has_causes;
 }
 
 gboolean store_reader_continues(StoreReader *r)

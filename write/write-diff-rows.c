@@ -58,7 +58,7 @@ static void append_tsv(const Diff *d, const DiffRow *row, gpointer data)
                 g_string_append_printf(out, "%016" G_GINT64_MODIFIER "x\t", row->pattern->id);
         else
                 g_string_append(out, "-\t");
-        if (row->kind == DIFF_ROW_EDGE)
+        if (row->node && row->node->caller != NO_NODE)
                 g_string_append_printf(out, "%s>", node_table_written(d->nodes, row->node->caller));
         g_string_append_printf(out, "%s\t",
                                row->node ? node_table_written(d->nodes, row->node->node) : "-");

@@ -205,7 +205,7 @@ static void diff_text_add_row(const Diff *d, const DiffRow *row, gpointer data)
                 g_autofree char *name =
                         row->node ? diff_node_name(d, row) : g_strdup("(latency of all paths)");
 
-                add_time_row(row->kind == DIFF_ROW_EDGE ? t->edges : t->nodes,
+                add_time_row(row->node && row->node->caller != NO_NODE ? t->edges : t->nodes,
                              text_shorten(name, t->name_width), row);
         } else {
                 add_path_row(d, t, row);
@@ -346,8 +346,9 @@ void diff_write_text(const Diff *d, const char *const names[N_SIDES], guint widt
         diff_each_row(d, diff_text_add_row, &tables);
         diff_text_append_table(out, "Nodes: own time of a call, on all paths", nodes, &tables,
                                FALSE);
-        diff_text_append_table(out, "Edges: latency of a call, on all paths", edges, &tables,
-                               FALSE);
+        diff_text_append_table(out,
+                               "Edges: latency of a call, and its time on the way, on all paths",
+                               edges, &tables, FALSE);
         diff_text_append_table(out, "Paths: latency, and own time of a call", patterns, &tables,
                                TRUE);
         diff_text_append_table(out, "Paths: share of all", shares, &tables, FALSE);

@@ -164,5 +164,35 @@ result $? 'as the share of calls above a limit'
 [ $? = 5 ] && grep -q 'taken for bursts of 4' out && grep -q '^The p99 of all paths needs 14[0-9][0-9] paths in each run.$' out
 result $? 'without single paths: too few to tell' out
 
+# A tenth of these calls is sent again, 40 ms later: time of the edge, and of no node.
+cat >resent.py <<'PYTHON'
+import sys
+late, resent, calls = 0, None, 0
+for line in sys.stdin:
+    fields = line.rstrip("\n").split("\t")
+    if len(fields) > 4:
+        if fields[4] == resent:
+            late, resent = late + 40_000_000, None
+            fields.append("resent=40000000")
+        if "label=SELECT" in fields:
+            calls += 1
+            resent = fields[4] if calls % 10 == 5 else resent
+        seconds, ns = fields[0].split(".")
+        fields[0] = "%d.%09d" % divmod(int(seconds + ns) + late, 10**9)
+    print(*fields, sep="\t")
+PYTHON
+python3 resent.py <a >b
+"$ravel" nesting -o b.sqlite b >/dev/null
+"$ravel" diff a.sqlite b.sqlite >out
+grep -q '^web>db (resent) .* p99  *0 ns  *[34][90].[90] ms ' out && ! grep -q '^db' out
+result $? 'bytes sent again: of the edge, and of no node' out
+"$ravel" diff --format tsv a.sqlite b.sqlite | awk -F '\t' '$1 == "cause" && $12 && $5 == "tail" {
+		ok = $3 == "web>db" && $14 == "resent" && $8 == 0 && $9 > 0.03 && $9 < 0.05; n++ } END { exit !(ok && n == 1) }'
+result $? 'as the share of calls'
+sed 's/\tresent=[0-9]*//' b >plain
+"$ravel" nesting -o plain.sqlite plain >/dev/null
+"$ravel" diff plain.sqlite b.sqlite | grep -q '^db SELECT .* p99  *4[0-9]\.[0-9] ms '
+result $? 'without the word of it: of the node'
+
 echo "1..$n"
 exit $bad
