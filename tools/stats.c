@@ -47,6 +47,7 @@ static TraceStats *stats_new(void)
         s->matcher = call_matcher_new(0, G_MAXINT64);
         s->latencies = g_ptr_array_new_with_free_func(histogram_free);
         s->outcomes = g_array_new(FALSE, TRUE, sizeof(EdgeOutcomes));
+        s->round_trips = g_array_new(FALSE, FALSE, sizeof(gint64));
         s->waiting = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, g_free);
         s->parsed = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL);
         return s;
@@ -57,6 +58,7 @@ static void stats_free(TraceStats *s)
         call_matcher_free(s->matcher);
         g_ptr_array_free(s->latencies, TRUE);
         g_array_unref(s->outcomes);
+        g_array_unref(s->round_trips);
         g_hash_table_unref(s->waiting);
         g_hash_table_unref(s->parsed);
         g_free(s->judgement);
@@ -73,8 +75,12 @@ static void count_waiting(Waiting *w, Histogram *h)
 
 static void make_room(TraceStats *s, GArray *waiting, guint n_edges)
 {
+        const gint64 unknown = NO_TIME;
+
         while (s->latencies->len < n_edges)
                 g_ptr_array_add(s->latencies, g_new0(Histogram, 1));
+        while (s->round_trips->len < n_edges)
+                g_array_append_val(s->round_trips, unknown);
         if (waiting->len < n_edges)
                 g_array_set_size(waiting, n_edges);
         if (s->outcomes->len < n_edges)
@@ -115,6 +121,15 @@ static void count_outcome(TraceStats *s, const DoneCall *done)
         g_hash_table_remove(s->waiting, &number);
 }
 
+/* By the clocks of both ends, whose offset adds to one way what it takes from the other. */
+static void take_round_trip(const TraceStats *s, guint32 edge, const CallPair *pair)
+{
+        gint64 *least = &g_array_index(s->round_trips, gint64, edge),
+               time = (pair->end - pair->start) - (pair->reply - pair->enter);
+
+        *least = *least == NO_TIME ? time : MIN(*least, time);
+}
+
 static void take_done(TraceStats *s, GArray *waiting)
 {
         guint n;
@@ -125,11 +140,12 @@ static void take_done(TraceStats *s, GArray *waiting)
                 guint all = 1 << CALL_SENT | 1 << CALL_RECV | 1 << RET_SENT | 1 << RET_RECV;
                 Waiting *w;
 
+                make_room(s, waiting, done->edge + 1);
                 if ((pair->stamps & all) == all) {
                         s->both_ends++;
                         s->too_early += pair->enter < pair->start || pair->end < pair->reply;
+                        take_round_trip(s, done->edge, pair);
                 }
-                make_room(s, waiting, done->edge + 1);
                 w = &g_array_index(waiting, Waiting, done->edge);
                 w->delay[w->n++] = pair->end - pair->start;
                 if (g_hash_table_size(s->waiting) > 0)
@@ -230,7 +246,7 @@ int tool_stats(int argc, char **argv)
                 context,
                 "called, calls: calls into a node, and by it. open: mean number of calls into\n"
                 "it under way. Edges: rate, errors and latency of their calls; -: nobody could\n"
-                "see how they ended.\n");
+                "see how they ended. round trip: the least.\n");
         g_option_context_add_main_entries(context, entries, NULL);
         tool_add_choices(choices);
         tool_add_reader_options(context);

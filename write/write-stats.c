@@ -60,6 +60,7 @@ typedef struct {
         const char *caller, *callee;
         const Edge *edge;
         const Histogram *latency;
+        gint64 round_trip;            /* the least, ns, or NO_TIME */
         const EdgeOutcomes *outcomes; /* NULL: nobody could see them */
 } EdgeRow;
 
@@ -100,6 +101,7 @@ static TextTable *edge_table(const TraceStats *s)
         text_table_add_column(table, c->pairs ? "p50" : "", TEXT_RIGHT, 3);
         text_table_add_column(table, c->pairs ? "p99" : "", TEXT_RIGHT, 1);
         text_table_add_column(table, c->pairs ? "max" : "", TEXT_RIGHT, 2);
+        text_table_add_column(table, s->both_ends ? "round trip" : "", TEXT_RIGHT, 5);
         text_table_add_column(table, c->lone_calls ? "no return" : "", TEXT_RIGHT, 0);
         text_table_add_column(table, c->lone_returns ? "no call" : "", TEXT_RIGHT, 0);
         text_table_add_column(table, c->one_way ? "one-way" : "", TEXT_RIGHT, 0);
@@ -116,8 +118,10 @@ static EdgeRow *list_edges(const TraceStats *s, const NodeTable *nodes, guint *n
                 gint64 key = stats_edge_key(edges[i].caller, edges[i].callee);
 
                 rows[i] = (EdgeRow){ node_table_written(nodes, edges[i].caller),
-                                     node_table_written(nodes, edges[i].callee), &edges[i],
+                                     node_table_written(nodes, edges[i].callee),
+                                     &edges[i],
                                      s->latencies->pdata[i],
+                                     g_array_index(s->round_trips, gint64, i),
                                      g_hash_table_contains(s->parsed, &key)
                                              ? &g_array_index(s->outcomes, EdgeOutcomes, i)
                                              : NULL };
@@ -172,6 +176,9 @@ static void put_edges(GString *out, const TraceStats *s, const NodeTable *nodes,
                 text_table_add(table, format_delay(h, histogram_quantile(h, 0.5)));
                 text_table_add(table, format_delay(h, histogram_quantile(h, 0.99)));
                 text_table_add(table, format_delay(h, h->max));
+                text_table_add(table, rows[i].round_trip == NO_TIME
+                                              ? g_strdup("")
+                                              : path_format_duration(rows[i].round_trip));
                 text_table_add(table,
                                c->lone_calls ? path_format_count(e->lone_calls) : g_strdup(""));
                 text_table_add(table,
@@ -273,6 +280,8 @@ static void put_json_edge(Json *json, const TraceStats *s, const EdgeRow *row)
         json_put_time(json, "p50", histogram_quantile(h, 0.5));
         json_put_time(json, "p99", histogram_quantile(h, 0.99));
         json_put_time(json, "max", h->count ? h->max : 0);
+        if (row->round_trip != NO_TIME)
+                json_put_time(json, "round_trip", row->round_trip);
         json_put_count(json, "no_return", row->edge->lone_calls);
         json_put_count(json, "no_call", row->edge->lone_returns);
         json_put_count(json, "one_way", MAX(row->edge->one_way[0], row->edge->one_way[1]));

@@ -19,6 +19,8 @@ typedef struct {
         GHashTable *waiting;  /* the outcome of an open call, by its number */
         GHashTable *parsed;   /* edges whose protocol is parsed: stats_edge_key() */
         GPtrArray *latencies; /* of Histogram, by edge */
+        GArray *round_trips; /* of gint64, by edge: the least, ns; NO_TIME: no call was seen at both
+                                ends */
         guint64 ops[N_MESSAGE_OPS];
         guint64 both_ends, too_early; /* calls: see Fitness */
         char *judgement;              /* fitness_judge() */
