@@ -463,6 +463,7 @@
     }));
     rows.forEach((r, i) => {
       r.failed = data.failed ? data.failed[i] : 0;
+      r.goodP50 = data.failed ? data.goodP50[i] : 0;
       const [vertex, cause, time] = (data.details[i] && data.details[i].ways[0]) || [];
       if (!(time > r.slowestOwn)) return;
       const [parent, node] = data.details[i].vertices[vertex];
@@ -640,7 +641,7 @@
       { key: 'p99', text: 'p99', cls: 'number', title: '99 of 100 took at most this' },
       { key: 'deviation', text: 'Dev.', cls: 'number deviation', title: 'Standard deviation of the latency' },
       { key: 'probability', text: 'Prob.', cls: 'number probability', title: 'Mean probability that the path is right: each call with these children, and no others' },
-      { key: 'slowest', text: 'Most time in', cls: 'slowest', title: 'The call with the most own time, or the way that took more, and its share of the latency' },
+      { key: 'slowest', text: 'Most time in', cls: 'slowest', title: 'The node with the most own time, or the way that took more, and its share of the latency' },
       { key: 'latency', text: 'Latency', cls: 'spark-cell', title: `Distribution, from ${duration(low)} to ${duration(high)} in every row, logarithmic` },
     ];
     const sortValue = {
@@ -1052,6 +1053,7 @@
         el('div', { class: 'signature', id: 'signature' }, signatureText(tree.client, tree.root, names)),
         row.doubt >= 0 && el('p', { class: 'doubt' }, sentenceOf(data.doubts[row.doubt])),
         el('dl', { class: 'tiles' }, isDrawn && tile('count by drawings', drawnCount(row)), tile(linear ? 'messages' : isDrawn ? 'paths found' : 'paths', count(row.count)), tile(isDrawn ? 'total of these' : 'total', duration(row.total)), tile('of all', share(row.whole, data.total)), row.failed > 0 && tile('failed', `${count(row.failed)}, ${share(row.failed, row.count)}`),
+          row.failed > 0 && row.goodP50 > 0 && tile('p50 of good', duration(row.goodP50)),
           tile('mean', duration(row.mean)), data.goesOn && tile('completion', duration(row.completion)), data.goesOn && tile('its p99', duration(row.completionP99)), tile('deviation', duration(row.deviation)), tile('min', duration(row.min)), tile('p50', duration(row.p50)),
           tile('p90', duration(row.p90)), tile('p99', duration(row.p99)), tile('max', duration(row.max)), tile('probability', probability(row.probability))),
         group && group.members.length > 1 && el('p', null, el('span', { class: 'quiet' }, 'With other replicas: '),
@@ -1509,7 +1511,7 @@
       out.setAttribute('aria-label', `Latency and rate of ${what} over time: at most ${duration(most)}, at most ${count(busiest)} paths in ${span(perBucket)}`);
       for (const t of ticks(0, top, 3)) out.append(svg('line', { class: 'tick', x1: LEFT, x2: width - RIGHT, y1: y(t), y2: y(t) }), svg('text', { class: 'axis', x: LEFT - 8, y: y(t) + 4, 'text-anchor': 'end' }, tickLabel(t)));
       const rate = busiest / (perBucket / 1e9);
-      out.append(svg('text', { class: 'axis', x: LEFT - 8, y: base - H2 + 8, 'text-anchor': 'end' }, `${rate >= 100 ? Math.round(rate) : rate.toPrecision(2)}/s`),
+      out.append(svg('text', { class: 'axis', x: LEFT - 8, y: base - H2 + 8, 'text-anchor': 'end' }, rateText(rate)),
         svg('text', { class: 'axis', x: LEFT - 8, y: base, 'text-anchor': 'end' }, '0'),
         svg('line', { class: 'tick', x1: LEFT, x2: width - RIGHT, y1: base - H2, y2: base - H2 }));
       const marks = svg('g');

@@ -187,7 +187,7 @@ static void report_page_append_drawn(Json *j, const Report *r)
         json_close(j, ']');
 }
 
-/* How many paths of each row failed, where any did. */
+/* How many paths of each row failed, and the median latency of the others, where any did. */
 static void append_failed(Json *j, const Report *r)
 {
         guint64 any = 0;
@@ -199,6 +199,10 @@ static void append_failed(Json *j, const Report *r)
         json_put_open(j, "failed", '[');
         for (guint i = 0; i < r->rows->len; i++)
                 json_integer(j, (gint64)g_array_index(r->rows, ReportRow, i).stored.failed);
+        json_close(j, ']');
+        json_put_open(j, "goodP50", '[');
+        for (guint i = 0; i < r->rows->len; i++)
+                json_integer(j, g_array_index(r->rows, ReportRow, i).good_p50);
         json_close(j, ']');
 }
 

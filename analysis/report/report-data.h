@@ -61,10 +61,12 @@ typedef struct {
 typedef struct {
         StoredPattern stored; /* but for its signature, NULL */
         NodeId slowest;       /* the node with the most own time: the one to blame */
-        gint64 slowest_own;   /* its mean, ns */
-        GString *shape;       /* "client>root(child,~child)", by NodeId in base 36; ~: goes on;
-                                  child! and child*: no answer, late */
-        GString *latency;     /* the distribution (report_append_distribution()) */
+        gint64 slowest_own;   /* of all its calls, the mean of a path, ns */
+        gint64 good_p50; /* of the latency of paths that did not fail, ns; 0: no path failed, or all
+                          */
+        GString *shape;  /* "client>root(child,~child)", by NodeId in base 36; ~: goes on;
+                             child! and child*: no answer, late */
+        GString *latency; /* the distribution (report_append_distribution()) */
 } ReportRow;
 
 /* A request as the list of the slowest has it. */

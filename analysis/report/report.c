@@ -31,6 +31,7 @@ typedef struct {
         guint32 *row_of;  /* by pattern: its row, or NO_ROW */
         GArray *nodes;    /* of NodeId, by place: of the pattern in hand */
         GArray *stack;    /* of guint32: the places that are open in its shape */
+        GHashTable *own;  /* by node: its own time in the pattern, ns; both gint64 */
         GHashTable *edges;
         GPtrArray *paths; /* by detail: GArray of PathOfPattern */
         GArray *all;      /* of ReportPath: every path */
@@ -274,6 +275,40 @@ static void add_blame(Report *r, const StoredPattern *p, const StoredPatternNode
         r->waits = TRUE;
 }
 
+/* Times of all places of the node in the pattern are its own. */
+static void blame_row(Loading *l, const StoredPatternNode *n, ReportRow *row)
+{
+        gint64 node = n->node, *own;
+
+        if (n->place == 0)
+                g_hash_table_remove_all(l->own);
+        if (!(own = g_hash_table_lookup(l->own, &node))) {
+                own = g_new0(gint64, 1);
+                g_hash_table_insert(l->own, g_memdup2(&node, sizeof node), own);
+        }
+        if (__builtin_add_overflow(*own, n->own_mean, own))
+                *own = G_MAXINT64;
+        if (n->place > 0 && *own <= row->slowest_own)
+                return;
+        row->slowest = n->node;
+        row->slowest_own = *own;
+}
+
+static gboolean read_row_latency(const Loading *l, const StoredPatternNode *n, ReportRow *row,
+                                 GError **error)
+{
+        Histogram latency = HISTOGRAM_INIT, good = HISTOGRAM_INIT;
+        gboolean ok = store_reader_histogram(l->reader, &n->latency, &latency, error) &&
+                      store_reader_histogram(l->reader, &n->good, &good, error);
+
+        if (ok)
+                report_append_distribution(row->latency, &latency, ROW_BINS);
+        row->good_p50 = good.count > 0 ? histogram_quantile(&good, 0.5) : 0;
+        histogram_clear(&latency);
+        histogram_clear(&good);
+        return ok;
+}
+
 static gboolean report_read_node(Loading *l, const StoredPatternNode *n, GError **error)
 {
         const StoredPattern *p = &g_array_index(l->patterns, StoredPattern, n->pattern);
@@ -290,18 +325,9 @@ static gboolean report_read_node(Loading *l, const StoredPatternNode *n, GError 
         if (row == NO_ROW)
                 return TRUE;
         report_append_place(l, report_row_at(r, row)->shape, p->client, n);
-        if (n->place == 0 || n->own_mean > report_row_at(r, row)->slowest_own) {
-                report_row_at(r, row)->slowest = n->node;
-                report_row_at(r, row)->slowest_own = n->own_mean;
-        }
-        if (n->place == 0) {
-                Histogram latency = HISTOGRAM_INIT;
-
-                if (!store_reader_histogram(l->reader, &n->latency, &latency, error))
-                        return FALSE;
-                report_append_distribution(report_row_at(r, row)->latency, &latency, ROW_BINS);
-                histogram_clear(&latency);
-        }
+        blame_row(l, n, report_row_at(r, row));
+        if (n->place == 0 && !read_row_latency(l, n, report_row_at(r, row), error))
+                return FALSE;
         if (row >= r->details->len)
                 return TRUE;
         ReportDetail *d = g_ptr_array_index(r->details, row);
@@ -576,6 +602,7 @@ static void report_loading_clear(Loading *l)
         g_array_free(l->all, TRUE);
         g_ptr_array_free(l->paths, TRUE);
         g_hash_table_destroy(l->edges);
+        g_hash_table_destroy(l->own);
         g_free(l->row_of);
 }
 
@@ -601,6 +628,7 @@ Report *report_new(StoreReader *reader, NodeTable *nodes, GError **error)
         l.all = g_array_new(FALSE, FALSE, sizeof(ReportPath));
         l.paths = g_ptr_array_new_with_free_func((GDestroyNotify)g_array_unref);
         l.edges = g_hash_table_new_full(hash_int64, g_int64_equal, g_free, NULL);
+        l.own = g_hash_table_new_full(hash_int64, g_int64_equal, g_free, g_free);
 
         gboolean ok = read_captures(&l, error) && report_read_trust(&l, error) &&
                       report_read_workers(&l, error) && read_doubts(&l, error) &&
