@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """
 diff_power.py [--pairs N] [--law LAW,...] [--calls N,...] [--factor F] [--share S] [--dependence D,...]
-              [--no-requests]: how often `ravel diff` gives a false alarm, and how often it finds a tail.
+              [--no-requests] [--load LOAD,...]: how often `ravel diff` gives a false alarm, and how often it finds a tail.
 
 Pairs of runs of a small shop are made, compared, and thrown away:
 
@@ -16,7 +16,8 @@ autoregression with the deviation D and a memory of 50 requests. In the second r
 tail the share S of the calls of SELECT takes F times as long.
 
 A line for each case: pairs with an alarm among those without a change, and pairs with a tail where SELECT, or db
-in GET /item, is found, of the number of pairs. RAVEL names the program. The same options make the same numbers.
+in GET /item, is found, of the number of pairs. With --load a line for each share of time, such as 0.9, that
+db's two workers are busy: pairs of equal runs with a queue there, and alarms among these. RAVEL names the program. The same options make the same numbers.
 """
 
 import argparse
@@ -37,6 +38,37 @@ LAWS = {
     "wide": lambda rng: math.exp(rng.gauss(0, 1)),
     "exponential": lambda rng: rng.expovariate(1),
 }
+
+
+QUEUED = """[maketrace]
+[tracelet item]
+parallel={half}
+count={half}
+think=uniform(0s,{seconds}s)
+path=client > web( 2ms~0.3ms auth( lognormal(0.5ms,0.5) ) db( exp(12ms) ) 1ms~0.2ms )
+[tracelet list]
+parallel={quarter}
+count={quarter}
+think=uniform(0s,{seconds}s)
+path=client > web( 2ms~0.3ms db( lognormal(8ms,0.5) ) db( exp(6ms) ) 1ms~0.2ms )
+[tracelet post]
+parallel={quarter}
+count={quarter}
+think=uniform(0s,{seconds}s)
+path=client > web( 1ms~0.3ms auth( lognormal(0.5ms,0.5) ) db( exp(9ms) ) 1ms~0.2ms )
+[node db]
+servers=2
+[node web]
+servers=16
+"""
+WORK = 0.012  # s of db for a request, about, by one of two workers
+
+
+def queued(ravel, n, load, seed):
+    """A run of n requests with a queue before db, as a trace."""
+    text = QUEUED.format(half=n // 2, quarter=n // 4, seconds=n * WORK / 2 / load)
+    return subprocess.run([ravel, "maketrace", "--seed", str(seed), "--messages", str(20 * n), "-"], input=text,
+                          stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, check=True).stdout
 
 
 def trace(rng, law, n, dependence, share, factor):
@@ -91,6 +123,16 @@ def is_planted(row):
     return row["kind"] == "own" and row["node"] == "db" and row["label"] in ("SELECT", "GET /item")
 
 
+def count_queued_alarms(ravel, options, store):
+    print("load  requests  alarms  of")
+    with tempfile.TemporaryDirectory() as folder:
+        for load in map(float, options.load.split(",")):
+            for n in map(int, options.calls.split(",")):
+                alarms = sum(bool(compare(ravel, folder, [queued(ravel, n, load, 2 * pair + side) for side in (0, 1)],
+                                          ["--cheat", *store])) for pair in range(50, 50 + options.pairs))
+                print(f"{load:4g}  {n:8}  {alarms:6}  {options.pairs}", flush=True)
+
+
 def main():
     parser = argparse.ArgumentParser(description="False alarms and power of ravel diff.")
     parser.add_argument("--pairs", type=int, default=100)
@@ -101,10 +143,14 @@ def main():
     parser.add_argument("--factor", type=float, default=5)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--no-requests", action="store_true")
+    parser.add_argument("--load")
     options = parser.parse_args()
     ravel = os.environ.get("RAVEL", "ravel")
     store = ["--no-requests"] if options.no_requests else []
 
+    if options.load:
+        count_queued_alarms(ravel, options, store)
+        return
     print("law          calls  dependence  alarms  found  of")
     with tempfile.TemporaryDirectory() as folder:
         for law in options.law.split(","):
