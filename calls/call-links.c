@@ -228,7 +228,8 @@ typedef struct {
         gint64 ready;  /* since when it has waited for the next message; G_MAXINT64: it does not */
         gint64 empty;  /* what came before had left its queues */
         gint64 latest; /* when the latest of its messages had come */
-        guint taken;   /* messages since the last that found it waiting */
+        guint taken;   /* messages since the last that found it waiting, */
+        guint ordered; /* and since the last that came before the one before */
         gboolean asks; /* for each message */
 } Consumer;
 
@@ -369,6 +370,18 @@ static gboolean find_arrival(const Search *s, const Arrivals *a, guint64 *which,
         return *which < n;
 }
 
+/* Whether an arrival left the queue unseen: the consumer has got a message that came later, and the
+ * next arrival came after that message. Its RECENT messages before went in order. */
+static gboolean left_unseen(const Arrivals *a, guint64 which, Consumer *consumer)
+{
+        gboolean in_order = which < a->forgotten || arrival_time(a, which) >= consumer->latest,
+                 trusted = consumer->ordered >= RECENT;
+
+        consumer->ordered = in_order ? consumer->ordered + 1 : 0;
+        return !in_order && trusted && which + 1 < a->forgotten + a->arrivals->len &&
+               arrival_time(a, which + 1) >= consumer->latest;
+}
+
 /* Finds which arrival goes on to a callee now. It is the first that went to nobody; else the first
  * that did not go to this callee; else the last once more. Arrivals that have left the queue unseen
  * do not count. If the content is repeated, nothing goes on a second time to a consumer that has
@@ -384,6 +397,8 @@ static void take_arrival(Search *s, Arrivals *a, Way *way, Consumer *consumer, c
         if (again)
                 which = MIN(way->taken, n - 1);
         known = find_arrival(s, a, &which, consumer, call);
+        if (known && !again)
+                which += left_unseen(a, which, consumer);
         if (known && again && n > 1 && which >= a->forgotten)
                 known = arrival_time(a, which) >= consumer->latest;
         a->taken = MAX(a->taken, which + known);

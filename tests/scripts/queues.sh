@@ -48,7 +48,7 @@ for protocol in list amqp; do
 	queue $protocol growing 99 5 1 all
 done
 for protocol in list move amqp; do
-	queue $protocol lost 85 0 2.5 all cut-1 cut-2
+	queue $protocol lost 90 0 1.2 all cut-1 cut-2
 done
 queue nats lost 95 0 1000 all cut-1 cut-2
 queue amqp again 75 0 1 all cut-1 cut-2
