@@ -67,10 +67,13 @@ libravel_a_SOURCES += \
 	%D%/signs.c \
 	%D%/source/link-watch.c \
 	%D%/source/packet-merge.c \
+	%D%/source/packet-order.c \
 	%D%/source/packet-queue.c \
 	%D%/source/packet-relay.c \
 	%D%/source/pcap-source.c \
 	%D%/source/pcapng.c \
+	%D%/source/stamp-evidence.c \
+	%D%/source/stamp-scan.c \
 	%D%/streams.c \
 	%D%/tls/key-log.c \
 	%D%/tls/opener.c \

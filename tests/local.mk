@@ -20,7 +20,8 @@ unit_tests = \
 	%D%/unit/capture/test-pieces %D%/unit/capture/test-postgres %D%/unit/capture/test-process-table \
 	%D%/unit/capture/test-redis %D%/unit/capture/test-rpc %D%/unit/capture/test-run \
 	%D%/unit/capture/test-sequencer %D%/unit/capture/test-server-set %D%/unit/capture/test-settling \
-	%D%/unit/capture/test-smtp %D%/unit/capture/test-sql-label %D%/unit/capture/test-streams \
+	%D%/unit/capture/test-smtp %D%/unit/capture/test-sql-label \
+	%D%/unit/capture/test-stamp-scan %D%/unit/capture/test-streams \
 	%D%/unit/capture/test-tcp %D%/unit/capture/test-tls %D%/unit/capture/test-tunnel \
 	%D%/unit/capture/test-websocket %D%/unit/capture/test-zookeeper \
 	%D%/unit/clocks/test-call-offsets %D%/unit/clocks/test-clocks %D%/unit/clocks/test-skewer \
@@ -66,7 +67,7 @@ fuzz_tests = \
 script_tests = \
 	%D%/cli/golden.sh %D%/fuzz/replay.sh %D%/scripts/causes.sh %D%/scripts/cheat.sh %D%/scripts/clocks.sh %D%/scripts/coarse-stamps.sh \
 	%D%/scripts/completion.sh %D%/scripts/connecting.sh %D%/scripts/costly-captures.sh \
-	%D%/scripts/demo.sh %D%/scripts/diff.sh %D%/scripts/disorder.sh %D%/scripts/drawings.sh \
+	%D%/scripts/demo.sh %D%/scripts/diff.sh %D%/scripts/disorder.sh %D%/scripts/disordered-packets.sh %D%/scripts/drawings.sh \
 	%D%/scripts/examples.sh %D%/scripts/experiments.sh %D%/scripts/explain.sh %D%/scripts/failures.sh \
 	%D%/scripts/export.sh %D%/scripts/gen-trace.sh %D%/scripts/hostile.sh %D%/scripts/import.sh \
 	%D%/scripts/io-errors.sh %D%/scripts/job-queues.sh %D%/scripts/joint-long.sh \

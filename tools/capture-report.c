@@ -42,6 +42,21 @@ char *capture_report_judge(const CaptureRun *run, const guint64 *count, const GA
                              edges->len, run->nodes);
 }
 
+static void report_order(const CaptureRun *run)
+{
+        PcapCounts counts = packet_merge_counts(run->packets);
+        if (counts.late)
+                tool_warn("%" G_GUINT64_FORMAT " %s after one with a later stamp, by %.6g ms at "
+                          "most: %s",
+                          counts.late, counts.late == 1 ? "packet came" : "packets came",
+                          (double)counts.most_late / 1e6,
+                          counts.sorted == counts.late ? "sorted by time"
+                          : counts.sorted              ? "sorted by time but where the clock was "
+                                                         "set back"
+                                                       : "the clock was set back, so they are "
+                                                         "used in the order of the file");
+}
+
 gboolean capture_report_end(CaptureRun *run)
 {
         const Account *account = capture_account(run->capture);
@@ -53,6 +68,7 @@ gboolean capture_report_end(CaptureRun *run)
         g_autofree char *judgement =
                 capture_report_judge(run, account->count, run->doubts, run->edges);
         tool_warn("%s", summary);
+        report_order(run);
         if (run->host && run->host_is_sure)
                 tool_warn(
                         "every packet is from or to %s: taken for captured there (--host NAME says "

@@ -66,8 +66,8 @@ static char *recognise_host(CaptureRun *run)
         gint64 first = NO_TIME;
         Packet packet;
         for (guint i = 0; i < run->sources->len; i++) {
-                g_autoptr(PcapSource) source =
-                        pcap_source_open(run->sources->pdata[i], &pcap, NULL);
+                const char *path = pcap_source_path_again(run->sources->pdata[i]);
+                g_autoptr(PcapSource) source = pcap_source_open(path, &pcap, NULL);
                 while (left != 0 && source && pcap_source_next(source, &packet, NULL) == 1) {
                         if (!common_address_add(common, &packet))
                                 return NULL;

@@ -73,6 +73,7 @@ void capture_trace_take_counts(CaptureRun *run)
         Account *account = capture_account(run->capture);
         account->count[ACCOUNT_DROPPED_KERNEL] = counts.dropped_by_kernel;
         account->count[ACCOUNT_DROPPED_INTERFACE] = counts.dropped_by_interface;
+        account->count[ACCOUNT_SORTED] = counts.sorted;
 }
 
 /* Of the account, what belongs to this trace: messages as they are in it, which is later

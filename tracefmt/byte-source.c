@@ -268,6 +268,11 @@ gboolean byte_source_ended_early(const ByteSource *s)
         return s->early;
 }
 
+gboolean byte_source_is_packed(const ByteSource *s)
+{
+        return s->coding != PLAIN;
+}
+
 const char *byte_source_name(const ByteSource *s)
 {
         return s->name;

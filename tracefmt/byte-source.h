@@ -31,6 +31,9 @@ gssize byte_source_read(ByteSource *source, void *buffer, gsize n, GError **erro
 /* Whether the last error was that compressed data ends early: what was read is right. */
 gboolean byte_source_ended_early(const ByteSource *source);
 
+/* Whether the bytes are compressed, after the first read. */
+gboolean byte_source_is_packed(const ByteSource *source);
+
 /* What to call it in a message: the path, or "standard input", or what it is called from now on. */
 const char *byte_source_name(const ByteSource *source);
 void byte_source_set_name(ByteSource *source, const char *name);

@@ -12,6 +12,7 @@
 #define ACCOUNT_ENTRIES(X)                                                                         \
         X(PACKETS, "packets")                                                                      \
         X(PACKETS_CUT, "packets cut by the snapshot length")                                       \
+        X(SORTED, "packets sorted: one with a later stamp came before them")                       \
         X(BAD_TIME, "packets not used: no or impossible time stamp")                               \
         X(NOT_IP, "packets not used: not IP")                                                      \
         X(BAD_LINK, "packets not used: link-layer header broken or cut")                           \

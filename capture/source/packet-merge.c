@@ -6,15 +6,17 @@
 
 #include "base/compare.h"
 #include "base/error.h"
+#include "capture/source/packet-order.h"
 
 typedef struct {
         const char *path;   /* NULL for interfaces */
         PcapSource *source; /* NULL before it is opened, and when it is over */
+        PacketOrder *order; /* NULL: packets need not be sorted, or that is not known yet */
         Packet packet;      /* the next one, where the source is open */
         gint64 time;        /* the packet's, or what stands for it */
         char *link_type;    /* when it was last looked at, */
         guint interfaces;   /* and then */
-        gboolean over;
+        gboolean order_known, over;
 } Input;
 
 struct PacketMerge {
@@ -42,20 +44,48 @@ static void input_look(Input *in)
         in->link_type = g_strdup(pcap_source_link_type(in->source));
 }
 
+static void input_count(const Input *in, PcapCounts *counts)
+{
+        pcap_source_count(in->source, counts);
+        const StampOrder *stamps = pcap_source_order(in->source);
+        if (!stamps)
+                return;
+        counts->late += stamps->late;
+        counts->sorted += in->order ? stamps->late : 0;
+        counts->most_late = MAX(counts->most_late, stamps->most_late);
+}
+
 static void input_close(PacketMerge *m, Input *in)
 {
-        pcap_source_count(in->source, &m->counts);
+        input_count(in, &m->counts);
         input_look(in);
+        g_clear_pointer(&in->order, packet_order_free);
         g_clear_pointer(&in->source, pcap_source_free);
         in->over = TRUE;
 }
 
-static gboolean input_open(PacketMerge *m, Input *in, GError **error)
+/* scan: its stamps are looked at, since it is read now. */
+static gboolean input_open(PacketMerge *m, Input *in, gboolean scan, GError **error)
 {
-        in->source = pcap_source_open(in->path, &m->options, error);
+        PcapOptions options = m->options;
+        options.scan = scan;
+        in->source = pcap_source_open(in->path, &options, error);
         if (in->source)
                 input_look(in);
         return in->source != NULL;
+}
+
+/* As pcap_source_next(), in the order of stamps. */
+static inline int input_next(const PacketMerge *m, Input *in, Packet *packet, GError **error)
+{
+        if (!in->order_known) {
+                in->order_known = TRUE;
+                if (!packet_order_find(in->path, in->source, m->options.filter != NULL, &in->order,
+                                       error))
+                        return -1;
+        }
+        return in->order ? packet_order_next(in->order, in->source, packet, error)
+                         : pcap_source_next(in->source, packet, error);
 }
 
 /* Reads the next packet; at the end, or where the file breaks off, closes it. FALSE:
@@ -66,7 +96,7 @@ static gboolean input_advance(PacketMerge *m, Input *in, GError **error)
         m->reading = in->source;
         if (m->stopped)
                 pcap_source_stop(in->source);
-        int result = pcap_source_next(in->source, &in->packet, &why);
+        int result = input_next(m, in, &in->packet, &why);
         m->reading = NULL;
         if (result == 1) {
                 if (in->packet.time >= 0)
@@ -74,7 +104,8 @@ static gboolean input_advance(PacketMerge *m, Input *in, GError **error)
                 return TRUE;
         }
         input_close(m, in);
-        if (g_error_matches(why, RAVEL_ERROR, RAVEL_ERROR_USAGE)) {
+        if (g_error_matches(why, RAVEL_ERROR, RAVEL_ERROR_USAGE) ||
+            g_error_matches(why, RAVEL_ERROR, RAVEL_ERROR_OUTPUT)) {
                 g_propagate_error(error, why);
                 return FALSE;
         }
@@ -89,7 +120,7 @@ static gboolean input_advance(PacketMerge *m, Input *in, GError **error)
  * breaks off at once the error comes when it is its turn. */
 static gboolean input_probe(PacketMerge *m, Input *in, GError **error)
 {
-        if (!input_open(m, in, error))
+        if (!input_open(m, in, FALSE, error))
                 return FALSE;
         if (pcap_source_path_is_live(in->path))
                 return input_advance(m, in, error);
@@ -129,7 +160,7 @@ PacketMerge *packet_merge_new(const char *const *paths, guint n, const PcapOptio
         for (guint i = 0; i < n; i++)
                 m->inputs[i].path = paths[i];
         if (n == 1) { /* nothing to be merged with: it need not have a packet yet */
-                if (!input_open(m, &m->inputs[0], error))
+                if (!input_open(m, &m->inputs[0], TRUE, error))
                         return NULL;
                 m->reading = m->inputs[0].source;
                 return g_steal_pointer(&m);
@@ -158,6 +189,7 @@ void packet_merge_free(PacketMerge *m)
         if (!m)
                 return;
         for (guint i = 0; i < m->n; i++) {
+                packet_order_free(m->inputs[i].order);
                 pcap_source_free(m->inputs[i].source);
                 g_free(m->inputs[i].link_type);
         }
@@ -175,7 +207,7 @@ static gboolean open_next(PacketMerge *m, GError **error)
                 m->opened++;
                 return TRUE;
         }
-        if (!input_open(m, in, error))
+        if (!input_open(m, in, TRUE, error))
                 return FALSE;
         m->opened++;
         return input_advance(m, in, error);
@@ -214,7 +246,7 @@ static gboolean packet_merge_choose(PacketMerge *m, GError **error)
 int packet_merge_next(PacketMerge *m, Packet *packet, GError **error)
 {
         if (m->n == 1)
-                return pcap_source_next(m->inputs[0].source, packet, error);
+                return input_next(m, &m->inputs[0], packet, error);
         if (m->current && !input_advance(m, m->current, error))
                 return -1;
         if (m->stopped)
@@ -261,6 +293,6 @@ PcapCounts packet_merge_counts(const PacketMerge *m)
         PcapCounts counts = m->counts;
         for (guint i = 0; i < m->n; i++)
                 if (m->inputs[i].source)
-                        pcap_source_count(m->inputs[i].source, &counts);
+                        input_count(&m->inputs[i], &counts);
         return counts;
 }

@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/big-memory.h"
 #include "base/error.h"
 #include "capture/network/link-layer.h"
 #include "capture/source/link-watch.h"
@@ -29,7 +30,8 @@ enum {
         TURN = 256,          /* packets of an interface before it is another's turn */
         MAX_FILTERS = 16,    /* more than there are link types that we know */
         FILTER_SNAPSHOT = 262144,
-        HEAD = 32, /* bytes by which a file is named that is no capture */
+        KEPT = 64 << 20, /* decompressed bytes that are not decompressed twice */
+        HEAD = 32,       /* bytes by which a file is named that is no capture */
 };
 
 typedef struct {
@@ -73,6 +75,7 @@ struct PcapSource {
         guint8 *ahead; /* bytes read and not yet used: from start to end */
         gsize ahead_start, ahead_end, ahead_size;
         GError *read_error;
+        StampScan *stamps; /* NULL without scan */
 
         /* A pcapng file. */
         PcapngReader *pcapng;
@@ -138,8 +141,9 @@ static gboolean wait_for(gpointer user, int fd)
 static gboolean read_ahead(PcapSource *s, gsize n)
 {
         if (n > s->ahead_size) {
-                s->ahead_size = MAX(n, MAX(FILE_BUFFER, 2 * s->ahead_size));
-                s->ahead = g_realloc(s->ahead, s->ahead_size);
+                gsize size = MAX(n, MAX(FILE_BUFFER, 2 * s->ahead_size));
+                s->ahead = big_renew(s->ahead, s->ahead_size, size);
+                s->ahead_size = size;
         }
         if (s->ahead_end - s->ahead_start < n && s->ahead_start > 0) {
                 memmove(s->ahead, s->ahead + s->ahead_start, s->ahead_end - s->ahead_start);
@@ -389,6 +393,27 @@ static gboolean open_pcapng(PcapSource *s, GError **error)
         return TRUE;
 }
 
+/* A Ctrl-C while a file is looked at. */
+static gboolean pcap_source_goes_on(gpointer user)
+{
+        PcapSource *s = user;
+        tell_idle(s, 0);
+        return !s->stopped;
+}
+
+/* Looks at the stamps of the file. Of one that is compressed, the beginning is kept for reading. */
+static void scan_stamps(PcapSource *s, const char *path)
+{
+        s->stamps = stamp_scan_new();
+        if (byte_source_is_packed(s->bytes) && !read_ahead(s, KEPT)) {
+                stamp_scan_add(s->stamps, s->ahead, s->ahead_end);
+                return;
+        }
+        g_autoptr(ByteSource) again = byte_source_new(pcap_source_path_again(path), NULL);
+        if (again)
+                stamp_scan_read(s->stamps, again, pcap_source_goes_on, s);
+}
+
 PcapSource *pcap_source_open(const char *path, const PcapOptions *options, GError **error)
 {
         g_autoptr(PcapSource) s = g_new0(PcapSource, 1);
@@ -402,7 +427,10 @@ PcapSource *pcap_source_open(const char *path, const PcapOptions *options, GErro
         byte_source_set_progress(s->bytes, options->progress);
         if (pcap_source_path_is_live(path))
                 byte_source_set_wait(s->bytes, wait_for, s);
-        if (read_ahead(s, 4) && read_u32(s->ahead) == PCAPNG_MAGIC)
+        gboolean some = read_ahead(s, 4);
+        if (some && options->scan && !pcap_source_path_is_live(path))
+                scan_stamps(s, path);
+        if (some && read_u32(s->ahead) == PCAPNG_MAGIC)
                 return open_pcapng(s, error) ? g_steal_pointer(&s) : NULL;
         g_autofree char *head = g_strndup((const char *)s->ahead, MIN(s->ahead_end, HEAD));
         FILE *file = fopencookie(s, "r", functions);
@@ -562,11 +590,12 @@ void pcap_source_free(PcapSource *s)
         for (guint i = 0; i < s->n_filters; i++)
                 pcap_freecode(&s->filters[i].program);
         pcapng_reader_free(s->pcapng);
+        stamp_scan_free(s->stamps);
         byte_source_free(s->bytes);
         if (s->notices)
                 g_ptr_array_free(s->notices, TRUE);
         g_free(s->fds);
-        g_free(s->ahead);
+        big_free(s->ahead, s->ahead_size);
         g_free(s->handles);
         g_clear_error(&s->read_error);
         g_clear_error(&s->live_error);
@@ -732,11 +761,26 @@ void pcap_source_stop(PcapSource *s)
                 pcap_breakloop(s->handles[0].pcap);
 }
 
+const StampOrder *pcap_source_order(const PcapSource *s)
+{
+        return s->stamps ? stamp_scan_order(s->stamps) : NULL;
+}
+
+gboolean pcap_source_is_stopped(const PcapSource *s)
+{
+        return s->stopped;
+}
+
 gboolean pcap_source_path_is_live(const char *path)
 {
         struct stat st;
         int result = strcmp(path, "-") == 0 ? fstat(STDIN_FILENO, &st) : stat(path, &st);
         return result == 0 && !S_ISREG(st.st_mode);
+}
+
+const char *pcap_source_path_again(const char *path)
+{
+        return strcmp(path, "-") == 0 ? "/dev/stdin" : path;
 }
 
 const char *pcap_source_link_type(const PcapSource *s)

@@ -7,6 +7,7 @@
 #pragma once
 
 #include "capture/packet/packet.h"
+#include "capture/source/stamp-scan.h"
 #include "tracefmt/byte-source.h"
 
 typedef struct PcapSource PcapSource;
@@ -31,6 +32,7 @@ typedef struct {
         /* A pcapng file has n bytes of a key log, of TLS. May be NULL. */
         void (*secrets)(gpointer user, const guint8 *bytes, gsize n);
         gpointer user;
+        gboolean scan;               /* a file's stamps are looked at first: pcap_source_order() */
         ByteSourceProgress progress; /* called as a file is read, or NULL */
 } PcapOptions;
 
@@ -53,12 +55,21 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(PcapSource, pcap_source_free)
  * is none. */
 int pcap_source_next(PcapSource *source, Packet *packet, GError **error);
 
+/* The order of the packets of a regular file opened with scan, before the filter; else NULL.
+ * Borrowed. */
+const StampOrder *pcap_source_order(const PcapSource *source);
+
 /* Makes pcap_source_next() return 0 as soon as it can. May be called from a
  * signal handler. */
 void pcap_source_stop(PcapSource *source);
+gboolean pcap_source_is_stopped(const PcapSource *source);
 
 /* Whether packets may come from path as they happen: a pipe, not a file. */
 gboolean pcap_source_path_is_live(const char *path);
+
+/* What to open to read the regular file at path from its beginning, while it is also read as path:
+ * standard input as "-" has one place for all. Borrowed. */
+const char *pcap_source_path_again(const char *path);
 
 /* "EN10MB (Ethernet)"; of several interfaces the first's; of a pcapng file all that
  * were seen so far, separated by commas. Borrowed. */
@@ -74,6 +85,10 @@ typedef struct {
         /* Live, or as a pcapng file says. The kernel's include packets that it still had when an
          * interface went away. */
         guint64 dropped_by_kernel, dropped_by_interface;
+        /* Files: packets that come after one with a later stamp, by most_late (ns) at most; how
+         * many of these were sorted, and not left in place as a clock was set back. */
+        guint64 late, sorted;
+        gint64 most_late;
 } PcapCounts;
 
 /* What the kernel says of an interface since it was opened. */

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  *
  * The input is a pcapng file. Each block is shown in a copy of just the size that
- * was asked for, so that reading past it is seen.
+ * was asked for, so that reading past it is seen. A scan for stamps sees all of any file.
  */
 #include "capture/source/pcapng.h"
+#include "capture/source/stamp-scan.h"
 
 int LLVMFuzzerTestOneInput(const guint8 *data, gsize n);
 
@@ -38,5 +39,8 @@ int LLVMFuzzerTestOneInput(const guint8 *data, gsize n)
                 shown = 0;
         }
         pcapng_drops(reader, &kernel, &interface);
+        g_autoptr(StampScan) scan = stamp_scan_new();
+        gsize used = stamp_scan_add(scan, data, n);
+        g_assert(used >= n || stamp_scan_add(scan, data + used, n - used) == 0);
         return 0;
 }
