@@ -20,7 +20,7 @@ struct JsonReader {
         gsize mark;     /* where the current text begins, which is kept when more is read */
         guint64 passed; /* bytes before data */
         guint64 line, line_begins; /* newlines so far; the byte at which the line begins */
-        gboolean at_end;
+        gboolean begun, at_end;
         gboolean pending;
         guint depth;
         guint8 within[JSON_DEEPEST];
@@ -131,6 +131,18 @@ static gboolean read_more(JsonReader *r)
         r->at_end = n <= 0;
         r->end += (gsize)MAX(n, 0);
         return n > 0;
+}
+
+/* Skips the byte order mark with which Windows begins a text. */
+static void skip_mark(JsonReader *r)
+{
+        static const char mark[] = "\xef\xbb\xbf";
+
+        r->begun = TRUE;
+        while (r->end < strlen(mark) && memcmp(r->data, mark, r->end) == 0 && read_more(r))
+                ;
+        if (r->end >= strlen(mark) && memcmp(r->data, mark, strlen(mark)) == 0)
+                r->at = r->mark = strlen(mark);
 }
 
 /* Skips blanks. Returns the byte behind them, or 0 at the end. */
@@ -548,6 +560,8 @@ gboolean json_reader_next_value(JsonReader *r)
         g_assert(r->error || r->depth == 0);
         if (r->error)
                 return FALSE;
+        if (!r->begun)
+                skip_mark(r);
         skip_json_blanks(r);
         r->pending = r->at < r->end && !r->error;
         return r->pending;
@@ -556,6 +570,19 @@ gboolean json_reader_next_value(JsonReader *r)
 gboolean json_reader_key_is(const JsonReader *r, const char *key)
 {
         return r->key->len == strlen(key) && memcmp(r->key->str, key, r->key->len) == 0;
+}
+
+gboolean json_reader_key_is_field(const JsonReader *r, const char *field)
+{
+        const char *key = r->key->str; /* ends with a NUL */
+
+        for (; *key && *field; key++, field++) {
+                gboolean is_word = *key == '_' && g_ascii_isupper(*field);
+
+                if (is_word ? g_ascii_toupper(*++key) != *field : *key != *field)
+                        return FALSE;
+        }
+        return !*field && key == r->key->str + r->key->len;
 }
 
 const char *json_reader_key(const JsonReader *r, gsize *length)

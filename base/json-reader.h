@@ -46,6 +46,9 @@ gboolean json_reader_enter_array(JsonReader *r);
  * leaves it. */
 gboolean json_reader_next_key(JsonReader *r);
 gboolean json_reader_key_is(const JsonReader *r, const char *key);
+/* Whether the key is this field of a protobuf, as its JSON has it or by its own name: spanId or
+ * span_id. */
+gboolean json_reader_key_is_field(const JsonReader *r, const char *field);
 const char *json_reader_key(const JsonReader *r,
                             gsize *length); /* until the next json_reader_next_key() */
 

@@ -18,7 +18,9 @@ typedef struct {
         GHashTable *processes; /* name of a process to NodeId + 1 */
         GString *key, *value, *process;
         TraceId trace;
-        GArray *references; /* references of the current span */
+        GArray *references;         /* references of the current span */
+        gint64 duration;            /* ns, of the current span */
+        gboolean is_trace, is_span; /* what the object is, by its keys */
 } Jaeger;
 
 /* Reads the next tag of the entered array. */
@@ -39,6 +41,47 @@ static gboolean next_tag(Jaeger *j)
         return TRUE;
 }
 
+/* Reads the next tag of the entered object: Elasticsearch has tags as fields, with @ for a dot. */
+static gboolean next_field(Jaeger *j)
+{
+        const char *key;
+        gsize n;
+
+        if (!json_reader_next_key(j->r))
+                return FALSE;
+        key = json_reader_key(j->r, &n);
+        g_string_truncate(j->key, 0);
+        g_string_append_len(j->key, key, (gssize)n);
+        g_strdelimit(j->key->str, "@", '.');
+        g_string_truncate(j->value, 0);
+        if (json_reader_scalar(j->r))
+                json_reader_keep_text(j->r, j->value);
+        return TRUE;
+}
+
+/* Reads all tags of the pending value, for take. */
+static void read_jaeger_tags(Jaeger *j, void (*take)(Jaeger *j, NodeId *node), NodeId *node)
+{
+        if (json_reader_key_is(j->r, "tags") && json_reader_enter_array(j->r))
+                while (next_tag(j))
+                        take(j, node);
+        else if (json_reader_key_is(j->r, "tag") && json_reader_enter_object(j->r))
+                while (next_field(j))
+                        take(j, node);
+}
+
+static void take_process_tag(Jaeger *j, NodeId *node)
+{
+        if (span_context_names_node(j->context, j->key->str, j->key->len))
+                *node = span_context_node(j->context, j->value->str, j->value->len);
+}
+
+static void take_tag(Jaeger *j, NodeId *node)
+{
+        (void)node;
+        span_draft_attribute(j->draft, j->key->str, j->key->len, j->value->str, j->value->len);
+}
+
 /* Reads the entered process. NO_NODE if it names no node. */
 static NodeId read_jaeger_process(Jaeger *j)
 {
@@ -48,11 +91,8 @@ static NodeId read_jaeger_process(Jaeger *j)
                 if (json_reader_key_is(j->r, "serviceName") && json_reader_scalar(j->r))
                         service = span_context_node(j->context, json_reader_text(j->r),
                                                     json_reader_length(j->r));
-                else if (json_reader_key_is(j->r, "tags") && json_reader_enter_array(j->r))
-                        while (next_tag(j))
-                                if (span_context_names_node(j->context, j->key->str, j->key->len))
-                                        named = span_context_node(j->context, j->value->str,
-                                                                  j->value->len);
+                else
+                        read_jaeger_tags(j, take_process_tag, &named);
         }
         return named != NO_NODE ? named : service;
 }
@@ -106,7 +146,7 @@ static void read_warnings(Jaeger *j)
         j->context->counts->adjusted += adjusted;
 }
 
-static void read_jaeger_text(Jaeger *j, gint64 *duration)
+static void read_jaeger_text(Jaeger *j)
 {
         Span *s = span_draft_span(j->draft);
         const char *text = json_reader_text(j->r);
@@ -124,7 +164,7 @@ static void read_jaeger_text(Jaeger *j, gint64 *duration)
         else if (json_reader_key_is(j->r, "startTime"))
                 s->start = span_parse_time(text, n, 3);
         else if (json_reader_key_is(j->r, "duration"))
-                *duration = span_parse_time(text, n, 3);
+                j->duration = span_parse_time(text, n, 3);
         else if (json_reader_key_is(j->r, "processID"))
                 json_reader_keep_text(j->r, j->process);
 }
@@ -137,30 +177,25 @@ static void read_jaeger_list(Jaeger *j, void (*read_one)(Jaeger *j))
                                 read_one(j);
 }
 
-/* Reads the entered span. */
-static void read_jaeger_span(Jaeger *j)
+static void begin_jaeger_span(Jaeger *j)
 {
-        Span *s = span_draft_span(j->draft);
-        gint64 duration = NO_TIME;
-
         span_draft_clear(j->draft);
         g_string_truncate(j->process, 0);
         g_array_set_size(j->references, 0);
-        while (json_reader_next_key(j->r))
-                if (json_reader_key_is(j->r, "tags") && json_reader_enter_array(j->r))
-                        while (next_tag(j))
-                                span_draft_attribute(j->draft, j->key->str, j->key->len,
-                                                     j->value->str, j->value->len);
-                else if (json_reader_key_is(j->r, "references"))
-                        read_jaeger_list(j, read_reference);
-                else if (json_reader_key_is(j->r, "warnings") && json_reader_enter_array(j->r))
-                        read_warnings(j);
-                else if (json_reader_key_is(j->r, "process") && json_reader_enter_object(j->r))
-                        s->node = read_jaeger_process(j);
-                else if (json_reader_scalar(j->r))
-                        read_jaeger_text(j, &duration);
-        if (s->start != NO_TIME && duration != NO_TIME && duration <= MAX_STAMP - s->start)
-                s->end = s->start + duration;
+        j->duration = NO_TIME;
+}
+
+/* Takes a value of a span, which stays pending if it is none. */
+static void read_jaeger_part(Jaeger *j)
+{
+        if (json_reader_key_is(j->r, "references"))
+                read_jaeger_list(j, read_reference);
+        else if (json_reader_key_is(j->r, "warnings") && json_reader_enter_array(j->r))
+                read_warnings(j);
+        else if (json_reader_key_is(j->r, "process") && json_reader_enter_object(j->r))
+                span_draft_span(j->draft)->node = read_jaeger_process(j);
+        else
+                read_jaeger_tags(j, take_tag, NULL);
 }
 
 /* Takes the parent of a span: the first CHILD_OF reference within the trace, else the first
@@ -187,23 +222,34 @@ static void take_references(Jaeger *j, Span *s)
         j->context->counts->links += j->references->len - used;
 }
 
+static void end_jaeger_span(Jaeger *j)
+{
+        Span *s = span_draft_span(j->draft);
+
+        if (s->start != NO_TIME && j->duration != NO_TIME && j->duration <= MAX_STAMP - s->start)
+                s->end = s->start + j->duration;
+        if (s->trace.high == 0 && s->trace.low == 0)
+                s->trace = j->trace;
+        take_references(j, s);
+        span_hold_add(j->hold, span_draft_finish(j->draft), j->process->str, j->process->len);
+}
+
 static void hold_spans(Jaeger *j)
 {
         if (!json_reader_enter_array(j->r))
                 return;
         while (json_reader_next_element(j->r)) {
-                Span *s = span_draft_span(j->draft);
-
                 if (!json_reader_enter_object(j->r))
                         continue;
-                read_jaeger_span(j);
+                begin_jaeger_span(j);
+                while (json_reader_next_key(j->r))
+                        if (json_reader_scalar(j->r))
+                                read_jaeger_text(j);
+                        else
+                                read_jaeger_part(j);
                 if (json_reader_error(j->r))
                         return;
-                if (s->trace.high == 0 && s->trace.low == 0)
-                        s->trace = j->trace;
-                take_references(j, s);
-                span_hold_add(j->hold, span_draft_finish(j->draft), j->process->str,
-                              j->process->len);
+                end_jaeger_span(j);
         }
 }
 
@@ -227,46 +273,92 @@ static gboolean give_spans(Jaeger *j, GError **error)
         return TRUE;
 }
 
-static gboolean read_trace(Jaeger *j, GError **error)
+/* --- an object -------------------------------------------------------------------- */
+
+static gpointer jaeger_new(JsonReader *r, const SpanContext *context)
 {
+        Jaeger *j = g_new0(Jaeger, 1);
+
+        j->r = r;
+        j->context = context;
+        j->draft = span_draft_new(context);
+        j->hold = span_hold_new();
+        j->processes = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+        j->key = g_string_new(NULL);
+        j->value = g_string_new(NULL);
+        j->process = g_string_new(NULL);
+        j->references = g_array_new(FALSE, FALSE, sizeof(Reference));
+        return j;
+}
+
+static void jaeger_free(gpointer reader)
+{
+        Jaeger *j = reader;
+
+        span_draft_free(j->draft);
+        span_hold_free(j->hold);
+        g_hash_table_unref(j->processes);
+        g_string_free(j->key, TRUE);
+        g_string_free(j->value, TRUE);
+        g_string_free(j->process, TRUE);
+        g_array_unref(j->references);
+        g_free(j);
+}
+
+static void jaeger_begin(gpointer reader)
+{
+        Jaeger *j = reader;
+
         span_hold_clear(j->hold);
         g_hash_table_remove_all(j->processes);
         j->trace = (TraceId){ 0, 0 };
-        while (json_reader_next_key(j->r))
-                if (json_reader_key_is(j->r, "traceID") && json_reader_scalar(j->r))
-                        j->trace =
-                                span_parse_trace_id(json_reader_text(j->r),
-                                                    json_reader_length(j->r), j->context->counts);
-                else if (json_reader_key_is(j->r, "spans"))
-                        hold_spans(j);
-                else if (json_reader_key_is(j->r, "processes") && json_reader_enter_object(j->r))
-                        read_processes(j);
-        return json_reader_error(j->r) || give_spans(j, error);
+        j->is_trace = j->is_span = FALSE;
+        begin_jaeger_span(j);
 }
 
-gboolean read_jaeger(JsonReader *r, const SpanContext *context, GError **error)
+static gboolean jaeger_value(gpointer reader, GError **error)
 {
-        g_autoptr(SpanDraft) draft = span_draft_new(context);
-        g_autoptr(SpanHold) hold = span_hold_new();
-        g_autoptr(GHashTable) processes =
-                g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
-        g_autoptr(GString) key = g_string_new(NULL), value = g_string_new(NULL),
-                           process = g_string_new(NULL);
-        g_autoptr(GArray) references = g_array_new(FALSE, FALSE, sizeof(Reference));
-        Jaeger j = { .r = r,
-                     .context = context,
-                     .draft = draft,
-                     .hold = hold,
-                     .processes = processes,
-                     .key = key,
-                     .value = value,
-                     .process = process,
-                     .references = references };
+        Jaeger *j = reader;
 
-        if (!json_reader_enter_array(r))
-                return TRUE;
-        while (json_reader_next_element(r))
-                if (json_reader_enter_object(r) && !read_trace(&j, error))
-                        return FALSE;
+        (void)error;
+        if (json_reader_key_is(j->r, "spans")) {
+                j->is_trace = TRUE;
+                hold_spans(j);
+        } else if (json_reader_key_is(j->r, "processes") && json_reader_enter_object(j->r)) {
+                read_processes(j);
+        } else {
+                read_jaeger_part(j);
+        }
         return TRUE;
 }
+
+static void jaeger_text(gpointer reader)
+{
+        Jaeger *j = reader;
+
+        j->is_span |= json_reader_key_is(j->r, "spanID");
+        if (json_reader_key_is(j->r, "traceID"))
+                j->trace = span_parse_trace_id(json_reader_text(j->r), json_reader_length(j->r),
+                                               j->context->counts);
+        else
+                read_jaeger_text(j);
+}
+
+static gboolean jaeger_is_own(gconstpointer reader)
+{
+        const Jaeger *j = reader;
+
+        return j->is_trace || j->is_span;
+}
+
+static gboolean jaeger_end(gpointer reader, GError **error)
+{
+        Jaeger *j = reader;
+
+        if (!j->is_trace)
+                end_jaeger_span(j);
+        return give_spans(j, error);
+}
+
+const SpanReader read_jaeger = { jaeger_new,  jaeger_free,   jaeger_begin, jaeger_value,
+                                 jaeger_text, jaeger_is_own, jaeger_end };

@@ -12,7 +12,9 @@ typedef struct {
         GString *key, *value;  /* the current attribute */
         NodeId service, named; /* nodes of the current resource: by service.name, and by the
                                   attribute that names nodes */
-        gboolean known;        /* the current resource was read */
+        gboolean known;        /* the current resource was read, */
+        gboolean has_scopes;   /* its spans, */
+        gboolean has_id;       /* and the id of a span that is an object of its own */
 } Otlp;
 
 /* Reads {"stringValue": "..."} and the like. Arrays and nested attributes are skipped. */
@@ -83,7 +85,7 @@ static void read_event(Otlp *o)
 
         g_string_truncate(o->value, 0);
         while (json_reader_next_key(o->r))
-                if (json_reader_key_is(o->r, "timeUnixNano"))
+                if (json_reader_key_is_field(o->r, "timeUnixNano"))
                         time = read_otlp_time(o->r);
                 else if (json_reader_key_is(o->r, "name") && json_reader_scalar(o->r))
                         json_reader_keep_text(o->r, o->value);
@@ -101,10 +103,10 @@ static void read_link(Otlp *o)
         guint64 id = 0;
 
         while (json_reader_next_key(o->r))
-                if (json_reader_key_is(o->r, "traceId") && json_reader_scalar(o->r))
+                if (json_reader_key_is_field(o->r, "traceId") && json_reader_scalar(o->r))
                         trace = span_parse_trace_id(json_reader_text(o->r),
                                                     json_reader_length(o->r), o->context->counts);
-                else if (json_reader_key_is(o->r, "spanId") && json_reader_scalar(o->r))
+                else if (json_reader_key_is_field(o->r, "spanId") && json_reader_scalar(o->r))
                         id = span_parse_id(json_reader_text(o->r), json_reader_length(o->r),
                                            o->context->counts);
         if (s->other == 0) {
@@ -129,20 +131,20 @@ static void read_otlp_text(Otlp *o, Span *s)
         const char *text = json_reader_text(o->r);
         gsize n = json_reader_length(o->r);
 
-        if (json_reader_key_is(o->r, "traceId"))
+        if (json_reader_key_is_field(o->r, "traceId"))
                 s->trace = span_parse_trace_id(text, n, o->context->counts);
-        else if (json_reader_key_is(o->r, "spanId"))
+        else if (json_reader_key_is_field(o->r, "spanId"))
                 s->id = span_parse_id(text, n, o->context->counts);
-        else if (json_reader_key_is(o->r, "parentSpanId"))
+        else if (json_reader_key_is_field(o->r, "parentSpanId"))
                 s->parent =
                         json_reader_is_null(o->r) ? 0 : span_parse_id(text, n, o->context->counts);
         else if (json_reader_key_is(o->r, "name"))
                 span_draft_set_name(o->draft, text, n);
         else if (json_reader_key_is(o->r, "kind"))
                 s->kind = (guint8)span_parse_kind(text, n);
-        else if (json_reader_key_is(o->r, "startTimeUnixNano"))
+        else if (json_reader_key_is_field(o->r, "startTimeUnixNano"))
                 s->start = span_parse_time(text, n, 0);
-        else if (json_reader_key_is(o->r, "endTimeUnixNano"))
+        else if (json_reader_key_is_field(o->r, "endTimeUnixNano"))
                 s->end = span_parse_time(text, n, 0);
 }
 
@@ -167,22 +169,27 @@ static void read_status(Otlp *o)
         }
 }
 
+/* Takes a value of a span, which stays pending if it is none. */
+static void read_otlp_part(Otlp *o)
+{
+        if (json_reader_key_is(o->r, "attributes"))
+                read_attributes(o);
+        else if (json_reader_key_is(o->r, "events"))
+                read_otlp_list(o, read_event);
+        else if (json_reader_key_is(o->r, "links"))
+                read_otlp_list(o, read_link);
+        else if (json_reader_key_is(o->r, "status"))
+                read_status(o);
+}
+
 static void read_otlp_span(Otlp *o)
 {
-        Span *s = span_draft_span(o->draft);
-
         span_draft_clear(o->draft);
         while (json_reader_next_key(o->r))
-                if (json_reader_key_is(o->r, "attributes"))
-                        read_attributes(o);
-                else if (json_reader_key_is(o->r, "events"))
-                        read_otlp_list(o, read_event);
-                else if (json_reader_key_is(o->r, "links"))
-                        read_otlp_list(o, read_link);
-                else if (json_reader_key_is(o->r, "status"))
-                        read_status(o);
-                else if (json_reader_scalar(o->r))
-                        read_otlp_text(o, s);
+                if (json_reader_scalar(o->r))
+                        read_otlp_text(o, span_draft_span(o->draft));
+                else
+                        read_otlp_part(o);
 }
 
 static gboolean give_span(Otlp *o, Span *s, GError **error)
@@ -241,32 +248,80 @@ static gboolean give_held(Otlp *o, GError **error)
         return TRUE;
 }
 
-/* Reads the spans of one resource. */
-static gboolean read_resource_spans(Otlp *o, GError **error)
+/* --- an object -------------------------------------------------------------------- */
+
+static gpointer otlp_new(JsonReader *r, const SpanContext *context)
 {
-        o->service = o->named = NO_NODE;
-        o->known = FALSE;
-        while (json_reader_next_key(o->r))
-                if (json_reader_key_is(o->r, "resource"))
-                        read_resource(o);
-                else if (json_reader_key_is(o->r, "scopeSpans") && !read_scopes(o, error))
-                        return FALSE;
-        return give_held(o, error);
+        Otlp *o = g_new0(Otlp, 1);
+
+        o->r = r;
+        o->context = context;
+        o->draft = span_draft_new(context);
+        o->hold = span_hold_new();
+        o->key = g_string_new(NULL);
+        o->value = g_string_new(NULL);
+        return o;
 }
 
-gboolean read_otlp(JsonReader *r, const SpanContext *context, GError **error)
+static void otlp_free(gpointer reader)
 {
-        g_autoptr(SpanDraft) draft = span_draft_new(context);
-        g_autoptr(SpanHold) hold = span_hold_new();
-        g_autoptr(GString) key = g_string_new(NULL), value = g_string_new(NULL);
-        Otlp o = {
-                .r = r, .context = context, .draft = draft, .hold = hold, .key = key, .value = value
-        };
+        Otlp *o = reader;
 
-        if (!json_reader_enter_array(r))
-                return TRUE;
-        while (json_reader_next_element(r))
-                if (json_reader_enter_object(r) && !read_resource_spans(&o, error))
-                        return FALSE;
+        span_draft_free(o->draft);
+        span_hold_free(o->hold);
+        g_string_free(o->key, TRUE);
+        g_string_free(o->value, TRUE);
+        g_free(o);
+}
+
+static void otlp_begin(gpointer reader)
+{
+        Otlp *o = reader;
+
+        o->service = o->named = NO_NODE;
+        o->known = o->has_scopes = o->has_id = FALSE;
+        span_draft_clear(o->draft);
+        span_hold_clear(o->hold);
+}
+
+static gboolean otlp_value(gpointer reader, GError **error)
+{
+        Otlp *o = reader;
+
+        if (json_reader_key_is(o->r, "resource")) {
+                read_resource(o);
+        } else if (json_reader_key_is_field(o->r, "scopeSpans") ||
+                   json_reader_key_is_field(o->r, "instrumentationLibrarySpans")) {
+                o->has_scopes = TRUE;
+                return read_scopes(o, error);
+        } else {
+                read_otlp_part(o);
+        }
         return TRUE;
 }
+
+static void otlp_text(gpointer reader)
+{
+        Otlp *o = reader;
+
+        o->has_id |= json_reader_key_is_field(o->r, "spanId");
+        read_otlp_text(o, span_draft_span(o->draft));
+}
+
+static gboolean otlp_is_own(gconstpointer reader)
+{
+        const Otlp *o = reader;
+
+        return o->has_scopes || o->has_id;
+}
+
+static gboolean otlp_end(gpointer reader, GError **error)
+{
+        Otlp *o = reader;
+
+        return o->has_scopes ? give_held(o, error)
+                             : give_span(o, span_draft_finish(o->draft), error);
+}
+
+const SpanReader read_otlp = { otlp_new,  otlp_free,   otlp_begin, otlp_value,
+                               otlp_text, otlp_is_own, otlp_end };

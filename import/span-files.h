@@ -1,21 +1,37 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  *
- * Readers of the file formats of spans. A reader is called with the value of its part of the file
- * pending, and gives each span in it to the context. FALSE with error set if a span could not be
- * given. An error in the JSON ends the reading and is in the JsonReader.
+ * Readers of the objects in files of spans. Only its keys tell the format of an object, and they
+ * come in any order. So each reader looks at each key: begin(), then value() for each key with an
+ * object or array, text() for any other, and end(). An error in the JSON ends the reading and is in
+ * the JsonReader.
  */
 #pragma once
 
 #include "base/json-reader.h"
 #include "import/span.h"
 
-/* Jaeger's answers, {"data": [trace, ...]}: reads the value of "data". A trace is held until its
- * end. */
-gboolean read_jaeger(JsonReader *r, const SpanContext *context, GError **error);
+typedef struct {
+        gpointer (*new)(JsonReader *r, const SpanContext *context);
+        void (*free)(gpointer reader);
+        void (*begin)(gpointer reader);
+        /* The current key's pending value, which stays pending if it is not one of the format.
+         * FALSE with error set: a span in it could not be given. */
+        gboolean (*value)(gpointer reader, GError **error);
+        /* The current key and the scalar that was read as its value. */
+        void (*text)(gpointer reader);
+        /* Whether the object was one of the format, by its keys. */
+        gboolean (*is_own)(gconstpointer reader);
+        /* The end of an object that is_own: its spans are given. FALSE: error set. */
+        gboolean (*end)(gpointer reader, GError **error);
+} SpanReader;
 
-/* OTLP's JSON, {"resourceSpans": [...]}: reads the value of "resourceSpans". Spans behind their
- * resource are given at once, others are held. */
-gboolean read_otlp(JsonReader *r, const SpanContext *context, GError **error);
+/* A trace, {"traceID", "spans", "processes"}, which is held until its end. Or a span, also of
+ * Elasticsearch. */
+extern const SpanReader read_jaeger;
 
-/* Zipkin v2: reads an array of spans, or an array of arrays of spans. */
-gboolean read_zipkin(JsonReader *r, const SpanContext *context, GError **error);
+/* The spans of a resource, {"resource", "scopeSpans"}: those behind their resource are given at
+ * once, others are held. Or a span. */
+extern const SpanReader read_otlp;
+
+/* A span of version 2 or 1. */
+extern const SpanReader read_zipkin;

@@ -5,6 +5,7 @@
 
 #include "base/compare.h"
 #include "base/error.h"
+#include "base/printable.h"
 #include "import/span-calls.h"
 #include "import/span-files.h"
 #include "import/span-messages.h"
@@ -95,51 +96,144 @@ static void spans_end(gpointer import)
 
 static gboolean spans_is_format(const guint8 *data, gsize n)
 {
-        while (n > 0 && strchr(" \t\r\n", *data) && *data)
-                data++, n--;
+        gsize mark = n >= 3 && memcmp(data, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;
+
+        for (data += mark, n -= mark; n > 0 && *data && strchr(" \t\r\n", *data); data++)
+                n--;
         return n > 0 && (*data == '{' || *data == '[');
 }
 
-/* Reads a value of any of the formats, which its keys tell. Other values are skipped. */
-static gboolean read_spans_value(JsonReader *r, const SpanContext *context, gboolean *known,
-                                 GError **error)
-{
-        if (json_reader_peek(r) == '[') {
-                *known = TRUE;
-                return read_zipkin(r, context, error);
-        }
-        if (!json_reader_enter_object(r))
-                return TRUE;
-        while (json_reader_next_key(r)) {
-                gboolean jaeger = json_reader_key_is(r, "data");
+/* Keys whose values lead to objects of spans: of answers of Jaeger, Tempo and Elasticsearch, and of
+ * OTLP. */
+static const char *const WRAPPERS[] = { "data",  "result", "resourceSpans", "batches",
+                                        "trace", "traces", "hits",          "_source" };
 
-                if (!jaeger && !json_reader_key_is(r, "resourceSpans"))
-                        continue;
-                *known = TRUE;
-                if (!(jaeger ? read_jaeger : read_otlp)(r, context, error))
-                        return FALSE;
+/* An object is of the first whose is_own() says so. */
+static const SpanReader *const FORMATS[] = { &read_otlp, &read_jaeger, &read_zipkin };
+
+/* A file while it is read. */
+typedef struct {
+        JsonReader *r;
+        gpointer readers[G_N_ELEMENTS(FORMATS)];
+        GString *keys; /* the first keys, for the error that there is no span */
+} SpanFile;
+
+static gboolean read_spans_value(SpanFile *f, GError **error);
+
+static gboolean key_is_wrapper(const JsonReader *r)
+{
+        for (guint i = 0; i < G_N_ELEMENTS(WRAPPERS); i++)
+                if (json_reader_key_is_field(r, WRAPPERS[i]))
+                        return TRUE;
+        return FALSE;
+}
+
+static void begin_object(SpanFile *f)
+{
+        for (guint i = 0; i < G_N_ELEMENTS(FORMATS); i++)
+                FORMATS[i]->begin(f->readers[i]);
+}
+
+static void note_key(SpanFile *f)
+{
+        enum { NOTED = 60 }; /* bytes */
+        gsize n;
+        const char *key = json_reader_key(f->r, &n);
+
+        if (f->keys->len >= NOTED)
+                return;
+        g_string_append(f->keys, f->keys->len ? ", \"" : " with \"");
+        printable_append(f->keys, key, (gssize)MIN(n, NOTED), PRINTABLE_CELL);
+        g_string_append_c(f->keys, '"');
+}
+
+/* The value of the current key. */
+static gboolean read_member(SpanFile *f, GError **error)
+{
+        note_key(f);
+        if (json_reader_scalar(f->r)) {
+                for (guint i = 0; i < G_N_ELEMENTS(FORMATS); i++)
+                        FORMATS[i]->text(f->readers[i]);
+                return TRUE;
         }
+        if (key_is_wrapper(f->r)) {
+                gboolean ok = read_spans_value(f, error);
+
+                begin_object(f);
+                return ok;
+        }
+        for (guint i = 0; i < G_N_ELEMENTS(FORMATS); i++)
+                if (!FORMATS[i]->value(f->readers[i], error))
+                        return FALSE;
         return TRUE;
+}
+
+/* Reads the entered object. A truncated one is dropped. */
+static gboolean read_spans_object(SpanFile *f, GError **error)
+{
+        begin_object(f);
+        while (json_reader_next_key(f->r))
+                if (!read_member(f, error))
+                        return FALSE;
+        for (guint i = 0; !json_reader_error(f->r) && i < G_N_ELEMENTS(FORMATS); i++)
+                if (FORMATS[i]->is_own(f->readers[i]))
+                        return FORMATS[i]->end(f->readers[i], error);
+        return TRUE;
+}
+
+/* Reads the pending value: an object, or an array of these. Others are skipped. */
+static gboolean read_spans_value(SpanFile *f, GError **error)
+{
+        if (json_reader_enter_object(f->r))
+                return read_spans_object(f, error);
+        if (json_reader_enter_array(f->r))
+                while (json_reader_next_element(f->r))
+                        if (!read_spans_value(f, error))
+                                return FALSE;
+        return TRUE;
+}
+
+static gboolean read_spans_file(SpanFile *f, const SpanContext *context, GError **error)
+{
+        gboolean ok = TRUE;
+
+        f->keys = g_string_new(NULL);
+        for (guint i = 0; i < G_N_ELEMENTS(FORMATS); i++)
+                f->readers[i] = FORMATS[i]->new (f->r, context);
+        while (ok && json_reader_next_value(f->r))
+                ok = read_spans_value(f, error);
+        for (guint i = 0; i < G_N_ELEMENTS(FORMATS); i++)
+                FORMATS[i]->free(f->readers[i]);
+        return ok;
 }
 
 static gboolean spans_read(gpointer import, const ImportInput *input, GError **error)
 {
         Spans *s = import;
+        SpanCounts before = s->counts;
         g_autoptr(JsonReader) r = json_reader_new(input->read, input->user);
-        gboolean known = FALSE;
+        SpanFile file = { .r = r };
+        gboolean ok = read_spans_file(&file, &s->context, error);
+        g_autofree char *keys = g_string_free(file.keys, FALSE);
 
-        while (json_reader_next_value(r))
-                if (!read_spans_value(r, &s->context, &known, error))
-                        return FALSE;
+        if (!ok)
+                return FALSE;
         if (json_reader_error(r)) {
                 g_propagate_prefixed_error(error, g_error_copy(json_reader_error(r)),
                                            "%s:", input->name);
                 return FALSE;
         }
-        return known || ravel_fail(error, RAVEL_ERROR_INPUT,
-                                   "%s: found JSON without spans, expected \"data\" of Jaeger, "
-                                   "\"resourceSpans\" of OTLP, or an array of Zipkin's spans",
-                                   input->name);
+        if (s->counts.spans - s->counts.no_ids > before.spans - before.no_ids)
+                return TRUE;
+        if (s->counts.spans > before.spans)
+                return ravel_fail(error, RAVEL_ERROR_INPUT,
+                                  "%s: found no span with an id and a trace, expected any; others: "
+                                  "%" G_GUINT64_FORMAT,
+                                  input->name, s->counts.spans - before.spans);
+        return ravel_fail(error, RAVEL_ERROR_INPUT,
+                          "%s: found JSON%s without spans, expected \"data\" of Jaeger, "
+                          "\"resourceSpans\" of OTLP, \"batches\" of Tempo, or spans of Zipkin",
+                          input->name, keys);
 }
 
 /* --- traces ---------------------------------------------------------------------- */

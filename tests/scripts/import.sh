@@ -42,6 +42,13 @@ for format in jaeger.json otlp.jsonl otlp.json zipkin.json; do
 	[ ! -f found ] || cmp found first >why
 	result $? "$format: the same messages as of the others" why
 done
+for form in spans/forms/*; do
+	"$ravel" import -w form.trace "$form" 2>err && messages form.trace >found
+	cp first wanted
+	case $form in *whole*) sed -i 's/label=[^ ]*//' found wanted ;; esac # one name for both ends
+	cmp found wanted >why
+	result $? "the same messages of $(basename "$form")" why
+done
 messages otlp.jsonl.trace >found
 sort -R --random-source="$make" spans/shop.otlp.jsonl | "$ravel" import - 2>err >shuffled
 messages shuffled | cmp - found >why
@@ -99,6 +106,13 @@ printf '{"resourceSpans":%s' "$(printf '[%.0s' $(seq 200))" >deep.json
 fails 'what is too deep' 3 'no more than 128 objects' deep.json
 printf '{"a":[]}' >other.json
 fails 'JSON without spans' 3 'without spans, expected "data" of Jaeger' other.json
+fails 'and what it is' 3 'found JSON with "a" without spans' other.json
+printf '\357\273\277[]' >other.json
+fails 'nothing' 3 'found JSON without spans' other.json
+printf '{"data":[]}' >other.json
+fails 'an answer without traces' 3 'found JSON with "data" without spans' other.json
+printf '[{"traceId":"","id":"","name":"a"}]' >other.json
+fails 'spans that cannot be told apart' 3 'found no span with an id and a trace, expected any; others: 1' other.json
 printf 'hello\n' >other.txt
 fails 'something else' 3 'found neither JSON of spans, nor mails, nor what tshark writes' other.txt
 

@@ -4,7 +4,8 @@
 
     make-spans.py all DIRECTORY
         shop.jaeger.json shop.otlp.jsonl shop.otlp.json shop.zipkin.json: 200 requests, the same in
-        each; shop.calls: what calls there are, caller, callee, parent's place, start and end (us)
+        each; shop.calls: what calls there are, caller, callee, parent's place, start and end (us);
+        forms/FORM.FORMAT: the same again, in what answers, exporters and databases wrap spans in
         CASE.json CASE.expected: one thing that is wrong, and what has to be said
     make-spans.py lines BYTES
         OTLP, a line an export of some 50 spans, to standard output, until there are so many bytes
@@ -191,6 +192,82 @@ def share_ids(spans):
 
 def zipkin(spans):
     return [zipkin_span(s) for s in spans]
+
+
+def zipkin_v1_span(s):
+    """each end says what it saw"""
+    endpoint = {'serviceName': s['service'], 'ipv4': '10.0.0.1', 'port': 80}
+    span = {'traceId': s['trace'], 'id': s['id'], 'name': s['name'], 'timestamp': s['start'],
+            'duration': s['end'] - s['start'], 'annotations': [], 'binaryAnnotations': []}
+    if s['parent']:
+        span['parentId'] = s['parent']
+    values = {'client': ('cs', 'cr'), 'server': ('sr', 'ss'), 'producer': ('ms',), 'consumer': ('mr',)}.get(s['kind'])
+    for value, time in zip(values or (), (s['start'], s['end'])):
+        span['annotations'].append({'timestamp': time, 'value': value, 'endpoint': endpoint})
+    if not values:
+        span['binaryAnnotations'].append({'key': 'lc', 'value': '', 'endpoint': endpoint})
+    if s.get('peer'):
+        key = 'ma' if s['kind'] in ('producer', 'consumer') else 'sa'
+        span['binaryAnnotations'].append({'key': key, 'value': True, 'endpoint': {'serviceName': s['peer']}})
+    return span
+
+
+def zipkin_v1_whole(spans):
+    """what both ends saw is one span"""
+    by_id = {}
+    for s in share_ids(spans):
+        span = zipkin_v1_span(s)
+        first = by_id.setdefault(s['id'], span)
+        if first is not span:
+            first['annotations'] += span['annotations']
+            first['binaryAnnotations'] += span['binaryAnnotations']
+    return list(by_id.values())
+
+
+def snake(value):
+    if isinstance(value, list):
+        return [snake(v) for v in value]
+    if not isinstance(value, dict):
+        return value
+    return {re.sub('[A-Z]', lambda m: '_' + m[0].lower(), key): snake(v) for key, v in value.items()}
+
+
+def elastic_span(span, process):
+    """a document of Jaeger in Elasticsearch, with tags as fields"""
+    fields = {tag['key'].replace('.', '@'): tag['value'] for tag in span.pop('tags')}
+    del span['processID']
+    return {'_index': 'jaeger-span', '_id': 'x' + span['spanID'], '_source': {**span, 'tag': fields, 'process': process}}
+
+
+def forms(traces):
+    """name: text"""
+    spans = [s for t in traces for s in t.spans]
+    otlps, jaegers = [otlp(t.spans) for t in traces], jaeger([t.spans for t in traces])['data']
+    resources = [r for o in otlps for r in o['resourceSpans']]
+    documents = [elastic_span(copy.deepcopy(s), t['processes'][s['processID']]) for t in jaegers for s in t['spans']]
+    lines = [{**otlp_span(s), 'resource': otlp([s])['resourceSpans'][0]['resource']} for s in spans]
+    libraries = json.dumps(otlp(spans)).replace('"scopeSpans"', '"instrumentationLibrarySpans"')
+    zipkins = [zipkin_span(s) for t in traces for s in share_ids(t.spans)]
+    documents_of = {
+        'tempo.otlp': {'batches': resources}, 'tempo-trace.otlp': {'trace': {'batches': resources}},
+        'tempo-v2.otlp': {'trace': {'resourceSpans': resources}, 'metrics': {}},
+        'jaeger-v3.otlp': {'result': {'resourceSpans': resources}}, 'requests.otlp': otlps,
+        'resources.otlp': resources, 'snake.otlp': snake(otlp(spans)), 'snakes.otlp': [snake(o) for o in otlps],
+        'trace.jaeger': jaegers, 'answers.jaeger': [{'data': [t]} for t in jaegers],
+        'elastic.jaeger': {'took': 1, 'hits': {'total': {'value': 1}, 'hits': documents}},
+        'traces.zipkin': [zipkins[::2], zipkins[1::2]], 'v1.zipkin': [zipkin_v1_span(s) for s in spans],
+        'v1-shared.zipkin': [zipkin_v1_span(s) for t in traces for s in share_ids(t.spans)],
+        'v1-whole.zipkin': [[s for t in traces for s in zipkin_v1_whole(t.spans)]]}
+    lines_of = {
+        'lines-v3.otlp': [{'result': o} for o in otlps], 'spans.otlp': lines, 'lines.jaeger': jaegers,
+        'elastic-lines.jaeger': documents, 'sources.jaeger': [d['_source'] for d in documents],
+        'lines.zipkin': zipkins}
+    texts = {name: json.dumps(value) for name, value in documents_of.items()}
+    texts.update({name: ''.join(json.dumps(v) + '\n' for v in values) for name, values in lines_of.items()})
+    texts['libraries.otlp'] = libraries
+    for name in 'tempo.otlp', 'trace.jaeger', 'lines.zipkin':
+        texts['mark-' + name] = '\ufeff' + texts[name]
+    return texts
 
 
 # --- what can be wrong -----------------------------------------------------------
@@ -482,6 +559,9 @@ def write_all(directory):
     write(directory, 'shop.otlp.jsonl', ''.join(json.dumps(otlp(some)) + '\n' for some in seconds.values()))
     write(directory, 'shop.otlp.json', json.dumps(otlp(spans)))
     write(directory, 'shop.zipkin.json', json.dumps(zipkin([s for t in traces for s in share_ids(t.spans)])))
+    os.mkdir(os.path.join(directory, 'forms'))
+    for name, text in forms(traces).items():
+        write(directory, os.path.join('forms', name), text)
     write(directory, 'shop.calls', ''.join(
         f"{c[0]} {c[1]} {c[2] if c[2] is None else ' '.join(map(str, t.calls[c[2]][:2] + t.calls[c[2]][3:4]))} "
         f'{c[3]} {c[4]}\n' for t in traces for c in t.calls))
