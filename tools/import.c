@@ -306,8 +306,15 @@ static gboolean read_sources(Run *run, char **sources, int n, GError **error)
 
 static gboolean write_imported_trace(Run *run, char **sources, int n, GError **error)
 {
-        if (run->format->counts)
-                report_import(run->format->counts(run->import));
+        const ImportCounts *counts = run->format->counts ? run->format->counts(run->import) : NULL;
+
+        if (counts && counts->calls == 0)
+                return ravel_fail(error, RAVEL_ERROR_INPUT,
+                                  "%s: found no response to a request in %" G_GUINT64_FORMAT
+                                  " packets, expected any",
+                                  sources[0], counts->packets);
+        if (counts)
+                report_import(counts);
         return (run->writer = trace_writer_new(options.output ? options.output : "-", run->nodes,
                                                FALSE, error)) &&
                write_import_facts(run, sources, n, error) &&
@@ -361,6 +368,11 @@ static gboolean import_mails(Run *run, char **sources, int n, GError **error)
         for (int i = 0; i < n; i++)
                 if (!import_mail_read(mails, sources[i], &others, error))
                         return FALSE;
+        if (mail_import_counts(mails)->headers == 0)
+                return ravel_fail(error, RAVEL_ERROR_INPUT,
+                                  "%s: found no Received header in %" G_GUINT64_FORMAT
+                                  " mails, expected any",
+                                  sources[0], mail_import_counts(mails)->mails);
         if (!write_mails(run, mails, sources, n, error))
                 return FALSE;
         import_mail_report(mails, run->nodes, others);
