@@ -112,12 +112,25 @@ static gboolean call_push(WaitingCalls *w, WaitingCall call, gboolean keyed,
         return TRUE;
 }
 
-/* The index of the call that a return by side answers, or -1. key: if keyed. */
-static gint call_find(const WaitingCalls *w, guint side, gboolean keyed, guint64 key)
+/* The number of a call while another with its key waits that has another topic. */
+static guint64 number_of_topic(guint64 key, guint16 topic)
+{
+        return key | (guint64)topic << 32;
+}
+
+static gboolean call_is_of(const WaitingCall *call, guint64 key, guint16 topic)
+{
+        if (call->number == key)
+                return !topic || !call->topic || call->topic == topic;
+        return topic && call->topic == topic && call->number == number_of_topic(key, topic);
+}
+
+/* The index of the call that a return by side answers, or -1. key and topic: if keyed. */
+static gint call_find(const WaitingCalls *w, guint side, gboolean keyed, guint64 key, guint16 topic)
 {
         for (guint i = 0; i < w->n && w->n_of[!side]; i++)
                 if (waiting_call_at(w, i)->side != side &&
-                    (!keyed || waiting_call_at(w, i)->number == key))
+                    (!keyed || call_is_of(waiting_call_at(w, i), key, topic)))
                         return (gint)i;
         return -1;
 }
@@ -211,7 +224,7 @@ static void order_return(Pairing *p, MessageInProgress *m)
 static gboolean call_answered(Pairing *p, guint side, const MessageInProgress *m, WaitingCall *call,
                               const CaptureContext *context)
 {
-        gint index = m->stray ? -1 : call_find(&p->calls, side, m->keyed, m->number);
+        gint index = m->stray ? -1 : call_find(&p->calls, side, m->keyed, m->number, m->topic);
         p->order.answered = TRUE;
         if (index >= 0) {
                 *call = call_take(&p->calls, (guint)index);
@@ -436,7 +449,7 @@ void pairing_link(Pairing *p, guint side, guint64 content, gboolean known,
 void pairing_deliver(Pairing *p, guint side, const Carried *carried, const CaptureContext *context)
 {
         const MessageInProgress *m = &p->message[side];
-        gint call = call_find(&p->calls, side, FALSE, 0);
+        gint call = call_find(&p->calls, side, FALSE, 0, 0);
         guint64 number = call < 0 ? m->number : waiting_call_at(&p->calls, (guint)call)->number;
         CapturedMessage out = pairing_message(p, side, MSG_SENT, m->last, p->port[!side], 0);
         out.connection = p->number;
@@ -507,6 +520,7 @@ void pairing_open(Pairing *p, guint side, guint32 seq, const Stamp *stamp,
         m->lost = m->seen = m->written = m->keyed = m->session = m->stray = m->beyond = m->by_run =
                 m->several = m->unseen = m->transaction = m->fetch = FALSE;
         m->link.some = FALSE;
+        m->topic = 0;
         m->bytes = 0;
         m->outcome = OUTCOME_OK;
         m->held_up = (HeldUp){ .stall = p->stall[side] };
@@ -593,9 +607,10 @@ gboolean pairing_begin(Pairing *p, guint side, MessageKind kind, MessageEnd end,
         if (parsed && parsed->keyed) {
                 m->keyed = TRUE;
                 m->number = parsed->key;
+                m->topic = parsed->topic;
         }
         if (kind == KIND_CALL && m->seen) {
-                gint same = m->keyed ? call_find(&p->calls, !side, TRUE, m->number) : -1;
+                gint same = m->keyed ? call_find(&p->calls, !side, TRUE, m->number, m->topic) : -1;
                 if (same >= 0) {
                         WaitingCall *call = waiting_call_at(&p->calls, (guint)same);
                         if (p->datagrams)
@@ -606,6 +621,8 @@ gboolean pairing_begin(Pairing *p, guint side, MessageKind kind, MessageEnd end,
                 }
                 if (!m->keyed)
                         order_call(p, m->first, context);
+                else if (m->topic && call_find(&p->calls, !side, TRUE, m->number, 0) >= 0)
+                        m->number = number_of_topic(m->number, m->topic);
                 m->session = parsed && parsed->session;
                 p->order.last_call = parsed ? parsed->call : CALL_NONE;
                 WaitingCall call = { .number = m->number,
@@ -613,7 +630,8 @@ gboolean pairing_begin(Pairing *p, guint side, MessageKind kind, MessageEnd end,
                                      .call = p->order.last_call,
                                      .side = (guint8)side,
                                      .session = m->session,
-                                     .by_run = m->by_run };
+                                     .by_run = m->by_run,
+                                     .topic = m->topic };
                 if (p->calls.n_of[side] == 0)
                         p->heard[!side] = FALSE;
                 m->beyond = !call_push(&p->calls, call, m->keyed, context);
@@ -780,7 +798,7 @@ void pairing_cut_short(Pairing *p, guint side, const CaptureContext *context)
             (m->pieces && pieces_are_endless(m->pieces)) || p->message[!side].left ||
             !returns_are_known(p, side))
                 return;
-        call = call_find(&p->calls, side, m->keyed, m->number);
+        call = call_find(&p->calls, side, m->keyed, m->number, m->topic);
         if (call < 0 || call_is_excused(waiting_call_at(&p->calls, (guint)call)))
                 return;
         m->written = TRUE; /* pairing_give_up() says so */
@@ -836,7 +854,7 @@ void pairing_forget_calls(Pairing *p, const CaptureContext *context)
 
 guint8 pairing_call(const Pairing *p, guint side)
 {
-        gint i = call_find(&p->calls, side, FALSE, 0);
+        gint i = call_find(&p->calls, side, FALSE, 0, 0);
         if (i >= 0)
                 return waiting_call_at(&p->calls, (guint)i)->call;
         return (p->order.unsure || p->calls.beyond > 0) && side != p->client ? p->order.last_call
@@ -845,13 +863,13 @@ guint8 pairing_call(const Pairing *p, guint side)
 
 gboolean pairing_call_is_run(const Pairing *p, guint side)
 {
-        gint i = call_find(&p->calls, side, FALSE, 0);
+        gint i = call_find(&p->calls, side, FALSE, 0, 0);
         return i >= 0 && waiting_call_at(&p->calls, (guint)i)->by_run;
 }
 
 gboolean pairing_take_call(Pairing *p, guint side, guint64 *number)
 {
-        gint i = call_find(&p->calls, side, FALSE, 0);
+        gint i = call_find(&p->calls, side, FALSE, 0, 0);
         if (i < 0)
                 return FALSE;
         *number = call_take(&p->calls, (guint)i).number;

@@ -83,10 +83,11 @@ typedef struct {
         guint64 bytes;   /* so far */
         Outcome outcome; /* of a return */
         HeldUp held_up;
-        gint64 gap;  /* ns between its bytes and the next, if these are of this message */
-        guint32 seq; /* of the first byte */
-        guint8 kind; /* MessageKind */
-        guint8 end;  /* MessageEnd */
+        gint64 gap;    /* ns between its bytes and the next, if these are of this message */
+        guint32 seq;   /* of the first byte */
+        guint16 topic; /* Parsed.topic */
+        guint8 kind;   /* MessageKind */
+        guint8 end;    /* MessageEnd */
         guint8 open, seen, written, keyed, session;
         guint8 lost;        /* a return that answers no call, and was dropped */
         guint8 stray;       /* a return: nobody knows which call it answers */
@@ -109,6 +110,7 @@ typedef struct {
         guint8 session;
         guint8 by_run;
         guint8 unsure; /* it may wait for work, or a hole may hide its return */
+        guint16 topic; /* Parsed.topic */
 } WaitingCall;
 
 /* The calls that wait for a return. */
@@ -346,9 +348,9 @@ void pairing_doubt_returns(Pairing *p, guint side);
 void pairing_give_up(Pairing *p, guint side, CallEnding how, Stamp stamp,
                      const CaptureContext *context);
 
-/* Side ends within a return that it sends. Without the rest its call has no answer, unless bytes may
- * have been missed, the other side had left, or the return tells of a failure: then it stands as it
- * is. */
+/* Side ends within a return that it sends. Without the rest its call has no answer, unless bytes
+ * may have been missed, the other side had left, or the return tells of a failure: then it stands
+ * as it is. */
 void pairing_cut_short(Pairing *p, guint side, const CaptureContext *context);
 
 /* The calls that wait will not get a return. */

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  *
  * DNS (RFC 1035, 4.1), over UDP and TCP. A query is a call, a response its return, paired by
- * transaction id. Recognised by content: a header whose flags and counts make sense, and
- * sections that fill the datagram exactly, or what the capture has left. Over TCP its length
- * goes before each message, and the response to a request for a zone is all messages up to the
- * one that ends with the zone's SOA (RFC 5936).
+ * transaction id, and over UDP by question. Recognised by content: a header whose flags and counts
+ * make sense, and sections that fill the datagram exactly, or what the capture has left. Bytes
+ * after them are passed over if the question is for the name of a host. NetBIOS' name service
+ * (RFC 1002) looks alike, but is another. Over TCP its length goes before each message, and the
+ * response to a request for a zone is all messages up to the one that ends with the zone's SOA
+ * (RFC 5936).
  */
 #include "capture/protocol/protocol.h"
 
@@ -18,7 +20,10 @@ enum {
         OPCODE_UPDATE = 0x2800,
         RCODE = 0x000f,
         TYPE_SOA = 6,
+        TYPE_NETBIOS = 32,
+        TYPE_NETBIOS_STATUS = 33, /* for DNS: SRV */
         TYPE_AXFR = 252,
+        NETBIOS_NAME = 32, /* letters from A to P, each for half a byte */
         CALL_QUERY = 1,
         CALL_TRANSFER,
 };
@@ -55,6 +60,44 @@ static gboolean question_skip(Cursor *c)
                 return FALSE;
         class &= 0x7fff;
         return type != 0 && (class == 1 || class == 3 || class == 4 || class >= 254);
+}
+
+/* The n bytes of a question that is whole. */
+static gboolean question_is_netbios(const guint8 *bytes, gsize n)
+{
+        guint type = read_u16(bytes + n - 4);
+        if (n < 1 + NETBIOS_NAME || bytes[0] != NETBIOS_NAME ||
+            (type != TYPE_NETBIOS && type != TYPE_NETBIOS_STATUS))
+                return FALSE;
+        for (guint i = 1; i <= NETBIOS_NAME; i++)
+                if (bytes[i] < 'A' || bytes[i] > 'P')
+                        return FALSE;
+        return TRUE;
+}
+
+/* The same: for the name of a host or service, in class IN. */
+static gboolean question_is_of_host(const guint8 *bytes, gsize n)
+{
+        if (n < 7 || bytes[n - 5] != 0 || read_u16(bytes + n - 2) != 1)
+                return FALSE;
+        for (gsize i = 0; i < n - 5;) {
+                gsize end = i + bytes[i] + 1u;
+                if (bytes[i] > 63)
+                        return FALSE;
+                for (i++; i < end; i++)
+                        if (!g_ascii_isalnum(bytes[i]) && bytes[i] != '-' && bytes[i] != '_')
+                                return FALSE;
+        }
+        return TRUE;
+}
+
+/* The same: a number that two questions hardly share, never 0. */
+static guint16 question_hash(const guint8 *bytes, gsize n)
+{
+        guint32 hash = 2166136261u; /* FNV-1a; servers may change the case of letters */
+        for (gsize i = 0; i < n; i++)
+                hash = (hash ^ (guint8)g_ascii_tolower((char)bytes[i])) * 16777619u;
+        return (guint16)MAX((hash ^ hash >> 16) & 0xffff, 1);
 }
 
 /* Whether a question that is not whole is sound as far as it is there. */
@@ -106,10 +149,10 @@ static gboolean dns_header_is_plausible(const guint8 *bytes)
                (questions > 0 && (flags & RCODE) == 0 && (opcode != OPCODE_QUERY || records <= 8));
 }
 
-static ParseStatus dns_parse(gpointer state, guint8 call, const guint8 *bytes, gsize n,
-                             gboolean eof, GString *label, Parsed *parsed)
+/* datagram: also one with bytes after the message. */
+static ParseStatus dns_message_parse(guint8 call, const guint8 *bytes, gsize n, gboolean eof,
+                                     gboolean datagram, GString *label, Parsed *parsed)
 {
-        (void)state;
         Cursor c = cursor(bytes, n);
         if (!cursor_skip(&c, HEADER) || !dns_header_is_plausible(bytes))
                 return PARSE_NOT_MINE;
@@ -127,10 +170,14 @@ static ParseStatus dns_parse(gpointer state, guint8 call, const guint8 *bytes, g
         if (questions && !question_skip(&c))
                 return !eof && question_is_cut(cursor(bytes + HEADER, n - HEADER)) ? PARSE_MESSAGE
                                                                                    : PARSE_NOT_MINE;
-        gsize question_end = (gsize)(c.at - bytes);
+        gsize question_end = (gsize)(c.at - bytes), question = question_end - HEADER;
+        if (questions && question_is_netbios(bytes + HEADER, question))
+                return PARSE_NOT_MINE;
         while (records > 0 && record_skip(&c, &type))
                 records--;
-        if ((records > 0 ? eof : cursor_left(&c) > 0) ||
+        gboolean more = cursor_left(&c) > 0 &&
+                        !(datagram && questions && question_is_of_host(bytes + HEADER, question));
+        if ((records > 0 ? eof : more) ||
             (response && questions == 0 && n > HEADER && call != CALL_TRANSFER))
                 return PARSE_NOT_MINE;
         if (label && !response) {
@@ -139,7 +186,16 @@ static ParseStatus dns_parse(gpointer state, guint8 call, const guint8 *bytes, g
         }
         if (questions && read_u16(bytes + question_end - 4) == TYPE_AXFR)
                 parsed->call = CALL_TRANSFER;
+        if (datagram && questions)
+                parsed->topic = question_hash(bytes + HEADER, question);
         return PARSE_MESSAGE;
+}
+
+static ParseStatus dns_parse(gpointer state, guint8 call, const guint8 *bytes, gsize n,
+                             gboolean eof, GString *label, Parsed *parsed)
+{
+        (void)state;
+        return dns_message_parse(call, bytes, n, eof, TRUE, label, parsed);
 }
 
 /* --- over TCP -------------------------------------------------------------- */
@@ -177,7 +233,8 @@ static ParseStatus dns_stream_parse(gpointer state, guint8 call, const guint8 *b
                         return PARSE_NOT_MINE;
                 if (n - at - 2 < length)
                         break;
-                if (dns_parse(NULL, call, message, length, TRUE, label, parsed) != PARSE_MESSAGE)
+                if (dns_message_parse(call, message, length, TRUE, FALSE, label, parsed) !=
+                    PARSE_MESSAGE)
                         return PARSE_NOT_MINE;
                 if (s->transfer && parsed->kind != KIND_RETURN)
                         return PARSE_NOT_MINE;
@@ -200,8 +257,9 @@ static gsize dns_find_boundary(const guint8 *bytes, gsize n)
         for (gsize at = 0; at + 2 < n; at++) {
                 Parsed parsed = { 0 };
                 gsize length = read_u16(bytes + at);
-                if (length <= n - at - 2 && dns_parse(NULL, CALL_NONE, bytes + at + 2, length, TRUE,
-                                                      NULL, &parsed) == PARSE_MESSAGE)
+                if (length <= n - at - 2 &&
+                    dns_message_parse(CALL_NONE, bytes + at + 2, length, TRUE, FALSE, NULL,
+                                      &parsed) == PARSE_MESSAGE)
                         return at;
         }
         return n;

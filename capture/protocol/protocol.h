@@ -113,6 +113,7 @@ typedef struct {
         guint32 piece;        /* with PARSE_PIECE: the first of those bytes that is of the piece */
         MessageKind kind;     /* as soon as it is known, with PARSE_MORE too */
         guint16 part;         /* PartFlags; 0 where messages are whole */
+        guint16 topic;        /* tells apart messages of the same key; 0: not known */
         guint8 call;          /* of a call: what parse() must know to parse its return */
         guint8 sender;        /* Sender, as far as it is known; of a protocol whose both sides call
                                  parse() may say more */

@@ -39,6 +39,10 @@ static ParseStatus call_read(const guint8 *p, gsize n, gsize length)
 {
         if (length < CALL_HEAD + 8)
                 return PARSE_NOT_MINE;
+        /* The null procedure takes nothing, but a context of security. NTP may look like it. */
+        if (n >= CALL_HEAD && read_u32(p + 20) == 0 && read_u32(p + 24) == 0 &&
+            MIN(n, length) > CALL_HEAD + 8)
+                return PARSE_NOT_MINE;
         if (n < CALL_HEAD)
                 return n < 12 || read_u32(p + 8) == RPC_VERSION ? PARSE_MORE : PARSE_NOT_MINE;
         return read_u32(p + 8) == RPC_VERSION && read_u32(p + 12) > 0 &&

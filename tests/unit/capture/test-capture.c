@@ -24,6 +24,31 @@ static void test_dns(void)
                      "10 MSG_SENT a>b -\n");
 }
 
+/* Two questions at once under one id, answered in the other order, and a refusal without one. */
+static void test_dns_topics(void)
+{
+        static const char second[] = "\x12\x34\1\0\0\1\0\0\0\0\0\0\1a\0\0\x1c\0\1";
+        static const char reply[] = "\x12\x34\x81\x80\0\1\0\0\0\0\0\0\1a\0\0\x1c\0\1";
+        static const char refusal[] = "\x12\x34\x81\x85\0\0\0\0\0\0\0\0";
+        Scene *s = scene_new(two_nodes, NULL, TRUE);
+        s->port[SERVER] = 53;
+        datagram(s, CLIENT, 5, query, sizeof query - 1);
+        datagram(s, CLIENT, 6, second, sizeof second - 1);
+        datagram(s, CLIENT, 7, second, sizeof second - 1);
+        datagram(s, SERVER, 8, reply, sizeof reply - 1);
+        datagram(s, SERVER, 9, answer, sizeof answer - 1);
+        datagram(s, CLIENT, 10, query, sizeof query - 1);
+        datagram(s, SERVER, 11, refusal, sizeof refusal - 1);
+        check_count(s, ACCOUNT_REPEATED_CALLS, 1);
+        check_count(s, ACCOUNT_UNANSWERED, 0);
+        scene_end(s, "5 CALL_SENT a>b 1000.1234 label=DNS%20A\n"
+                     "6 CALL_SENT a>b 1000.491c00001234 label=DNS%20AAAA\n"
+                     "8 RET_SENT b>a 1000.491c00001234 resent=1000000\n"
+                     "9 RET_SENT b>a 1000.1234\n"
+                     "10 CALL_SENT a>b 1000.1234 label=DNS%20A\n"
+                     "11 RET_SENT b>a 1000.1234 st=REFUSED\n");
+}
+
 /* A switch that mirrors at entry and exit, and their fellow in between: once each. What
  * comes again later was sent again. */
 static void test_copies(void)
@@ -229,6 +254,7 @@ int main(int argc, char **argv)
 {
         g_test_init(&argc, &argv, NULL);
         g_test_add_func("/capture/dns", test_dns);
+        g_test_add_func("/capture/dns-topics", test_dns_topics);
         g_test_add_func("/capture/copies", test_copies);
         g_test_add_func("/capture/translation", test_translation);
         g_test_add_func("/capture/host", test_host);

@@ -53,10 +53,13 @@ static void test_not_dns(void)
                 BYTES("\xab\xcd\1\0\0\1\0\0\0\0\0"),
                 BYTES("\xab\xcd\1\0\0\0\0\0\0\0\0\0"),                   /* no question */
                 BYTES("\xab\xcd\1\0\0\2\0\0\0\0\0\0" QUESTION QUESTION), /* two */
-                BYTES("\xab\xcd\1\0\0\1\0\0\0\0\0\0" QUESTION "x"),      /* and more */
-                BYTES("\xab\xcd\1\0\0\1\0\0\0\0\0\0\x40www\0\0\1\0\1"),  /* a label of 64 */
-                BYTES("\xab\xcd\1\0\0\1\0\0\0\0\0\0\3www\0\0\1\0\x77"),  /* no such class */
-                BYTES("\xab\xcd\x7f\0\0\1\0\0\0\0\0\0" QUESTION),        /* no such opcode */
+                BYTES("\xab\xcd\1\0\0\1\0\0\0\0\0\0\3w w\0\0\1\0\1x"),   /* and more, of no host */
+                BYTES("\xab\xcd\1\0\0\1\0\0\0\0\0\0\xc0\x0c\0\1\0\1x"),  /* by reference */
+                BYTES("\xab\xcd\1\x10\0\1\0\0\0\0\0\0 CKAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA\0"
+                      "\0\x21\0\1"),                                    /* NetBIOS */
+                BYTES("\xab\xcd\1\0\0\1\0\0\0\0\0\0\x40www\0\0\1\0\1"), /* a label of 64 */
+                BYTES("\xab\xcd\1\0\0\1\0\0\0\0\0\0\3www\0\0\1\0\x77"), /* no such class */
+                BYTES("\xab\xcd\x7f\0\0\1\0\0\0\0\0\0" QUESTION),       /* no such opcode */
                 BYTES("GET / HTTP/1.1\r\n\r\n"),
 #undef BYTES
         };
@@ -64,6 +67,26 @@ static void test_not_dns(void)
         for (guint i = 0; i < G_N_ELEMENTS(datagrams); i++)
                 g_assert_cmpint(parse(datagrams[i].bytes, datagrams[i].n, TRUE, &parsed, NULL), ==,
                                 PARSE_NOT_MINE);
+}
+
+/* Bytes after the message, and what tells two questions apart. */
+static void test_datagram(void)
+{
+        static const char other[] = "\xab\xcd\1\0\0\1\0\0\0\0\0\0\3www\7example\3com\0\0\1\0\1";
+        static const char loud[] = "\xab\xcd\1\0\0\1\0\0\0\0\0\0\3WWW\7Example\3com\0\0\x1c\0\1";
+        Parsed query, parsed;
+        g_assert_cmpint(parse(QUERY "\0\0", sizeof QUERY + 1, TRUE, &query, NULL), ==,
+                        PARSE_MESSAGE);
+        g_assert_cmpuint(query.length, ==, sizeof QUERY + 1);
+        g_assert_cmpint(parse(ANSWER "x", sizeof ANSWER, TRUE, &parsed, NULL), ==, PARSE_MESSAGE);
+        g_assert_cmpuint(parsed.topic, ==, query.topic);
+        parse(loud, sizeof loud - 1, TRUE, &parsed, NULL);
+        g_assert_cmpuint(parsed.topic, ==, query.topic);
+        g_assert_cmpuint(parsed.topic, !=, 0);
+        parse(other, sizeof other - 1, TRUE, &parsed, NULL);
+        g_assert_cmpuint(parsed.topic, !=, query.topic);
+        parse(QUERY, sizeof QUERY - 3, FALSE, &parsed, NULL); /* cut */
+        g_assert_cmpuint(parsed.topic, ==, 0);
 }
 
 #define STREAM       protocol_dns_stream
@@ -104,6 +127,7 @@ int main(int argc, char **argv)
         g_test_add_func("/dns/query", test_query);
         g_test_add_func("/dns/answer", test_answer);
         g_test_add_func("/dns/not-dns", test_not_dns);
+        g_test_add_func("/dns/datagram", test_datagram);
         g_test_add_func("/dns/stream", test_stream);
         g_test_add_func("/dns/transfer", test_transfer);
         return g_test_run();

@@ -84,6 +84,14 @@ static void test_datagrams(void)
         check_datagram("0000abcd 00000000 00000002 000186a3 00000003 00000001 00000001 00000020",
                        TRUE, PARSE_NOT_MINE, KIND_UNKNOWN, "");
         check_datagram("0000abcd", TRUE, PARSE_NOT_MINE, KIND_UNKNOWN, "");
+        /* The null procedure, also of Kerberos; and NTP without a clock. */
+        check_datagram("0000abcd 00000000 00000002 000186a3 00000003 00000000 " NONE NONE, TRUE,
+                       PARSE_MESSAGE, KIND_CALL, "RPC 100003.3.0");
+        check_datagram("0000abcd 00000000 00000002 000186a3 00000004 00000000 00000006 00000004 "
+                       "00000001 " NONE "00000002 0000",
+                       TRUE, PARSE_MESSAGE, KIND_CALL, "RPC 100003.4.0");
+        check_datagram("e30006e8 00000000 00000002 'INIT' " NONE NONE NONE NONE, TRUE,
+                       PARSE_NOT_MINE, KIND_UNKNOWN, "");
 }
 
 int main(int argc, char **argv)
