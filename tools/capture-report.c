@@ -45,16 +45,16 @@ char *capture_report_judge(const CaptureRun *run, const guint64 *count, const GA
 static void report_order(const CaptureRun *run)
 {
         PcapCounts counts = packet_merge_counts(run->packets);
-        if (counts.late)
+        if (counts.late > counts.too_late)
                 tool_warn("%" G_GUINT64_FORMAT " %s after one with a later stamp, by %.6g ms at "
                           "most: %s",
                           counts.late, counts.late == 1 ? "packet came" : "packets came",
                           (double)counts.most_late / 1e6,
-                          counts.sorted == counts.late ? "sorted by time"
-                          : counts.sorted              ? "sorted by time but where the clock was "
-                                                         "set back"
-                                                       : "the clock was set back, so they are "
-                                                         "used in the order of the file");
+                          counts.sorted + counts.too_late == counts.late ? "sorted by time"
+                          : counts.sorted ? "sorted by time but where the clock was "
+                                            "set back"
+                                          : "the clock was set back, so they are "
+                                            "used in the order of the file");
 }
 
 gboolean capture_report_end(CaptureRun *run)

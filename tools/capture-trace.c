@@ -74,6 +74,7 @@ void capture_trace_take_counts(CaptureRun *run)
         account->count[ACCOUNT_DROPPED_KERNEL] = counts.dropped_by_kernel;
         account->count[ACCOUNT_DROPPED_INTERFACE] = counts.dropped_by_interface;
         account->count[ACCOUNT_SORTED] = counts.sorted;
+        account->count[ACCOUNT_TOO_LATE] = counts.too_late;
 }
 
 /* Of the account, what belongs to this trace: messages as they are in it, which is later

@@ -54,6 +54,29 @@ static void capture_answer(CaptureRun *run)
         capture_report_counts(run);
 }
 
+static inline void take_packet(CaptureRun *run, const Packet *packet)
+{
+        capture_add(run->capture, packet);
+        capture_answer(run);
+        if (++run->since_look >= LOOK_AT_CLOCK) {
+                capture_report_progress(run);
+                node_names_update(run->names);
+        }
+        run->left--;
+}
+
+/* A recording waits, as its pipe pauses. */
+static gboolean take_waiting(CaptureRun *run)
+{
+        Packet packet;
+        while (run->left != 0 && packet_merge_next_waiting(run->packets, &packet)) {
+                take_packet(run, &packet);
+                if (!capture_trace_write(run, &run->write_error))
+                        return FALSE;
+        }
+        return run->left != 0;
+}
+
 static gboolean on_idle(gpointer user, gint64 ns)
 {
         CaptureRun *run = user;
@@ -66,6 +89,8 @@ static gboolean on_idle(gpointer user, gint64 ns)
         if (run->watch &&
             (!process_watch_update(run->watch, &run->write_error) ||
              (run->process_lines && !output_file_flush(run->process_lines, &run->write_error))))
+                return FALSE;
+        if (!take_waiting(run))
                 return FALSE;
         gint64 time = capture_time(run->capture);
         if (time != NO_TIME) {
@@ -95,15 +120,9 @@ static gboolean read_packets(CaptureRun *run, GError **error)
         Packet packet;
         int result = 0;
         while (run->left != 0 && (result = packet_merge_next(run->packets, &packet, error)) == 1) {
-                capture_add(run->capture, &packet);
-                capture_answer(run);
-                if (++run->since_look >= LOOK_AT_CLOCK) {
-                        capture_report_progress(run);
-                        node_names_update(run->names);
-                }
+                take_packet(run, &packet);
                 if (!capture_trace_write(run, error))
                         return FALSE;
-                run->left--;
         }
         if (run->write_error) {
                 g_clear_error(error);

@@ -149,7 +149,12 @@ static void judge_cut(const Account *account, GPtrArray *lines)
 static void judge_calls(const Account *account, GPtrArray *lines)
 {
         const guint64 *n = account->count;
-        if (account->tcp_one_sided > 0 && account->tcp_two_sided == 0)
+        if (n[ACCOUNT_TOO_LATE])
+                g_ptr_array_add(lines, g_strdup_printf("%" G_GUINT64_FORMAT
+                                                       " packets came too late in a pipe to be "
+                                                       "sorted: read the file itself",
+                                                       n[ACCOUNT_TOO_LATE]));
+        else if (account->tcp_one_sided > 0 && account->tcp_two_sided == 0)
                 g_ptr_array_add(lines, g_strdup("only one direction of every connection was seen: "
                                                 "capture where both pass (mirror both directions, "
                                                 "or capture on the hosts themselves)"));

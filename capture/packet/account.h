@@ -13,6 +13,7 @@
         X(PACKETS, "packets")                                                                      \
         X(PACKETS_CUT, "packets cut by the snapshot length")                                       \
         X(SORTED, "packets sorted: one with a later stamp came before them")                       \
+        X(TOO_LATE, "packets not sorted: they came too late in a pipe")                            \
         X(BAD_TIME, "packets not used: no or impossible time stamp")                               \
         X(NOT_IP, "packets not used: not IP")                                                      \
         X(BAD_LINK, "packets not used: link-layer header broken or cut")                           \

@@ -48,11 +48,12 @@ static void input_count(const Input *in, PcapCounts *counts)
 {
         pcap_source_count(in->source, counts);
         const StampOrder *stamps = pcap_source_order(in->source);
-        if (!stamps)
-                return;
-        counts->late += stamps->late;
-        counts->sorted += in->order ? stamps->late : 0;
-        counts->most_late = MAX(counts->most_late, stamps->most_late);
+        if (in->order) {
+                packet_order_count(in->order, counts);
+        } else if (stamps) {
+                counts->late += stamps->late;
+                counts->most_late = MAX(counts->most_late, stamps->most_late);
+        }
 }
 
 static void input_close(PacketMerge *m, Input *in)
@@ -80,8 +81,10 @@ static inline int input_next(const PacketMerge *m, Input *in, Packet *packet, GE
 {
         if (!in->order_known) {
                 in->order_known = TRUE;
-                if (!packet_order_find(in->path, in->source, m->options.filter != NULL, &in->order,
-                                       error))
+                if (m->n == 1 && in->path && pcap_source_path_is_live(in->path))
+                        in->order = packet_order_new_pipe();
+                else if (!packet_order_find(in->path, in->source, m->options.filter != NULL,
+                                            &in->order, error))
                         return -1;
         }
         return in->order ? packet_order_next(in->order, in->source, packet, error)
@@ -262,6 +265,12 @@ int packet_merge_next(PacketMerge *m, Packet *packet, GError **error)
                 return 0;
         g_propagate_error(error, g_steal_pointer(&m->broken));
         return -1;
+}
+
+gboolean packet_merge_next_waiting(PacketMerge *m, Packet *packet)
+{
+        return m->n == 1 && m->inputs[0].order &&
+               packet_order_next_waiting(m->inputs[0].order, packet);
 }
 
 void packet_merge_stop(PacketMerge *m)

@@ -28,6 +28,9 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(PacketMerge, packet_merge_free)
  * its error comes when they are at their end. */
 int packet_merge_next(PacketMerge *merge, Packet *packet, GError **error);
 
+/* While packet_merge_next() waits, from its idle(): see packet_order_next_waiting(). */
+gboolean packet_merge_next_waiting(PacketMerge *merge, Packet *packet);
+
 /* As pcap_source_stop(). */
 void packet_merge_stop(PacketMerge *merge);
 

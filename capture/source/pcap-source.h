@@ -85,9 +85,10 @@ typedef struct {
         /* Live, or as a pcapng file says. The kernel's include packets that it still had when an
          * interface went away. */
         guint64 dropped_by_kernel, dropped_by_interface;
-        /* Files: packets that come after one with a later stamp, by most_late (ns) at most; how
-         * many of these were sorted, and not left in place as a clock was set back. */
-        guint64 late, sorted;
+        /* Files and pipes: packets that come after one with a later stamp, by most_late (ns) at
+         * most. How many were sorted, and not left in place as a clock was set back; and how many
+         * came too late for that in a pipe. */
+        guint64 late, sorted, too_late;
         gint64 most_late;
 } PcapCounts;
 

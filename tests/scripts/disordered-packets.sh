@@ -51,6 +51,23 @@ for format in nano big modified pcapng; do
 done
 capture - <rx-tx.pcap
 same 'standard input that is a file'
+mkfifo pipe
+for order in rx-tx near; do
+	cat $order.pcap >pipe &
+	capture pipe
+	same "a pipe, $order"
+done
+{
+	cat rx-tx.pcap
+	sleep 3
+} >pipe &
+"$ravel" capture --host '' -w paused.trace pipe 2>err &
+sleep 2.2
+grep -v '^#' paused.trace >out
+lines=$(wc -l <out)
+[ "$lines" -gt 3900 ] && head -n 3900 expected >wanted && head -n 3900 out | cmp - wanted
+result $? 'a pipe that pauses' paused.trace
+wait
 for tool in gzip zstd xz; do
 	$tool -c shuffled.pcap >packed
 	capture packed
@@ -108,6 +125,10 @@ same 'by parts on disk'
 make -n 60000 near >near.pcap
 TMPDIR=$dir/none capture near.pcap
 same 'out of order by little: without a disk'
+cat rx-tx.pcap >pipe &
+capture pipe
+grep -q ' packets came too late in a pipe to be sorted: read the file itself$' err && ! grep -q 'check that\|one direction' err
+result $? 'a pipe of more than the buffer: the cause' err
 TMPDIR=$dir/none capture rx-tx.pcap
 [ $? = 4 ] && grep -q "$dir/none (TMPDIR): No such file" err
 result $? 'no room for parts' err
