@@ -285,9 +285,8 @@ static gboolean capture_check_options(CaptureCommand *command, GError **error)
 
 CaptureCommand *capture_command_parse(int *argc, char ***argv, int *status)
 {
-        g_autoptr(GOptionContext) context = g_option_context_new("- packets to a trace");
-        g_option_context_add_main_entries(context, entries, NULL);
-        return tool_parse(context, argc, argv, status) ? &options : NULL;
+        return tool_parse("- packets to a trace", entries, NULL, argc, argv, status) ? &options
+                                                                                     : NULL;
 }
 
 gboolean capture_command_check(CaptureCommand *command, const GPtrArray *sources, GError **error)

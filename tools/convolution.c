@@ -555,8 +555,6 @@ static gboolean find_and_write_graph(EdgeTraces *traces, TraceReader *reader,
 
 int tool_convolution(int argc, char **argv)
 {
-        g_autoptr(GOptionContext) context =
-                g_option_context_new("TRACE - find causal paths of any messages");
         g_autoptr(NodeTable) nodes = node_table_new();
         g_autofree char *arguments = g_strjoinv(" ", argv);
         g_autoptr(TraceReader) reader = NULL;
@@ -566,11 +564,10 @@ int tool_convolution(int argc, char **argv)
         GError *error = NULL;
         int status;
 
-        g_option_context_add_main_entries(context, entries, NULL);
-        tool_add_choices(choices);
-        result_add_options(context);
-        tool_add_reader_options(context);
-        if (!tool_parse(context, &argc, &argv, &status))
+        result_add_options();
+        tool_add_reader_options();
+        if (!tool_parse("TRACE - find causal paths of any messages", entries, choices, &argc, &argv,
+                        &status))
                 return status;
         if (!check_convolution_options(&error) ||
             !(reader = tool_open_trace(argc, argv, nodes, result_has_store(), &error)))

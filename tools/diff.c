@@ -209,8 +209,6 @@ static gboolean check_arguments(int argc, GError **error)
 
 int tool_diff(int argc, char **argv)
 {
-        g_autoptr(GOptionContext) context =
-                g_option_context_new("A B - what changed between two runs");
         g_autoptr(NodeTable) nodes = node_table_new();
         g_autoptr(StoreReader) a = NULL, b = NULL;
         g_autoptr(Diff) diff = NULL;
@@ -218,9 +216,8 @@ int tool_diff(int argc, char **argv)
         ConditionCounts counts = { 0 };
         int status;
 
-        g_option_context_add_main_entries(context, entries, NULL);
-        tool_add_choices(choices);
-        if (!tool_parse(context, &argc, &argv, &status))
+        if (!tool_parse("A B - what changed between two runs", entries, choices, &argc, &argv,
+                        &status))
                 return status;
         if (!check_arguments(argc, &error) || !run_files_read_store(argv[1], &error) ||
             !run_files_read_store(argv[2], &error) ||

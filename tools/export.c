@@ -33,8 +33,6 @@ static gboolean check_export_arguments(int argc, ExportWriter *writer, GError **
 
 int tool_export(int argc, char **argv)
 {
-        g_autoptr(GOptionContext) context =
-                g_option_context_new("STORE --as FORMAT - paths for other programs");
         g_autoptr(NodeTable) nodes = node_table_new();
         g_autoptr(StoreReader) reader = NULL;
         g_autoptr(OutputFile) out = NULL;
@@ -42,9 +40,8 @@ int tool_export(int argc, char **argv)
         GError *error = NULL;
         int status;
 
-        g_option_context_add_main_entries(context, entries, NULL);
-        tool_add_choices(choices);
-        if (!tool_parse(context, &argc, &argv, &status))
+        if (!tool_parse("STORE --as FORMAT - paths for other programs", entries, choices, &argc,
+                        &argv, &status))
                 return status;
         if (!check_export_arguments(argc, &writer, &error) ||
             !run_files_read_store(argv[1], &error) ||

@@ -392,15 +392,13 @@ static gboolean import_files(Run *run, char **sources, int n, GError **error)
 
 int tool_import(int argc, char **argv)
 {
-        g_autoptr(GOptionContext) context =
-                g_option_context_new("FILE... - a trace from spans, tshark or mails");
         g_auto(Run) run = { 0 };
         GError *error = NULL;
         gboolean is_mail;
         int status;
 
-        g_option_context_add_main_entries(context, entries, NULL);
-        if (!tool_parse(context, &argc, &argv, &status))
+        if (!tool_parse("FILE... - a trace from spans, tshark or mails", entries, NULL, &argc,
+                        &argv, &status))
                 return status;
         is_mail = !options.tshark && argc > 1 && import_mail_is(argv[1]);
         if (!(is_mail ? import_mails : import_files)(&run, argv + 1, argc - 1, &error))

@@ -174,8 +174,6 @@ static void report_trace(const Generator *generator, const Sniffer *sniffer)
 
 int tool_maketrace(int argc, char **argv)
 {
-        g_autoptr(GOptionContext) context =
-                g_option_context_new("CONFIG - synthetic traces from tracelets");
         g_autoptr(NodeTable) nodes = node_table_new();
         g_autoptr(Scenario) scenario = NULL;
         g_autoptr(Generator) generator = NULL;
@@ -184,9 +182,8 @@ int tool_maketrace(int argc, char **argv)
         GError *error = NULL;
         int status;
 
-        g_option_context_add_main_entries(context, entries, NULL);
-        tool_add_choices(choices);
-        if (!tool_parse(context, &argc, &argv, &status))
+        if (!tool_parse("CONFIG - synthetic traces from tracelets", entries, choices, &argc, &argv,
+                        &status))
                 return status;
         if (argc != 2) {
                 tool_warn("%d configurations named: expected one file, or - for standard input",

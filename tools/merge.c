@@ -315,15 +315,12 @@ static int report(const Run *run)
 
 int tool_merge(int argc, char **argv)
 {
-        g_autoptr(GOptionContext) context =
-                g_option_context_new("TRACE... - one trace from several");
         g_autoptr(Run) run = NULL;
         GError *error = NULL;
         int status;
 
-        g_option_context_add_main_entries(context, entries, NULL);
-        tool_add_reader_options(context);
-        if (!tool_parse(context, &argc, &argv, &status))
+        tool_add_reader_options();
+        if (!tool_parse("TRACE... - one trace from several", entries, NULL, &argc, &argv, &status))
                 return status;
         if (!(run = run_new(argc, argv, &error)) || !write_merged_trace(run, &error))
                 return tool_fail(error);

@@ -679,7 +679,6 @@ int tool_nesting(int argc, char **argv)
 
 int tool_nesting_together(int argc, char **argv, const Peers *peers)
 {
-        g_autoptr(GOptionContext) context = g_option_context_new("TRACE - find causal paths");
         g_autoptr(NodeTable) nodes = node_table_new();
         g_autofree char *arguments = g_strjoinv(" ", argv);
         g_autoptr(TraceReader) reader = NULL;
@@ -687,11 +686,9 @@ int tool_nesting_together(int argc, char **argv, const Peers *peers)
         int status;
 
         nesting_list_methods(methods);
-        g_option_context_add_main_entries(context, entries, NULL);
-        tool_add_choices(choices);
-        result_add_options(context);
-        tool_add_reader_options(context);
-        if (!tool_parse(context, &argc, &argv, &status))
+        result_add_options();
+        tool_add_reader_options();
+        if (!tool_parse("TRACE - find causal paths", entries, choices, &argc, &argv, &status))
                 return status;
         if (!check_nesting_options(&error) || (peers && !check_together(argc, argv, &error)))
                 return tool_fail(error);

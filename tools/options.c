@@ -35,14 +35,26 @@ static void split_numbers(int *argc, char ***argv)
         *argv = (char **)split->pdata;
 }
 
-static GPtrArray *choices; /* of ToolChoice */
+static struct {
+        GPtrArray *entries; /* of arrays of GOptionEntry */
+        GPtrArray *choices; /* of ToolChoice */
+        const char *description;
+} added;
 
-void tool_add_choices(const ToolChoice *more)
+void tool_add_options(const GOptionEntry *entries, const ToolChoice *choices)
 {
-        if (!choices)
-                choices = g_ptr_array_new();
-        for (; more->option; more++)
-                g_ptr_array_add(choices, (gpointer)more);
+        if (!added.entries) {
+                added.entries = g_ptr_array_new();
+                added.choices = g_ptr_array_new();
+        }
+        g_ptr_array_add(added.entries, (gpointer)entries);
+        for (; choices && choices->option; choices++)
+                g_ptr_array_add(added.choices, (gpointer)choices);
+}
+
+void tool_add_description(const char *text)
+{
+        added.description = text;
 }
 
 guint tool_choice_index(const char *value, const char *const *words)
@@ -65,8 +77,8 @@ static char *list_words(const char *const *words)
 
 static gboolean check_choices(GError **error)
 {
-        for (guint i = 0; choices && i < choices->len; i++) {
-                const ToolChoice *choice = choices->pdata[i];
+        for (guint i = 0; i < added.choices->len; i++) {
+                const ToolChoice *choice = added.choices->pdata[i];
                 g_autofree char *words = NULL;
 
                 if (!*choice->value || g_strv_contains(choice->words, *choice->value))
@@ -81,8 +93,8 @@ static gboolean check_choices(GError **error)
 /* For completion: the words that an option takes, if it is one of these, a line each. */
 static void print_words(const char *option)
 {
-        for (guint i = 0; choices && i < choices->len; i++) {
-                const ToolChoice *choice = choices->pdata[i];
+        for (guint i = 0; i < added.choices->len; i++) {
+                const ToolChoice *choice = added.choices->pdata[i];
 
                 for (guint k = 0; !strcmp(choice->option, option) && choice->words[k]; k++)
                         puts(choice->words[k]);
@@ -101,10 +113,19 @@ static void fail_option(const char *message)
                 tool_warn("%s (ravel %s --help lists the options)", message, tool_verb());
 }
 
-gboolean tool_parse(GOptionContext *context, int *argc, char ***argv, int *status)
+gboolean tool_parse(const char *summary, const GOptionEntry *entries, const ToolChoice *choices,
+                    int *argc, char ***argv, int *status)
 {
+        g_autoptr(GOptionContext) context = g_option_context_new(summary);
         g_autoptr(GError) error = NULL;
 
+        if (entries)
+                g_option_context_add_main_entries(context, entries, NULL);
+        tool_add_options(NULL, choices);
+        for (guint i = 0; i < added.entries->len; i++)
+                if (added.entries->pdata[i])
+                        g_option_context_add_main_entries(context, added.entries->pdata[i], NULL);
+        g_option_context_set_description(context, added.description);
         if (*argc == 3 && !strcmp((*argv)[1], "--complete")) {
                 print_words((*argv)[2]);
                 *status = EXIT_DONE;

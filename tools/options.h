@@ -14,15 +14,19 @@ typedef struct {
         const char *const *words;
 } ToolChoice;
 
-/* Before tool_parse(); option NULL ends them. They stay the caller's. */
-void tool_add_choices(const ToolChoice *choices);
+/* Before tool_parse(): options that several verbs have, which --help lists after those of the verb,
+ * and a text behind them. All stay the caller's; choices may be NULL, or end with option NULL. */
+void tool_add_options(const GOptionEntry *entries, const ToolChoice *choices);
+void tool_add_description(const char *text);
 
 /* Which of the words it is; 0 where value is NULL or none. */
 guint tool_choice_index(const char *value, const char *const *words);
 
-/* Parses options and leaves the arguments in *argc and *argv. TRUE: go on.
- * FALSE: *status is what to exit with (a wrong option was named). */
-gboolean tool_parse(GOptionContext *context, int *argc, char ***argv, int *status);
+/* Parses options, those of the verb (NULL: it has none) and added ones, and leaves the arguments in
+ * *argc and *argv. summary: of the arguments, and of what the verb does. FALSE: *status is what to
+ * exit with (a wrong option was named). */
+gboolean tool_parse(const char *summary, const GOptionEntry *entries, const ToolChoice *choices,
+                    int *argc, char ***argv, int *status);
 
 /* The one of names (NULL-terminated) that name may have been meant to be; NULL
  * where it is like none. */

@@ -39,14 +39,11 @@ static gboolean check_arguments(int argc, GError **error)
 
 int tool_query(int argc, char **argv)
 {
-        g_autoptr(GOptionContext) context = g_option_context_new("STORE SQL - ask a store in SQL");
         g_autoptr(StoreQuery) query = NULL;
         GError *error = NULL;
         int status;
 
-        g_option_context_add_main_entries(context, entries, NULL);
-        tool_add_choices(choices);
-        if (!tool_parse(context, &argc, &argv, &status))
+        if (!tool_parse("STORE SQL - ask a store in SQL", entries, choices, &argc, &argv, &status))
                 return status;
         if (!check_arguments(argc, &error) || !run_files_read_store(argv[1], &error) ||
             !run_files_write("-w", NULL, &error) ||

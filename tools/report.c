@@ -167,17 +167,14 @@ static int report_made(char **paths, guint n, const GPtrArray *capture, const GP
 
 int tool_report(int argc, char **argv)
 {
-        g_autoptr(GOptionContext) context =
-                g_option_context_new("FILE... - a page of packets, a trace or a store");
         g_autoptr(GPtrArray) capture = NULL, nesting = NULL;
         GError *error = NULL;
         FileKind kind;
         int status;
 
         nesting_list_methods(methods);
-        g_option_context_add_main_entries(context, entries, NULL);
-        tool_add_choices(choices);
-        if (!tool_parse(context, &argc, &argv, &status))
+        if (!tool_parse("FILE... - a page of packets, a trace or a store", entries, choices, &argc,
+                        &argv, &status))
                 return status;
         if (!options.output)
                 options.output = g_strdup("report.html");

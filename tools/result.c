@@ -38,23 +38,22 @@ static const GOptionEntry entries[] = { { "format", 0, 0, G_OPTION_ARG_STRING, &
                                           "Exit with 1 if not fit or nothing found", NULL },
                                         G_OPTION_ENTRY_NULL };
 
-static void add_options(GOptionContext *context, const GOptionEntry *which)
+static void add_options(const GOptionEntry *which)
 {
         static const ToolChoice result_choices[] = { { "--format", &options.format,
                                                        path_write_formats },
                                                      { "--sort", &options.sort, sorts },
                                                      { .option = NULL } };
 
-        g_option_context_add_main_entries(context, which, NULL);
-        tool_add_choices(result_choices);
+        tool_add_options(which, result_choices);
 }
 
-void result_add_options(GOptionContext *context)
+void result_add_options(void)
 {
-        add_options(context, entries);
+        add_options(entries);
 }
 
-void result_add_show_options(GOptionContext *context)
+void result_add_show_options(void)
 {
         static GOptionEntry shown[G_N_ELEMENTS(entries)];
         gsize n = 0;
@@ -62,7 +61,7 @@ void result_add_show_options(GOptionContext *context)
         for (const GOptionEntry *e = entries; e->long_name; e++)
                 if (e->arg_data != &options.store && e->arg_data != &options.strict)
                         shown[n++] = *e;
-        add_options(context, shown);
+        add_options(shown);
 }
 
 const char *result_format(void)

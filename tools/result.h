@@ -12,10 +12,10 @@
 #include "write/path-write.h"
 
 /* Adds --format, --output, --store, --patterns, --sort and --strict. */
-void result_add_options(GOptionContext *context);
+void result_add_options(void);
 
 /* The same without --store and --strict, for what was found before. */
-void result_add_show_options(GOptionContext *context);
+void result_add_show_options(void);
 
 /* After tool_parse(): FALSE with error set where -n is no number of patterns, or a file of -w or
  * -o is none that can be written. */

@@ -146,17 +146,14 @@ static gboolean check_import(int argc, GError **error)
 
 int tool_score(int argc, char **argv)
 {
-        g_autoptr(GOptionContext) context =
-                g_option_context_new("TRUE FOUND - how right found paths are");
         g_autoptr(NodeTable) nodes = node_table_new();
         g_autoptr(StoreReader) truth = NULL, found = NULL;
         g_autoptr(Score) score = NULL;
         GError *error = NULL;
         int status;
 
-        g_option_context_add_main_entries(context, entries, NULL);
-        tool_add_choices(choices);
-        if (!tool_parse(context, &argc, &argv, &status))
+        if (!tool_parse("TRUE FOUND - how right found paths are", entries, choices, &argc, &argv,
+                        &status))
                 return status;
         if (options.import)
                 return check_import(argc, &error) ? score_import(argv + 1, argc - 1)

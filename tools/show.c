@@ -38,16 +38,15 @@ static void report_missing(const StoreReader *reader)
 
 int tool_show(int argc, char **argv)
 {
-        g_autoptr(GOptionContext) context =
-                g_option_context_new("STORE - show paths found before, in any format");
         g_autoptr(NodeTable) nodes = node_table_new();
         g_autoptr(StoreReader) reader = NULL;
         g_autoptr(StoredSet) stored = NULL;
         GError *error = NULL;
         int status;
 
-        result_add_show_options(context);
-        if (!tool_parse(context, &argc, &argv, &status))
+        result_add_show_options();
+        if (!tool_parse("STORE - show paths found before, in any format", NULL, NULL, &argc, &argv,
+                        &status))
                 return status;
         if (!check_arguments(argc, argv, &error) ||
             !(reader = store_reader_new(argv[1], nodes, &error)) ||

@@ -573,17 +573,15 @@ static gboolean run_skewer(Input *input, GError **error)
 
 int tool_skewer(int argc, char **argv)
 {
-        g_autoptr(GOptionContext) context =
-                g_option_context_new("TRACE - add skew to clocks, find it, remove it");
         g_autoptr(NodeTable) nodes = node_table_new();
         g_autoptr(GByteArray) roles = g_byte_array_new();
         GError *error = NULL;
         Input input = { .nodes = nodes, .roles = roles };
         int status;
 
-        g_option_context_add_main_entries(context, entries, NULL);
-        tool_add_reader_options(context);
-        if (!tool_parse(context, &argc, &argv, &status))
+        tool_add_reader_options();
+        if (!tool_parse("TRACE - add skew to clocks, find it, remove it", entries, NULL, &argc,
+                        &argv, &status))
                 return status;
         input.argc = argc;
         input.argv = argv;

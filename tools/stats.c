@@ -234,7 +234,6 @@ static void judge(TraceStats *s, const TraceReader *reader, const NodeTable *nod
 
 int tool_stats(int argc, char **argv)
 {
-        g_autoptr(GOptionContext) context = g_option_context_new("TRACE - what is in a trace");
         g_autoptr(NodeTable) nodes = node_table_new();
         g_autoptr(TraceReader) reader = NULL;
         g_autoptr(TraceStats) stats = NULL;
@@ -242,15 +241,12 @@ int tool_stats(int argc, char **argv)
         GError *error = NULL;
         int status;
 
-        g_option_context_set_description(
-                context,
+        tool_add_description(
                 "called, calls: calls into a node, and by it. open: mean number of calls into\n"
                 "it under way. Edges: rate, errors and latency of their calls; -: nobody could\n"
                 "see how they ended. round trip: the least.\n");
-        g_option_context_add_main_entries(context, entries, NULL);
-        tool_add_choices(choices);
-        tool_add_reader_options(context);
-        if (!tool_parse(context, &argc, &argv, &status))
+        tool_add_reader_options();
+        if (!tool_parse("TRACE - what is in a trace", entries, choices, &argc, &argv, &status))
                 return status;
         if (!run_files_write("-w", NULL, &error) ||
             !(reader = tool_open_trace(argc, argv, nodes, FALSE, &error)) ||

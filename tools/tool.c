@@ -73,7 +73,7 @@ static gboolean parse_moment(const char *option, const char *value, gpointer dat
                 value, strcmp(option, "--to") ? &reader_options.from : &reader_options.to, error);
 }
 
-void tool_add_reader_options(GOptionContext *context)
+void tool_add_reader_options(void)
 {
         static const GOptionEntry entries[] = {
                 { "from", 0, 0, G_OPTION_ARG_CALLBACK, parse_moment,
@@ -87,7 +87,7 @@ void tool_add_reader_options(GOptionContext *context)
                 G_OPTION_ENTRY_NULL
         };
 
-        g_option_context_add_main_entries(context, entries, NULL);
+        tool_add_options(entries, NULL);
 }
 
 static GHashTable *input_names; /* by path */

@@ -43,7 +43,7 @@ int tool_run_helper(const char *program, const char *verb, char **argv);
 
 /* Adds the options of every reader of traces: --from, --to, --exclude and
  * --keep-going. After tool_parse(), tool_reader_options() says what they were. */
-void tool_add_reader_options(GOptionContext *context);
+void tool_add_reader_options(void);
 const TraceReaderOptions *tool_reader_options(void);
 
 /* From now on messages and stores call what is read from path by name: it is made of what the user

@@ -8,8 +8,8 @@
 #include "base/error.h"
 #include "tools/run-files.h"
 #include "tools/tool.h"
-#include "tracefmt/output-file.h"
 #include "tracefmt/file-kind.h"
+#include "tracefmt/output-file.h"
 #include "write/write-trend.h"
 
 enum { MAX_FAILURES = 10 };
@@ -196,17 +196,14 @@ static guint count_failures(const Trend *t, const FailOn *f, guint failures)
 
 int tool_trend(int argc, char **argv)
 {
-        g_autoptr(GOptionContext) context =
-                g_option_context_new("STORE... | FOLDER - what changed over many stores");
         g_autoptr(GPtrArray) paths = g_ptr_array_new_with_free_func(g_free);
         g_autoptr(Trend) trend = NULL;
         GError *error = NULL;
         guint failures = 0;
         int status;
 
-        g_option_context_add_main_entries(context, entries, NULL);
-        tool_add_choices(choices);
-        if (!tool_parse(context, &argc, &argv, &status))
+        if (!tool_parse("STORE... | FOLDER - what changed over many stores", entries, choices,
+                        &argc, &argv, &status))
                 return status;
         if (!find_stores(argc, argv, paths, &error) ||
             !run_files_write("-o", options.output, &error) ||

@@ -79,17 +79,14 @@ static void say_what_to_mind(const StoreReader *reader, const Variance *v)
 
 int tool_variance(int argc, char **argv)
 {
-        g_autoptr(GOptionContext) context =
-                g_option_context_new("STORE - which nodes make latency vary");
         g_autoptr(NodeTable) nodes = node_table_new();
         g_autoptr(StoreReader) reader = NULL;
         g_autoptr(Variance) variance = NULL;
         GError *error = NULL;
         int status;
 
-        g_option_context_add_main_entries(context, entries, NULL);
-        tool_add_choices(choices);
-        if (!tool_parse(context, &argc, &argv, &status))
+        if (!tool_parse("STORE - which nodes make latency vary", entries, choices, &argc, &argv,
+                        &status))
                 return status;
         VarianceOptions wanted = { VARIANCE_FEWEST, options.tail, options.completion, options.entry,
                                    options.label };

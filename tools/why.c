@@ -171,17 +171,14 @@ static gboolean append_reasons(StoreReader *reader, const NodeTable *nodes, cons
 
 int tool_why(int argc, char **argv)
 {
-        g_autoptr(GOptionContext) context =
-                g_option_context_new("STORE [REQUEST] - why requests were slow");
         g_autoptr(NodeTable) nodes = node_table_new();
         g_autoptr(GString) text = g_string_new(NULL);
         g_autoptr(StoreReader) reader = NULL;
         GError *error = NULL;
         int status;
 
-        g_option_context_add_main_entries(context, entries, NULL);
-        tool_add_choices(choices);
-        if (!tool_parse(context, &argc, &argv, &status))
+        if (!tool_parse("STORE [REQUEST] - why requests were slow", entries, choices, &argc, &argv,
+                        &status))
                 return status;
         if (!check_arguments(argc, argv, &error) ||
             !(reader = store_reader_new(argv[1], nodes, &error)) ||
