@@ -12,7 +12,6 @@ libravel_a_SOURCES += \
 	%D%/find-roots.c \
 	%D%/joint/collect-joint-paths.c \
 	%D%/joint/delay-window.c \
-	%D%/joint/derived-correlation.c \
 	%D%/joint/find-joint-paths.c \
 	%D%/joint/matching.c \
 	%D%/joint/message-causes.c \

@@ -18,16 +18,13 @@ libravel_a_SOURCES += \
 	%D%/nesting-report.c \
 	%D%/nesting.c \
 	%D%/options.c \
-	%D%/passing-store.c \
 	%D%/progress.c \
 	%D%/query.c \
-	%D%/removed.c \
 	%D%/report.c \
 	%D%/result.c \
 	%D%/rights.c \
 	%D%/run-files.c \
 	%D%/run-verb.c \
-	%D%/score-import.c \
 	%D%/score.c \
 	%D%/show.c \
 	%D%/skewer.c \

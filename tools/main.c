@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "config.h"
-#include "tools/removed.h"
 #include "tools/tool.h"
 
 /* Starts a program of its own: it links FFTW, which must not come into one program with Graphviz.

@@ -28,6 +28,10 @@ guint tool_choice_index(const char *value, const char *const *words);
 gboolean tool_parse(const char *summary, const GOptionEntry *entries, const ToolChoice *choices,
                     int *argc, char ***argv, int *status);
 
+/* The replacement of a removed option of a verb, or of a removed verb (verb: NULL). The option may
+ * have its value after a "=". NULL: no version had it. */
+const char *removed_instead(const char *verb, const char *name);
+
 /* The one of names (NULL-terminated) that name may have been meant to be; NULL
  * where it is like none. */
 const char *tool_nearest(const char *name, const char *const *names);

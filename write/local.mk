@@ -36,7 +36,6 @@ libravel_a_SOURCES += \
 	%D%/write-tsv.c \
 	%D%/write-variance-rows.c \
 	%D%/write-variance-text.c \
-	%D%/write-vertices.c \
 	%D%/write-why.c
 
 # What pages are made of, as C strings. A '?' could begin a trigraph.

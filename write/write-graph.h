@@ -14,7 +14,7 @@
 #include "write/path-write.h"
 
 /* How many drawings there are of what is to be written: one a pattern; of linear patterns
- * one a root (write-vertices.c). */
+ * one a root. */
 guint32 write_graph_count(const PathSet *set, const PathWriteOptions *options);
 
 /* The drawing of that rank (from 0), of at most max_nodes nodes, which says what is
