@@ -15,7 +15,6 @@ typedef struct {
 void contingency_init(Contingency *t);
 void contingency_clear(Contingency *t);
 
-/* Counts one more occurrence of this pair. */
 void contingency_add(Contingency *t, guint64 row, guint64 column);
 
 /* The log-likelihood ratio in nats, less (rows - 1)(columns - 1) / 2, its mean for independent

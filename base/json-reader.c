@@ -518,7 +518,6 @@ static gboolean read_key(JsonReader *r)
         return r->pending;
 }
 
-/* Skips the pending value with everything in it. */
 static void skip_value(JsonReader *r)
 {
         guint depth = r->depth;

@@ -566,7 +566,6 @@ static WorkContinues find_continuation(const Search *s, guint32 call)
         return WORK_QUEUED;
 }
 
-/* Makes room for n calls. */
 static void call_links_make_room(CallLinks *l, guint32 n)
 {
         guint32 size = l->size;

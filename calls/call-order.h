@@ -40,7 +40,6 @@ enum { CALL_STARTED = 1, CALL_ENTERED = 2 };
 /* Gives back the memory of the parts that lie in files, until they are looked at again. */
 void call_order_put_away(const CallOrder *order);
 
-/* Begins again. */
 static inline void call_order_restart(CallOrder *order)
 {
         order->next_start = order->next_enter = 0;

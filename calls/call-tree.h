@@ -50,7 +50,6 @@ void call_trees_init(CallTrees *trees, CallPairs *calls, gint64 window, CallTree
                      gpointer data);
 void call_trees_clear(CallTrees *trees); /* frees what it holds */
 
-/* From now on, families are kept. */
 void call_trees_keep_families(CallTrees *trees);
 
 /* The tree of a call, which is made where it is not there yet. */
@@ -67,7 +66,6 @@ gboolean call_trees_hand_on(CallTrees *trees, gint64 before, GError **error);
 /* The start of the first root that was not handed on; G_MAXINT64: there is none. */
 gint64 call_trees_first_start(const CallTrees *trees);
 
-/* Forgets the first calls; the others move to the front. */
 void call_trees_drop_calls(CallTrees *trees, guint32 n);
 
 /* Forgets a tree, but not the trees below it. */

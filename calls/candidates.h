@@ -46,14 +46,12 @@ void candidates_clear(Candidates *c); /* frees what it holds */
 /* Forgets all calls. */
 void candidates_restart(Candidates *c);
 
-/* Makes room for one more. */
 void candidates_grow(Candidates *c);
 
 /* Forgets the calls that were replied to before the moment given; the others move to the
  * front. */
 void candidates_forget(Candidates *c, gint64 before);
 
-/* Puts the last one where it belongs. */
 void candidates_sort_last(Candidates *c);
 
 enum { CANDIDATES_AT_ONCE = 4 }; /* active calls that are looked at even if there are fewer */

@@ -43,5 +43,4 @@ void edge_roles_clear(EdgeRoles *roles); /* frees what it holds */
 gint64 edge_roles_find(EdgeRoles *roles, NodeTable *nodes, const Edge *edges, guint n_edges,
                        gboolean all);
 
-/* Forgets the first n calls. */
 void edge_roles_drop_calls(EdgeRoles *roles, guint32 n);

@@ -42,7 +42,6 @@ static inline Edge *edge_table_at(const EdgeTable *table, guint32 i)
         return &g_array_index(table->edges, Edge, i);
 }
 
-/* Forgets the durations of all calls. */
 void edge_table_clear_times(EdgeTable *table);
 
 /* Adds the durations of a call: at its caller, and of its stay at the callee; ns. */

@@ -324,7 +324,6 @@ static inline void matcher_begin_message(CallMatcher *m)
         }
 }
 
-/* The first moment of a call. */
 static gint64 first_stamp(const OpenCall *c)
 {
         gint64 first = G_MAXINT64;

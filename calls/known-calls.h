@@ -80,7 +80,6 @@ void known_calls_step_links(KnownCalls *calls, gint64 until, guint64 oldest);
 /* Once all other parents are known: see call_links_find_late(). */
 void known_calls_find_late(KnownCalls *calls);
 
-/* Forgets the first n; the others move to the front. */
 void known_calls_drop(KnownCalls *calls, guint32 n);
 
 /* See edge_roles_find(). */
@@ -106,13 +105,11 @@ static inline void known_calls_pass(const KnownCalls *k, guint32 i)
                 known_calls_put_away(k);
 }
 
-/* The edge of a call. */
 static inline const EdgeRole *known_calls_edge(const KnownCalls *k, guint32 call)
 {
         return &k->roles.edge[k->pairs.edge[call] - 1];
 }
 
-/* Notes how many candidate parents a call has. */
 static inline void known_calls_note_candidates(KnownCalls *k, guint32 call, guint32 n)
 {
         if (k->pairs.candidates)

@@ -30,5 +30,4 @@ LoneMessage *lone_messages_list(LoneMessages *lone, guint *n);
 /* Subtracts the offset of its clock from each stamp; ns, by NodeId. */
 void lone_messages_move(LoneMessages *lone, const gint64 *offset);
 
-/* Forgets the ones before a moment. */
 void lone_messages_forget(LoneMessages *lone, gint64 before);

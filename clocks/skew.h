@@ -35,7 +35,6 @@ gint64 skew_apply(const Skew *skew, gint64 time);
  * caller's to free. */
 char *skew_to_fact(const Skew *skew, const NodeTable *nodes);
 
-/* Whether a fact speaks of a skew. */
 gboolean skew_is_fact(const char *fact);
 
 /* Back from skew_to_fact(); the node is added to nodes. FALSE and error set where it is

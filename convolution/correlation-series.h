@@ -22,6 +22,5 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(CorrelationSeries, correlation_series_free)
 gboolean correlation_series_write_tsv(const CorrelationSeries *series, OutputFile *out,
                                       GError **error);
 
-/* Writes a plot of the series. */
 gboolean correlation_series_write_svg(const CorrelationSeries *series, OutputFile *out,
                                       GError **error);

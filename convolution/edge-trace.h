@@ -55,7 +55,6 @@ typedef struct {
         guint folded;        /* clients folded into one node */
 } EdgeTraces;
 
-/* The number of edges that enter, or leave, a node. */
 static inline guint edge_traces_n_in(const EdgeTraces *traces, NodeId node)
 {
         return traces->first_in[node + 1] - traces->first_in[node];

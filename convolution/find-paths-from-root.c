@@ -56,7 +56,6 @@ static void search_all(Searches *s, guint n)
         g_async_queue_unref(s->correlators);
 }
 
-/* Adds the vertices found from one edge to the graph. */
 static void add_to_graph(PathGraph *graph, guint32 root, const GArray *found, guint32 *places)
 {
         for (guint32 i = 0; i < found->len; i++) {

@@ -16,7 +16,6 @@ typedef gboolean (*ExportWriter)(StoreReader *reader, const NodeTable *nodes, Ou
 /* The names of all formats; NULL after the last. */
 extern const char *const export_formats[];
 
-/* The writer of a format, or NULL. */
 ExportWriter export_writer_lookup(const char *format);
 
 gboolean export_otlp(StoreReader *, const NodeTable *, OutputFile *, GError **);

@@ -23,7 +23,6 @@ typedef struct {
         gboolean is_trace, is_span; /* what the object is, by its keys */
 } Jaeger;
 
-/* Reads the next tag of the entered array. */
 static gboolean next_tag(Jaeger *j)
 {
         g_string_truncate(j->key, 0);

@@ -25,7 +25,6 @@ static void read_otlp_value(Otlp *o)
                         json_reader_keep_text(o->r, o->value);
 }
 
-/* Reads the next attribute of the entered array. */
 static gboolean next_attribute(Otlp *o)
 {
         g_string_truncate(o->key, 0);

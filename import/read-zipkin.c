@@ -50,7 +50,6 @@ static NodeId read_endpoint(Zipkin *z, gboolean *is_service)
         return service != NO_NODE ? service : address;
 }
 
-/* Reads the entered tags. */
 static void read_tags(Zipkin *z)
 {
         while (json_reader_next_key(z->r))

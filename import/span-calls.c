@@ -43,7 +43,6 @@ gint64 span_call_start(const SpanCall *c)
         return NO_TIME;
 }
 
-/* Whether it is a one-way message. */
 static gboolean is_one_way(const SpanCall *c)
 {
         return c->stamp[MSG_SENT] != NO_TIME || c->stamp[MSG_RECV] != NO_TIME;

@@ -77,7 +77,6 @@ SpanDraft *span_draft_new(const SpanContext *context);
 void span_draft_free(SpanDraft *draft);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(SpanDraft, span_draft_free)
 
-/* Clears a draft for the next span. */
 void span_draft_clear(SpanDraft *draft);
 
 /* The span of a draft. The reader fills in the fields that the functions below do not set. */

@@ -42,7 +42,6 @@ gboolean server_take(Server *s, gpointer who);
 /* Gives back a worker. Returns the next to have it, or NULL if nobody waits. */
 gpointer server_give_back(Server *s);
 
-/* The number that wait for a worker. */
 guint server_waiting(const Server *s);
 
 /* When work of delay ns that begins at time is done, stalls included. With a delay of 0: when the

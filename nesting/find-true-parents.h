@@ -19,5 +19,4 @@ typedef struct {
  * start before the given moment (ns) are added to counts. */
 guint32 *find_true_parents(const KnownCalls *calls, gint64 before, TruthCounts *counts);
 
-/* Gives each call its true parent. */
 void take_true_parents(KnownCalls *calls, TruthCounts *counts);

@@ -81,7 +81,6 @@ static void put_calls_away(const NodesSearch *n, const CallsByNode *by)
         big_put_away(by->out, n->calls->pairs.n * sizeof *by->out);
 }
 
-/* The flags of a call out of a node. */
 static guint8 flags_of(const NodesSearch *n, guint32 call)
 {
         guint32 parent = n->calls->pairs.cause[call].parent;

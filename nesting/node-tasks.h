@@ -31,7 +31,6 @@ static inline NodeTask *node_task(const NodeTasks *s, guint i)
         return &g_array_index(s->tasks, NodeTask, i);
 }
 
-/* Lists the tasks, from the calls by node. */
 void node_tasks_list(NodeTasks *s);
 
 /* CrewTake, CrewDone; data: the tasks. The task with the most work comes first. */

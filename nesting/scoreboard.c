@@ -32,7 +32,6 @@ static void make_room_for_cells(Scoreboard *b, gsize n_cells)
         b->room = room;
 }
 
-/* Makes all rows longer. */
 static void widen_rows(Scoreboard *b, guint32 n_bins)
 {
         gsize n_rows = b->n_bins ? b->n_cells / b->n_bins : 1;

@@ -28,7 +28,6 @@ CollapsedTree *collapsed_tree_new(const PathPattern *pattern, guint32 max_vertic
 /* "", or " x17" where a vertex is 17 calls. */
 char *collapsed_call_times(const CollapsedCall *call);
 
-/* Who makes the calls of a vertex. */
 NodeId collapsed_call_caller(const CollapsedCall *call, const CollapsedTree *tree,
                              const PathPattern *pattern);
 

@@ -65,7 +65,6 @@ gint64 histogram_quantile(const Histogram *h, double q);
 guint32 histogram_bin(gint64 delay);
 void histogram_bin_range(guint32 bin, gint64 *low, gint64 *high);
 
-/* How many values are in a bin. */
 guint64 histogram_bin_count(const Histogram *h, guint32 bin);
 
 /* How many values are in each bin from *first on, *n of them, of which the first

@@ -19,7 +19,6 @@
 
 #include "paths/path-call.h"
 
-/* Whether a call of the path is in error. */
 gboolean path_has_errors(const PathCall *calls, guint32 n);
 
 /* The culprit; NO_PARENT: the path did not fail, by its root's outcome. */

@@ -95,7 +95,6 @@ static inline gint128 pattern_node_cause_sum(const PatternNode *node, WayCause c
 void path_pattern_clear(PathPattern *pattern);
 void pattern_node_clear(PatternNode *node);
 
-/* Adds the distributions of one node to those of another. */
 void pattern_node_merge(PatternNode *into, const PatternNode *from);
 
 /* The sum over all nodes of a pattern, ns. */

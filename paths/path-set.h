@@ -78,7 +78,6 @@ gboolean path_set_is_in_doubt(const PathSet *set);
  * drawing has as many as there are. */
 void path_set_draw(PathSet *set, const PathCall *calls, guint32 n);
 
-/* A drawing is complete. */
 void path_set_end_drawing(PathSet *set);
 
 /* Whether patterns have counts by drawings; ranks are by these then. */

@@ -53,7 +53,6 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(JobModel, job_model_free)
 
 void job_model_clear_counts(JobModel *model);
 
-/* Counts to logarithms. */
 void job_model_find_logs(JobModel *model);
 
 guint time_bin(gint64 time); /* ns, from 1 on */

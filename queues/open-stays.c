@@ -521,7 +521,6 @@ static void set_until(Search *s, guint32 call, gint64 until)
         l->until[call] = until;
 }
 
-/* The calls that the worker makes. */
 static WorkerCall *list_calls(const Search *s, const Event *events, guint n, guint *n_calls)
 {
         WorkerCall *calls = g_new(WorkerCall, n + 1);
@@ -622,7 +621,6 @@ static int compare_indices(const void *a, const void *b)
         return COMPARE(*(const guint64 *)a, *(const guint64 *)b);
 }
 
-/* Finds the ends of all stays at one worker. */
 static void end_stays_of_worker(Search *s, Event *events, guint n)
 {
         Asked asked = count_asked(s, events, n, TRUE);
@@ -643,7 +641,6 @@ static void end_stays_of_worker(Search *s, Event *events, guint n)
                 end_stays(s, events, n, TRUE, longest);
 }
 
-/* Finds the ends of all stays, worker by worker. */
 static void end_open_stays(Search *s)
 {
         g_autoptr(GArray) by_node = g_array_new(FALSE, FALSE, sizeof(guint64));

@@ -623,7 +623,6 @@ static void count_step(Trellis *t, guint32 job, const JobProgress *p, guint next
                 m->by_kind[t->job_kind[job]].count[p->place][p->last][next] += weight;
 }
 
-/* Counts the next call of a job. */
 static void count_call(Trellis *t, guint32 call, JobProgress *p, double weight)
 {
         JobModel *m = t->model;
@@ -754,7 +753,6 @@ static void find_jobs(Trellis *t)
         }
 }
 
-/* How many jobs have calls. */
 static guint count_used(const Trellis *t)
 {
         g_autoptr(GArray) unused = find_unused(t, t->n_calls);

@@ -96,7 +96,6 @@ static void begin_node(NodeTasks *s, Together *t)
         t->node = shared_node_new(&t->problem);
 }
 
-/* Sends the same bytes to all processes. */
 static GPtrArray *tell_all(const Peers *peers, Bytes *b)
 {
         g_autoptr(GBytes) bytes = bytes_written(b);
@@ -107,7 +106,6 @@ static GPtrArray *tell_all(const Peers *peers, Bytes *b)
         return peers->swap(to);
 }
 
-/* The bytes that one process sent. */
 static Bytes bytes_from(GPtrArray *all, guint peer)
 {
         gsize n;
@@ -136,7 +134,6 @@ static void together_bytes(Together *t, Bytes *b)
                 bytes_blob(b, &t->learned);
 }
 
-/* Tells all processes what was learned of each node. */
 static void tell_learned(const Peers *peers, GArray *wave)
 {
         Bytes b = bytes_to_write();

@@ -256,7 +256,6 @@ static gboolean report_truth(const KnownCalls *calls, const TruthCounts *truth,
 
 static char *model_id; /* the id of the model of --model; NULL */
 
-/* Warns of nodes that the model does not know. */
 static void report_unknown(const Nesting *nesting)
 {
         guint n = nesting_unknown_nodes(nesting);
@@ -605,7 +604,6 @@ static gboolean check_together(int argc, char **argv, GError **error)
                           "%s is for one process: expected ravel nesting %s", alone, alone);
 }
 
-/* Whether this process writes the result. */
 static gboolean writes_result(void)
 {
         return !options.nesting.peers || options.nesting.peers->mine == 0;

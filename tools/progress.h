@@ -26,7 +26,6 @@ void tool_progress_say(const char *format, ...) G_GNUC_PRINTF(1, 2);
 void tool_progress_stage(const char *what);
 void tool_progress_work(double share);
 
-/* The line of progress goes, if there is one. */
 void tool_progress_clear(void);
 
 /* The width that lines on standard output should keep to; 0 where it is no

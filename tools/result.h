@@ -27,7 +27,6 @@ const char *result_format(void);
 /* What the output is to be at most wide; 0: no limit. */
 guint result_columns(void);
 
-/* Whether a store is to be written. */
 gboolean result_has_store(void);
 
 /* What the trace, read to its end, will do for, by its facts and what was counted in it;
@@ -54,7 +53,6 @@ Store *result_open_store(PathSet *set, const StoreRun *run, GError **error);
  * it and returns FALSE with error set. */
 gboolean result_close_store(Store *store, TraceReader *reader, GError **error);
 
-/* Writes the patterns. */
 gboolean result_write(const PathSet *set, GError **error);
 
 /* Writes them as those of one of several windows of time; later: not of the first. */

@@ -26,7 +26,6 @@ typedef gboolean (*PathWriter)(const PathSet *set, const PathWriteOptions *optio
 /* The names of all formats, the usual one first; NULL after the last. */
 extern const char *const path_write_formats[];
 
-/* The writer of a format, or NULL. */
 PathWriter path_writer_lookup(const char *format);
 
 gboolean path_write_text(const PathSet *, const PathWriteOptions *, OutputFile *, GError **);

@@ -64,7 +64,6 @@ typedef struct {
         const EdgeOutcomes *outcomes; /* NULL: nobody could see them */
 } EdgeRow;
 
-/* Calls in error. */
 static guint64 edge_errors(const EdgeOutcomes *o)
 {
         guint64 n = 0;

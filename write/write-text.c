@@ -49,7 +49,6 @@ static gboolean any_doubt(const PathSet *set, const PathWriteOptions *options)
         return FALSE;
 }
 
-/* Whether one of the patterns has an edge of doubtful calls. */
 static gboolean any_mark(const PathSet *set, const PathWriteOptions *options)
 {
         for (guint32 i = 0; i < options->n_patterns; i++)
@@ -95,7 +94,6 @@ static char *format_operation(const char *label)
         return text_shorten(text, OPERATION_WIDTH);
 }
 
-/* Whether one of the patterns has an operation. */
 static gboolean any_operation(const PathSet *set, const PathWriteOptions *options)
 {
         for (guint32 i = 0; i < options->n_patterns; i++)
@@ -104,7 +102,6 @@ static gboolean any_operation(const PathSet *set, const PathWriteOptions *option
         return FALSE;
 }
 
-/* The mean completion time. */
 static char *format_completion(const PathPattern *p)
 {
         return path_format_duration(histogram_mean(path_pattern_completion(p)));
@@ -179,7 +176,6 @@ static gint64 text_total_of(const PathSet *set, const PathPattern *p)
         return (gint64)CLAMP(latency->sum, G_MININT64, G_MAXINT64);
 }
 
-/* Whether one of the patterns has failed instances. */
 static gboolean any_failed(const PathSet *set, const PathWriteOptions *options)
 {
         for (guint32 i = 0; i < options->n_patterns; i++)
