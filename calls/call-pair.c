@@ -5,6 +5,20 @@
 
 #include "base/big-memory.h"
 
+/* Each column that is there from the start or wanted, but at_callee. DO takes its name and the flag
+ * that wants it, 0: always. */
+#define FOR_COLUMNS(DO)                                                                            \
+        DO(at_caller, 0)                                                                           \
+        DO(edge, 0)                                                                                \
+        DO(stamps, 0)                                                                              \
+        DO(tree, WANT_TREES)                                                                       \
+        DO(cause, WANT_CAUSES)                                                                     \
+        DO(candidates, WANT_CANDIDATES)                                                            \
+        DO(place, WANT_PLACES)                                                                     \
+        DO(id_at, WANT_IDS)                                                                        \
+        DO(progress, WANT_PROGRESS)                                                                \
+        DO(family, WANT_FAMILIES)
+
 #define RENEW(column, from, to)                                                                    \
         ((column) = big_renew_in_file(column, (from) * sizeof *(column), (to) * sizeof *(column)))
 
@@ -14,27 +28,14 @@ void call_pairs_make_room(CallPairs *p, guint32 i)
         gsize size = MIN(MAX((gsize)i + 1, MAX(old * 2, 1 << 14)), NO_PARENT);
 
         /* New memory is zero: without an edge. */
-        RENEW(p->at_caller, old, size);
+#define RENEW_WANTED(column, flag)                                                                 \
+        if (!(flag) || (p->wanted & (flag)))                                                       \
+                RENEW(p->column, old, size);
+        FOR_COLUMNS(RENEW_WANTED)
         if (p->both_ends)
                 RENEW(p->at_callee, old, size);
         else
                 p->at_callee = p->at_caller;
-        RENEW(p->edge, old, size);
-        RENEW(p->stamps, old, size);
-        if (p->wanted & WANT_CAUSES)
-                RENEW(p->cause, old, size);
-        if (p->wanted & WANT_CANDIDATES)
-                RENEW(p->candidates, old, size);
-        if (p->wanted & WANT_PLACES)
-                RENEW(p->place, old, size);
-        if (p->wanted & WANT_IDS)
-                RENEW(p->id_at, old, size);
-        if (p->wanted & WANT_PROGRESS)
-                RENEW(p->progress, old, size);
-        if (p->wanted & WANT_TREES)
-                RENEW(p->tree, old, size);
-        if (p->wanted & WANT_FAMILIES)
-                RENEW(p->family, old, size);
         p->size = size;
 }
 
@@ -55,48 +56,22 @@ void call_pairs_want(CallPairs *p, guint wanted)
         p->wanted |= wanted;
 }
 
-#define PUT_AWAY(column) big_put_away(column, p->size * sizeof *(column))
-
 void call_pairs_put_away(const CallPairs *p)
 {
-        PUT_AWAY(p->at_caller);
+#define PUT_AWAY(column, flag) big_put_away(p->column, p->size * sizeof *p->column);
+        FOR_COLUMNS(PUT_AWAY)
         if (p->both_ends)
-                PUT_AWAY(p->at_callee);
-        PUT_AWAY(p->edge);
-        PUT_AWAY(p->stamps);
-        PUT_AWAY(p->tree);
-        PUT_AWAY(p->cause);
-        PUT_AWAY(p->candidates);
-        PUT_AWAY(p->place);
-        PUT_AWAY(p->id_at);
-        PUT_AWAY(p->progress);
-        PUT_AWAY(p->family);
+                PUT_AWAY(at_callee, 0)
 }
-
-#define MOVE(column, to, from, n)                                                                  \
-        memmove((column) + (to), (column) + (from), (n) * sizeof *(column))
 
 void call_pairs_move(CallPairs *p, guint32 to, guint32 from, guint32 n)
 {
-        MOVE(p->at_caller, to, from, n);
+#define MOVE(column, flag)                                                                         \
+        if (p->column)                                                                             \
+                memmove(p->column + to, p->column + from, n * sizeof *p->column);
+        FOR_COLUMNS(MOVE)
         if (p->both_ends)
-                MOVE(p->at_callee, to, from, n);
-        MOVE(p->edge, to, from, n);
-        MOVE(p->stamps, to, from, n);
-        if (p->tree)
-                MOVE(p->tree, to, from, n);
-        if (p->cause)
-                MOVE(p->cause, to, from, n);
-        if (p->candidates)
-                MOVE(p->candidates, to, from, n);
-        if (p->place)
-                MOVE(p->place, to, from, n);
-        if (p->id_at)
-                MOVE(p->id_at, to, from, n);
-        if (p->progress)
-                MOVE(p->progress, to, from, n);
-        if (p->family)
-                MOVE(p->family, to, from, n);
+                MOVE(at_callee, 0)
 }
 
 void call_pairs_drop(CallPairs *p, guint32 n)
@@ -116,19 +91,9 @@ void call_pairs_drop(CallPairs *p, guint32 n)
 
 void call_pairs_clear(CallPairs *p)
 {
-        gsize n = p->size;
-
+#define FREE(column, flag) big_free(p->column, p->size * sizeof *p->column);
         if (p->both_ends)
-                big_free(p->at_callee, n * sizeof *p->at_callee);
-        big_free(p->at_caller, n * sizeof *p->at_caller);
-        big_free(p->edge, n * sizeof *p->edge);
-        big_free(p->stamps, n * sizeof *p->stamps);
-        big_free(p->tree, n * sizeof *p->tree);
-        big_free(p->cause, n * sizeof *p->cause);
-        big_free(p->candidates, n * sizeof *p->candidates);
-        big_free(p->place, n * sizeof *p->place);
-        big_free(p->id_at, n * sizeof *p->id_at);
-        big_free(p->progress, n * sizeof *p->progress);
-        big_free(p->family, n * sizeof *p->family);
+                FREE(at_callee, 0)
+        FOR_COLUMNS(FREE)
         memset(p, 0, sizeof *p);
 }
