@@ -134,6 +134,12 @@ const char *const store_schema =
         "  vertex INTEGER NOT NULL REFERENCES vertex, delay INTEGER NOT NULL,"
         "  count INTEGER NOT NULL, PRIMARY KEY (vertex, delay)) WITHOUT ROWID;";
 
+static void finalize(sqlite3_stmt *statement)
+{
+        sqlite3_finalize(statement);
+}
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(sqlite3_stmt, finalize)
+
 static void set_sqlite_error(const Store *store, GError **error)
 {
         g_set_error(error, RAVEL_ERROR, RAVEL_ERROR_OUTPUT, "%s: cannot write the store: %s",
@@ -163,6 +169,19 @@ static sqlite3_stmt *store_prepare(Store *store, const char *sql, GError **error
                 return statement;
         set_sqlite_error(store, error);
         return NULL;
+}
+
+/* For rows of a table with this number of columns. */
+static sqlite3_stmt *prepare_insert(Store *store, const char *table, guint n_columns,
+                                    GError **error)
+{
+        g_autoptr(GString) sql = g_string_new(NULL);
+
+        g_string_printf(sql, "INSERT INTO %s VALUES (?", table);
+        for (guint i = 1; i < n_columns; i++)
+                g_string_append(sql, ", ?");
+        g_string_append_c(sql, ')');
+        return store_prepare(store, sql->str, error);
 }
 
 /* Puts in the row that is bound, and is ready for the next. */
@@ -332,19 +351,18 @@ static void make_empty(const char *path)
 
 static gboolean insert_run(Store *store, const StoreRun *run, GError **error)
 {
-        sqlite3_stmt *s = store_prepare(store,
-                                        "INSERT INTO run VALUES (?1, 'unknown', ?2, ?3, ?4, "
-                                        "0, 0, 0, 0, 0, NULL, NULL, NULL, NULL, NULL)",
-                                        error);
+        g_autoptr(sqlite3_stmt) s =
+                store_prepare(store,
+                              "INSERT INTO run VALUES (?1, 'unknown', ?2, ?3, ?4, "
+                              "0, 0, 0, 0, 0, NULL, NULL, NULL, NULL, NULL)",
+                              error);
         if (!s)
                 return FALSE;
         bind_text(s, 1, PACKAGE_VERSION);
         bind_text(s, 2, run->arguments);
         bind_text(s, 3, run->parameters);
         sqlite3_bind_int64(s, 4, run->seed);
-        gboolean ok = insert(store, s, error);
-        sqlite3_finalize(s);
-        return ok;
+        return insert(store, s, error);
 }
 
 Store *store_new(const char *path, PathSet *set, const StoreRun *run, GError **error)
@@ -371,20 +389,13 @@ Store *store_new(const char *path, PathSet *set, const StoreRun *run, GError **e
         if (!run_sql(store, BEGIN, error) || !run_sql(store, store_schema, error) ||
             !create_views(store, error) || !insert_run(store, run, error))
                 return NULL;
-        store->insert_path = store_prepare(
-                store, "INSERT INTO path VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)", error);
+        store->insert_path = prepare_insert(store, "path", 9, error);
         if (!store->insert_path)
                 return NULL;
-        store->insert_call =
-                store_prepare(store,
-                              "INSERT INTO call VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, "
-                              "?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, "
-                              "?19, ?20, ?21, ?22, ?23, ?24, ?25, ?26, ?27)",
-                              error);
+        store->insert_call = prepare_insert(store, "call", 27, error);
         if (!store->insert_call)
                 return NULL;
-        store->insert_cause =
-                store_prepare(store, "INSERT INTO call_cause VALUES (?1, ?2, ?3)", error);
+        store->insert_cause = prepare_insert(store, "call_cause", 3, error);
         if (!store->insert_cause)
                 return NULL;
         path_set_set_sink(set, store_add_path, store);
@@ -396,7 +407,7 @@ gboolean store_add_capture(Store *store, const char *name, const char *digest, c
 {
         g_autoptr(GString) lines = g_string_new(NULL);
         g_autofree char *valid_name = g_utf8_make_valid(name, -1);
-        sqlite3_stmt *s = store_prepare(
+        g_autoptr(sqlite3_stmt) s = store_prepare(
                 store, "INSERT INTO capture (name, sha256, facts) VALUES (?1, ?2, ?3)", error);
 
         if (!s)
@@ -406,15 +417,13 @@ gboolean store_add_capture(Store *store, const char *name, const char *digest, c
         bind_text(s, 1, valid_name);
         bind_text(s, 2, digest);
         bind_text(s, 3, lines->str);
-        gboolean ok = insert(store, s, error);
-        sqlite3_finalize(s);
-        return ok;
+        return insert(store, s, error);
 }
 
 static gboolean update_run(Store *store, GError **error)
 {
         const PathSetSummary *summary = path_set_summary(store->set);
-        sqlite3_stmt *s =
+        g_autoptr(sqlite3_stmt) s =
                 store_prepare(store,
                               "UPDATE run SET method = ?1, messages = ?2, calls = ?3, "
                               "unmatched_calls = ?4, unmatched_returns = ?5, cut_paths = ?6, "
@@ -436,15 +445,13 @@ static gboolean update_run(Store *store, GError **error)
                 bind_text(s, 10, summary->verdict->judgement);
                 sqlite3_bind_int(s, 11, summary->verdict->fit);
         }
-        gboolean ok = insert(store, s, error);
-        sqlite3_finalize(s);
-        return ok;
+        return insert(store, s, error);
 }
 
 static gboolean insert_nodes(Store *store, GError **error)
 {
         const NodeTable *nodes = path_set_nodes(store->set);
-        sqlite3_stmt *s = store_prepare(store, "INSERT INTO node VALUES (?1, ?2, ?3)", error);
+        g_autoptr(sqlite3_stmt) s = prepare_insert(store, "node", 3, error);
         gboolean ok = s != NULL;
 
         for (NodeId i = 0; ok && i < node_table_size(nodes); i++) {
@@ -453,7 +460,6 @@ static gboolean insert_nodes(Store *store, GError **error)
                 bind_text(s, 3, node_table_written(nodes, i));
                 ok = insert(store, s, error);
         }
-        sqlite3_finalize(s);
         return ok;
 }
 
@@ -500,14 +506,12 @@ static void bind_if(sqlite3_stmt *s, int column, gboolean has, const Histogram *
 static gboolean insert_doubts(Store *store, GError **error)
 {
         const Verdict *v = path_set_summary(store->set)->verdict;
-        sqlite3_stmt *s = store_prepare(
-                store, "INSERT INTO doubt VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)", error);
+        g_autoptr(sqlite3_stmt) s = prepare_insert(store, "doubt", 10, error);
         gboolean ok = s != NULL;
 
         for (guint i = 0; ok && v && i < v->doubts->len; i++)
                 ok = insert_doubt(store, s, (gint64)i + 1, &g_array_index(v->doubts, Doubt, i),
                                   error);
-        sqlite3_finalize(s);
         return ok;
 }
 
@@ -544,12 +548,7 @@ static void bind_good(sqlite3_stmt *s, int column, const PathPattern *p)
 static gboolean insert_patterns(Store *store, GError **error)
 {
         g_autofree gboolean *misassigned = misassigned_find(store->set);
-        sqlite3_stmt *s =
-                store_prepare(store,
-                              "INSERT INTO pattern VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, "
-                              "?9, ?10, ?11, ?12, ?13, ?14, nullif(?15, 0), ?16, ?17, ?18, ?19, "
-                              "?20, ?21, ?22, ?23, ?24, ?25, ?26, ?27, ?28, ?29)",
-                              error);
+        g_autoptr(sqlite3_stmt) s = prepare_insert(store, "pattern", 29, error);
         gboolean ok = s != NULL;
 
         for (guint32 i = 0; ok && i < path_set_size(store->set); i++) {
@@ -571,7 +570,7 @@ static gboolean insert_patterns(Store *store, GError **error)
                 sqlite3_bind_int64(s, 12, latency->min);
                 sqlite3_bind_int64(s, 13, latency->max);
                 sqlite3_bind_double(s, 14, p->probability);
-                sqlite3_bind_int(s, 15, path_set_find_doubt(store->set, p) + 1);
+                bind_some(s, 15, path_set_find_doubt(store->set, p) + 1);
                 bind_text(s, 16, p->label);
                 bind_completion(s, 17, p);
                 sqlite3_bind_int(s, 22, misassigned && misassigned[i]);
@@ -582,7 +581,6 @@ static gboolean insert_patterns(Store *store, GError **error)
                 bind_good(s, 25, p);
                 ok = insert(store, s, error);
         }
-        sqlite3_finalize(s);
         return ok;
 }
 
@@ -609,15 +607,15 @@ static gboolean insert_pattern_node(Store *store, sqlite3_stmt *s, guint32 patte
         bind_time(s, 3, node->parent, node->parent != NO_PARENT);
         sqlite3_bind_int64(s, 4, node->depth);
         sqlite3_bind_int64(s, 5, (gint64)node->node + 1);
-        bind_histogram(s, 6, &node->latency);
-        bind_histogram(s, 9, &node->call_delay);
-        bind_histogram(s, 12, &node->own);
-        bind_histogram(s, 15, &node->network);
-        bind_text(s, 18, node->label);
-        sqlite3_bind_int64(s, 19, node->n_labels);
-        bind_text(s, 20, path_continues_name(node->continues));
-        bind_if(s, 21, p->goes_on, &node->queued);
-        sqlite3_bind_int64(s, 24, histogram_quantile(&node->own, 0.5));
+        sqlite3_bind_int64(s, 6, histogram_quantile(&node->own, 0.5));
+        bind_histogram(s, 7, &node->latency);
+        bind_histogram(s, 10, &node->call_delay);
+        bind_histogram(s, 13, &node->own);
+        bind_histogram(s, 16, &node->network);
+        bind_text(s, 19, node->label);
+        sqlite3_bind_int64(s, 20, node->n_labels);
+        bind_text(s, 21, path_continues_name(node->continues));
+        bind_if(s, 22, p->goes_on, &node->queued);
         bind_some(s, 25, node->workers);
         bind_if(s, 26, node->workers > 0, &node->own_queued);
         bind_if(s, 29, node->workers > 0, &node->serving);
@@ -628,19 +626,12 @@ static gboolean insert_pattern_node(Store *store, sqlite3_stmt *s, guint32 patte
 
 static gboolean insert_pattern_nodes(Store *store, GError **error)
 {
-        sqlite3_stmt *s = store_prepare(
-                store,
-                "INSERT INTO pattern_node VALUES (?1, ?2, ?3, ?4, ?5, ?24, ?6, "
-                "?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, "
-                "?20, ?21, ?22, ?23, ?25, ?26, ?27, ?28, ?29, ?30, ?31, ?32, ?33, ?34, "
-                "?35, ?36, ?37, ?38, ?39, ?40)",
-                error);
+        g_autoptr(sqlite3_stmt) s = prepare_insert(store, "pattern_node", 40, error);
         gboolean ok = s != NULL;
 
         for (guint32 i = 0; ok && i < path_set_size(store->set); i++)
                 for (guint32 k = 0; ok && k < path_set_pattern(store->set, i)->n_nodes; k++)
                         ok = insert_pattern_node(store, s, i, k, error);
-        sqlite3_finalize(s);
         return ok;
 }
 
@@ -668,14 +659,12 @@ static gboolean insert_node_causes(Store *store, sqlite3_stmt *s, guint32 patter
 
 static gboolean insert_pattern_causes(Store *store, GError **error)
 {
-        sqlite3_stmt *s = store_prepare(
-                store, "INSERT INTO pattern_cause VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)", error);
+        g_autoptr(sqlite3_stmt) s = prepare_insert(store, "pattern_cause", 8, error);
         gboolean ok = s != NULL;
 
         for (guint32 i = 0; ok && i < path_set_size(store->set); i++)
                 for (guint32 k = 0; ok && k < path_set_pattern(store->set, i)->n_nodes; k++)
                         ok = insert_node_causes(store, s, i, k, error);
-        sqlite3_finalize(s);
         return ok;
 }
 
@@ -683,7 +672,7 @@ static gboolean insert_pattern_causes(Store *store, GError **error)
 static gboolean insert_labels(Store *store, GError **error)
 {
         const GPtrArray *labels = path_set_labels(store->set);
-        sqlite3_stmt *s = store_prepare(store, "INSERT INTO label VALUES (?1, ?2)", error);
+        g_autoptr(sqlite3_stmt) s = prepare_insert(store, "label", 2, error);
         gboolean ok = s != NULL;
 
         for (guint i = 0; ok && labels && i < labels->len; i++) {
@@ -691,14 +680,12 @@ static gboolean insert_labels(Store *store, GError **error)
                 bind_text(s, 2, labels->pdata[i]);
                 ok = insert(store, s, error);
         }
-        sqlite3_finalize(s);
         return ok;
 }
 
 static gboolean insert_hours(Store *store, GError **error)
 {
-        sqlite3_stmt *s =
-                store_prepare(store, "INSERT INTO hour VALUES (?1, ?2, ?3, ?4, ?5, ?6)", error);
+        g_autoptr(sqlite3_stmt) s = prepare_insert(store, "hour", 6, error);
         g_autoptr(GPtrArray) hours = node_hours_list(store->hours);
         gboolean ok = s != NULL;
 
@@ -713,13 +700,12 @@ static gboolean insert_hours(Store *store, GError **error)
                 sqlite3_bind_int64(s, 6, node_hour_own_mean(h));
                 ok = insert(store, s, error);
         }
-        sqlite3_finalize(s);
         return ok;
 }
 
 static gboolean insert_trust(Store *store, GError **error)
 {
-        sqlite3_stmt *s = store_prepare(store, "INSERT INTO trust VALUES (?1, ?2, ?3, ?4)", error);
+        g_autoptr(sqlite3_stmt) s = prepare_insert(store, "trust", 4, error);
         guint32 n;
         const PathTrust *trust = path_set_trust(store->set, &n);
         gboolean ok = s != NULL;
@@ -733,14 +719,12 @@ static gboolean insert_trust(Store *store, GError **error)
                 sqlite3_bind_double(s, 4, trust[node].right / (double)trust[node].calls);
                 ok = insert(store, s, error);
         }
-        sqlite3_finalize(s);
         return ok;
 }
 
 static gboolean insert_workers(Store *store, GError **error)
 {
-        sqlite3_stmt *s =
-                store_prepare(store, "INSERT INTO worker VALUES (?1, ?2, ?3, ?4, ?5)", error);
+        g_autoptr(sqlite3_stmt) s = prepare_insert(store, "worker", 5, error);
         guint32 n;
         const WorkerLoad *load = path_set_workers(store->set, &n);
         gboolean ok = s != NULL;
@@ -755,7 +739,6 @@ static gboolean insert_workers(Store *store, GError **error)
                 sqlite3_bind_int64(s, 5, load[node].waited);
                 ok = insert(store, s, error);
         }
-        sqlite3_finalize(s);
         return ok;
 }
 
@@ -789,18 +772,15 @@ static gboolean insert_vertex(Store *store, sqlite3_stmt *vertex, sqlite3_stmt *
 static gboolean insert_graph(Store *store, GError **error)
 {
         const PathGraph *graph = path_set_graph(store->set);
-        sqlite3_stmt *vertex = NULL, *delay = NULL;
+        g_autoptr(sqlite3_stmt) vertex = NULL, delay = NULL;
         gboolean ok;
 
         if (!graph)
                 return TRUE;
-        ok = (vertex = store_prepare(
-                      store, "INSERT INTO vertex VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)", error)) &&
-             (delay = store_prepare(store, "INSERT INTO vertex_delay VALUES (?1, ?2, ?3)", error));
+        ok = (vertex = prepare_insert(store, "vertex", 7, error)) &&
+             (delay = prepare_insert(store, "vertex_delay", 3, error));
         for (guint32 i = 0; ok && i < path_graph_size(graph); i++)
                 ok = insert_vertex(store, vertex, delay, i, error);
-        sqlite3_finalize(vertex);
-        sqlite3_finalize(delay);
         return ok;
 }
 
@@ -837,8 +817,7 @@ gboolean store_finish(Store *store, GError **error)
                       insert_pattern_nodes(store, error) && insert_pattern_causes(store, error) &&
                       insert_labels(store, error) && insert_hours(store, error) &&
                       insert_trust(store, error) && insert_workers(store, error) &&
-                      insert_graph(store, error) &&
-                      run_sql(store, "COMMIT", error);
+                      insert_graph(store, error) && run_sql(store, "COMMIT", error);
         if (ok) {
                 close_database(store);
                 ok = sync_file(store, error) &&
