@@ -141,43 +141,10 @@ static const GOptionEntry entries[] = {
 
 /* --- reading --------------------------------------------------------------- */
 
-static void set_clocks(Nesting *nesting, const MovedMessages *moved, const TraceReader *reader)
-{
-        guint n;
-        char *const *facts = trace_reader_facts(reader, &n);
-
-        nesting_set_clocks(nesting, moved_messages_trace_clocks(moved, facts, n));
-}
-
-/* Whether ids begin with the client's port, by the facts so far. */
-static gboolean has_ports(const TraceReader *reader)
-{
-        guint n;
-        char *const *facts = trace_reader_facts(reader, &n);
-
-        return call_connections_by_id(facts, n);
-}
-
 /* MessageNext; data: the nesting. */
 static gboolean add_to_nesting(gpointer data, const Message *message, GError **error)
 {
         return nesting_add(data, message, error);
-}
-
-static gboolean begin_moved(MovedMessages *moved, const TraceReader *reader, GError **error)
-{
-        guint n;
-        char *const *facts = trace_reader_facts(reader, &n);
-
-        return moved_messages_begin(moved, facts, n, error);
-}
-
-static gboolean is_whole(const TraceReader *reader)
-{
-        guint n;
-        char *const *facts = trace_reader_facts(reader, &n);
-
-        return known_calls_are_whole(facts, n);
 }
 
 static Nesting *read_trace_calls(TraceReader *reader, NodeTable *nodes, GError **error)
@@ -186,6 +153,8 @@ static Nesting *read_trace_calls(TraceReader *reader, NodeTable *nodes, GError *
         g_autoptr(MovedMessages) moved =
                 moved_messages_new(nodes, &options.nesting, add_to_nesting, nesting);
         gboolean begun = FALSE;
+        char *const *facts;
+        guint n_facts;
         Message message;
         int status;
 
@@ -202,10 +171,12 @@ static Nesting *read_trace_calls(TraceReader *reader, NodeTable *nodes, GError *
                         continue;
                 }
                 if (!begun) {
-                        if (!begin_moved(moved, reader, error))
+                        facts = trace_reader_facts(reader, &n_facts);
+                        if (!moved_messages_begin(moved, facts, n_facts, error))
                                 return NULL;
-                        set_clocks(nesting, moved, reader);
-                        nesting_set_ids(nesting, has_ports(reader));
+                        nesting_set_clocks(nesting,
+                                           moved_messages_trace_clocks(moved, facts, n_facts));
+                        nesting_set_ids(nesting, call_connections_by_id(facts, n_facts));
                 }
                 begun = TRUE;
                 if (!moved_messages_add(moved, &message, error))
@@ -213,9 +184,10 @@ static Nesting *read_trace_calls(TraceReader *reader, NodeTable *nodes, GError *
         }
         if (!moved_messages_finish(moved, error))
                 return NULL;
-        set_clocks(nesting, moved, reader);
+        facts = trace_reader_facts(reader, &n_facts);
+        nesting_set_clocks(nesting, moved_messages_trace_clocks(moved, facts, n_facts));
         nesting_set_moved(nesting, moved_messages_clocks(moved));
-        nesting_set_whole(nesting, is_whole(reader));
+        nesting_set_whole(nesting, known_calls_are_whole(facts, n_facts));
         return g_steal_pointer(&nesting);
 }
 
@@ -462,8 +434,11 @@ static gboolean read_windows(Reports *r, TraceReader *reader, GError **error)
         trace_reader_take_late(reader);
         while ((status = trace_reader_next(reader, &message, error)) > 0) {
                 if (!begun) {
-                        windows_set_ids(r->windows, has_ports(reader));
-                        if (!begin_moved(r->moved, reader, error))
+                        guint n;
+                        char *const *facts = trace_reader_facts(reader, &n);
+
+                        windows_set_ids(r->windows, call_connections_by_id(facts, n));
+                        if (!moved_messages_begin(r->moved, facts, n, error))
                                 return FALSE;
                 }
                 begun = TRUE;
