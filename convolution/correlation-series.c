@@ -2,7 +2,6 @@
 #include "convolution/correlation-series.h"
 
 #include <math.h>
-#include <string.h>
 
 #include "base/printable.h"
 #include "paths/path-text.h"

@@ -15,10 +15,8 @@
 #include "export/export-requests.h"
 #include "export/export.h"
 #include "export/otlp-attribute.h"
-#include "paths/path-text.h"
 
 #include "base/error.h"
-#include "write/path-write.h"
 
 typedef struct {
         GString *text;

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "maketrace/scenario.h"
 
-#include <math.h>
 #include <string.h>
 
 #include "base/error.h"

@@ -2,7 +2,6 @@
 #include "paths/path-shape.h"
 #include "paths/path-pattern.h"
 
-#include <string.h>
 
 #define NONE NO_PARENT
 

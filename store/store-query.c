@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "store/store-query.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/compare.h"

@@ -3,7 +3,6 @@
 
 #include <string.h>
 
-#include "base/error.h"
 #include "paths/path-clocks.h"
 #include "store/stored-patterns.h"
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "tools/nesting-report.h"
 
-#include <string.h>
 
 #include "calls/forwarded.h"
 #include "paths/path-clocks.h"

@@ -8,7 +8,6 @@
 #include "tools/run-files.h"
 #include "tools/tool.h"
 #include "tracefmt/output-file.h"
-#include "tracefmt/trace-reader.h"
 #include "write/write-failures.h"
 
 enum { SHOWN_AT = 3 }; /* requests that were there at a moment */

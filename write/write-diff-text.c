@@ -3,7 +3,6 @@
  * What changed between two runs, for people.
  */
 #include <math.h>
-#include <string.h>
 
 #include "analysis/diff-rows.h"
 #include "base/printable.h"

@@ -7,7 +7,6 @@
 #include "paths/path-text.h"
 #include "write/page-data.h"
 #include "write/page.h"
-#include "write/path-write.h"
 #include "write/trust-text.h"
 #include "write/write-tree.h"
 

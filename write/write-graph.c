@@ -3,7 +3,6 @@
 
 #include <string.h>
 
-#include "base/printable.h"
 #include "paths/collapsed-tree.h"
 #include "paths/path-text.h"
 #include "paths/pattern-text.h"

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "write/write-report-calls.h"
 
-#include "paths/path-text.h"
 #include "write/page-data.h"
 
 enum {

@@ -8,9 +8,7 @@
 #include <string.h>
 
 #include "analysis/report/report.h"
-#include "base/error.h"
 #include "paths/misassigned.h"
-#include "paths/path-text.h"
 #include "paths/pattern-text.h"
 #include "write/page-data.h"
 #include "write/page.h"

@@ -9,7 +9,6 @@
 #include "write/path-write.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/printable.h"

@@ -3,7 +3,6 @@
  * What changed over many stores, for people.
  */
 #include <math.h>
-#include <string.h>
 
 #include "base/printable.h"
 #include "paths/path-text.h"
