@@ -10,6 +10,9 @@
 #define page_numbers(json, ...)                                                                    \
         page_number_array((json), (const gint64[]){ __VA_ARGS__ },                                 \
                           sizeof((const gint64[]){ __VA_ARGS__ }) / sizeof(gint64))
+/* An array of them. */
+#define page_record(json, ...)                                                                     \
+        (json_open((json), '['), page_numbers(json, __VA_ARGS__), json_close((json), ']'))
 void page_number_array(Json *json, const gint64 *numbers, gsize n);
 
 /* Of four digits, or of six; a probability of six, rounded down. */

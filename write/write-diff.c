@@ -81,8 +81,7 @@ static gboolean diff_page_append_pattern(Json *j, Drawer *drawer, const Diff *d,
         json_put_integer(j, "client", p->client);
         put_two(j, "count", (gint64)p->count[DIFF_A], (gint64)p->count[DIFF_B]);
         if (d->is_drawn[DIFF_A] || d->is_drawn[DIFF_B]) {
-                json_key(j, "drawn"); /* the number in A and B, and their errors */
-                json_open(j, '[');
+                json_put_open(j, "drawn", '['); /* the number in A and B, and their errors */
                 for (int side = 0; side < N_SIDES; side++)
                         page_exact(j, p->number[side]);
                 for (int side = 0; side < N_SIDES; side++)

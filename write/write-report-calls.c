@@ -54,10 +54,8 @@ static void append_loads(Json *j, const Report *r)
         for (guint i = 0; i < r->loads->len; i++) {
                 const ReportLoad *l = &g_array_index(r->loads, ReportLoad, i);
 
-                json_open(j, '[');
-                page_numbers(j, l->calls, (gint64)CLAMP(l->queued, 0, G_MAXINT64), l->p50, l->p95,
-                             l->most);
-                json_close(j, ']');
+                page_record(j, l->calls, (gint64)CLAMP(l->queued, 0, G_MAXINT64), l->p50, l->p95,
+                            l->most);
         }
         json_close(j, ']');
 }
@@ -69,10 +67,8 @@ static void append_workers(Json *j, const Report *r)
         for (guint i = 0; i < r->workers->len; i++) {
                 const StoredWorkers *w = &g_array_index(r->workers, StoredWorkers, i);
 
-                json_open(j, '[');
-                page_numbers(j, w->node, w->load.workers, (gint64)w->load.calls, w->load.served,
-                             w->load.waited);
-                json_close(j, ']');
+                page_record(j, w->node, w->load.workers, (gint64)w->load.calls, w->load.served,
+                            w->load.waited);
         }
         json_close(j, ']');
 }
@@ -343,10 +339,8 @@ static void append_spent_ways(Json *j, const ReportDetail *d, const CollapsedTre
                                                              .cause[cause];
                         if (sum[PART_SLOW] == 0 && sum[PART_MIDDLE] == 0)
                                 continue;
-                        json_open(j, '[');
-                        page_numbers(j, i, cause, mean(sum[PART_SLOW], d->n_of_part[PART_SLOW]),
-                                     mean(sum[PART_MIDDLE], d->n_of_part[PART_MIDDLE]));
-                        json_close(j, ']');
+                        page_record(j, i, cause, mean(sum[PART_SLOW], d->n_of_part[PART_SLOW]),
+                                    mean(sum[PART_MIDDLE], d->n_of_part[PART_MIDDLE]));
                 }
         json_close(j, ']');
 }
@@ -355,8 +349,7 @@ void write_report_spent(Json *j, const ReportDetail *d, const CollapsedTree *tre
 {
         if (!d->spent[PART_SLOW] || !d->spent[PART_MIDDLE])
                 return;
-        json_key(j, "parts"); /* how many, their mean time: slow, middle */
-        json_open(j, '[');
+        json_put_open(j, "parts", '['); /* how many, their mean time: slow, middle */
         for (guint part = PART_SLOW; part < N_PARTS; part++) {
                 json_integer(j, (gint64)d->n_of_part[part]);
                 json_integer(j, mean(d->time_of_part[part], d->n_of_part[part]));

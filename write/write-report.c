@@ -75,8 +75,7 @@ static void append_run(Json *j, const Report *r, const StoreReader *reader)
         if (run->judgement)
                 page_text(j, "judgement", run->judgement);
         json_put_integer(j, "fit", run->fit);
-        json_key(j, "doubts"); /* reason, text; the worst first */
-        json_open(j, '[');
+        json_put_open(j, "doubts", '['); /* reason, text; the worst first */
         for (guint i = 0; i < r->doubts->len; i++) {
                 json_open(j, '[');
                 json_string(j, g_array_index(r->doubts, StoredDoubt, i).reason);
@@ -84,8 +83,7 @@ static void append_run(Json *j, const Report *r, const StoreReader *reader)
                 json_close(j, ']');
         }
         json_close(j, ']');
-        json_key(j, "trust"); /* node, calls, guessed, probability */
-        json_open(j, '[');
+        json_put_open(j, "trust", '['); /* node, calls, guessed, probability */
         for (guint i = 0; i < r->trust->len; i++) {
                 const StoredTrust *t = &g_array_index(r->trust, StoredTrust, i);
 
@@ -297,9 +295,7 @@ static void append_missed(Json *j, const CollapsedTree *tree)
 
                 if (!work_is_missed(continues))
                         continue;
-                json_open(j, '[');
-                page_numbers(j, i, continues);
-                json_close(j, ']');
+                page_record(j, i, continues);
         }
         json_close(j, ']');
 }
@@ -313,10 +309,8 @@ static void append_detail_ways(Json *j, const CollapsedTree *tree, guint64 paths
         for (guint i = 0; i < times->len; i++) {
                 const WayTime *t = &g_array_index(times, WayTime, i);
 
-                json_open(j, '[');
-                page_numbers(j, t->call - tree->vertices, t->cause,
-                             clamp(t->sum / (gint128)MAX(paths, 1)));
-                json_close(j, ']');
+                page_record(j, t->call - tree->vertices, t->cause,
+                            clamp(t->sum / (gint128)MAX(paths, 1)));
         }
         json_close(j, ']');
 }
@@ -389,10 +383,8 @@ static void append_samples(Json *j, const ReportDetail *d)
                 append_sample(j, g_ptr_array_index(d->samples, i));
         json_close(j, ']');
         json_key(j, "sample"); /* fastest, median, p99, slowest */
-        json_open(j, '[');
-        page_numbers(j, d->sample[SAMPLE_FASTEST], d->sample[SAMPLE_MEDIAN], d->sample[SAMPLE_P99],
-                     d->sample[SAMPLE_SLOWEST]);
-        json_close(j, ']');
+        page_record(j, d->sample[SAMPLE_FASTEST], d->sample[SAMPLE_MEDIAN], d->sample[SAMPLE_P99],
+                    d->sample[SAMPLE_SLOWEST]);
 }
 
 static gboolean append_detail(Json *j, Drawer *drawer, const Report *r, const ReportDetail *d,
@@ -432,9 +424,7 @@ static void append_vertex(Json *j, const PathVertex *v, guint32 parent)
         for (guint k = 0; k < v->delays->len; k++) {
                 const PathDelay *d = &g_array_index(v->delays, PathDelay, k);
 
-                json_open(j, '[');
-                page_numbers(j, d->delay, d->count);
-                json_close(j, ']');
+                page_record(j, d->delay, d->count);
         }
         json_close(j, ']');
         json_close(j, ']');
