@@ -40,6 +40,26 @@ gboolean export_requests(StoreReader *reader, const GArray *patterns, ExportSink
         return status == 0;
 }
 
+/* An ExportSink; data: the table. */
+static gboolean append_calls(gpointer data, const ExportRequest *request, GError **error)
+{
+        const ExportTable *t = data;
+
+        (void)error;
+        for (guint32 i = 0; i < request->n_calls; i++)
+                t->append(t, request, i);
+        return TRUE;
+}
+
+gboolean export_table(ExportTable *t, OutputFile *out, GError **error)
+{
+        g_autoptr(GArray) patterns = export_patterns_load(t->reader, error);
+
+        return patterns &&
+               export_requests(t->reader, patterns, append_calls, t, t->text, out, error) &&
+               output_file_take(out, t->text, error);
+}
+
 void export_append_probability(GString *text, double probability)
 {
         char digits[G_ASCII_DTOSTR_BUF_SIZE];
@@ -50,13 +70,30 @@ void export_append_probability(GString *text, double probability)
                 g_string_append(text, g_ascii_formatd(digits, sizeof digits, "%.6g", probability));
 }
 
+void export_append_cell(GString *text, gint64 number)
+{
+        path_append_integer(text, number);
+        g_string_append_c(text, '\t');
+}
+
+void export_append_name_cells(GString *text, const ExportTable *t, const PathCall *c)
+{
+        g_string_append_printf(text, "%s\t%s\t", node_table_written(t->nodes, c->caller),
+                               node_table_written(t->nodes, c->callee));
+}
+
+void export_append_probability_cell(GString *text, double probability)
+{
+        export_append_probability(text, probability);
+        g_string_append_c(text, '\t');
+}
+
 void export_append_parent_cell(GString *text, const PathCall *c)
 {
         if (c->parent == NO_PARENT)
-                g_string_append_c(text, '-');
+                g_string_append(text, "-\t");
         else
-                path_append_integer(text, (gint64)c->parent + 1);
-        g_string_append_c(text, '\t');
+                export_append_cell(text, (gint64)c->parent + 1);
 }
 
 void export_append_id_cell(GString *text, const PathCall *c)
@@ -71,8 +108,7 @@ void export_append_id_cell(GString *text, const PathCall *c)
 void export_append_stamp_cell(GString *text, gint64 time, gboolean observed)
 {
         if (observed)
-                path_append_integer(text, time);
+                export_append_cell(text, time);
         else
-                g_string_append_c(text, '-');
-        g_string_append_c(text, '\t');
+                g_string_append(text, "-\t");
 }

@@ -18,14 +18,6 @@ typedef struct {
         guint32 n_calls;
 } ExportRequest;
 
-/* A table of calls, a line each. */
-typedef struct {
-        const StoreReader *reader;
-        const NodeTable *nodes;
-        GString *text;
-        gboolean goes_on; /* with the columns of work that goes on */
-} ExportTable;
-
 /* Appends a request to the text of an export. FALSE with error set ends the export. */
 typedef gboolean (*ExportSink)(gpointer data, const ExportRequest *request, GError **error);
 
@@ -36,10 +28,25 @@ GArray *export_patterns_load(StoreReader *reader, GError **error);
 gboolean export_requests(StoreReader *reader, const GArray *patterns, ExportSink sink,
                          gpointer data, GString *text, OutputFile *out, GError **error);
 
+/* A table of the calls of a store, a line each. */
+typedef struct ExportTable ExportTable;
+struct ExportTable {
+        StoreReader *reader;
+        const NodeTable *nodes;
+        GString *text; /* first the line of names */
+        void (*append)(const ExportTable *table, const ExportRequest *request, guint32 call);
+        gboolean goes_on; /* with the columns of work that goes on */
+};
+
+gboolean export_table(ExportTable *table, OutputFile *out, GError **error);
+
 /* With 6 digits. */
 void export_append_probability(GString *text, double probability);
 
 /* Cells of a line, each with the tab behind it; "-": there is none. */
+void export_append_cell(GString *text, gint64 number);
+void export_append_name_cells(GString *text, const ExportTable *table, const PathCall *call);
+void export_append_probability_cell(GString *text, double probability);
 void export_append_parent_cell(GString *text, const PathCall *call); /* from 1 in the request */
 void export_append_id_cell(GString *text, const PathCall *call);
 void export_append_stamp_cell(GString *text, gint64 time, gboolean observed);

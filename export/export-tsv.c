@@ -30,64 +30,43 @@ static void append_outcome_and_causes(GString *text, const PathCall *c)
         g_string_append_c(text, '\n');
 }
 
-static void tsv_append_call(GString *text, const NodeTable *nodes, const PathCall *c, guint32 i,
-                            const char *label, gboolean goes_on)
+static void tsv_append_call(const ExportTable *t, const ExportRequest *request, guint32 i)
 {
-        path_append_integer(text, (gint64)i + 1);
+        const PathCall *c = &request->calls[i];
+        GString *text = t->text;
+
+        export_append_cell(text, (gint64)request->number);
+        path_append_hex(text, request->pattern);
         g_string_append_c(text, '\t');
+        export_append_cell(text, (gint64)i + 1);
         export_append_parent_cell(text, c);
-        g_string_append(text, node_table_written(nodes, c->caller));
-        g_string_append_c(text, '\t');
-        g_string_append(text, node_table_written(nodes, c->callee));
-        g_string_append_c(text, '\t');
+        export_append_name_cells(text, t, c);
         export_append_stamp_cell(text, c->start, c->stamps & (1 << CALL_SENT | 1 << MSG_SENT));
         export_append_stamp_cell(text, c->enter, c->stamps & (1 << CALL_RECV | 1 << MSG_RECV));
         export_append_stamp_cell(text, c->reply, c->stamps & 1 << RET_SENT);
         export_append_stamp_cell(text, c->end, c->stamps & 1 << RET_RECV);
-        path_append_integer(text, c->own);
-        g_string_append_c(text, '\t');
-        path_append_integer(text, c->network);
-        g_string_append_c(text, '\t');
-        export_append_probability(text, (double)c->probability);
-        g_string_append_c(text, '\t');
-        path_append_integer(text, c->candidates);
-        g_string_append_c(text, '\t');
+        export_append_cell(text, c->own);
+        export_append_cell(text, c->network);
+        export_append_probability_cell(text, (double)c->probability);
+        export_append_cell(text, c->candidates);
         export_append_id_cell(text, c);
-        path_append_label_cell(text, label);
-        if (goes_on)
+        path_append_label_cell(text, store_reader_label(t->reader, c->label));
+        if (t->goes_on)
                 append_goes_on(text, c);
         append_outcome_and_causes(text, c);
 }
 
-static gboolean tsv_append_request(gpointer data, const ExportRequest *request, GError **error)
-{
-        const ExportTable *t = data;
-
-        (void)error;
-        for (guint32 i = 0; i < request->n_calls; i++) {
-                path_append_integer(t->text, (gint64)request->number);
-                g_string_append_c(t->text, '\t');
-                path_append_hex(t->text, request->pattern);
-                g_string_append_c(t->text, '\t');
-                tsv_append_call(t->text, t->nodes, &request->calls[i], i,
-                                store_reader_label(t->reader, request->calls[i].label), t->goes_on);
-        }
-        return TRUE;
-}
-
 gboolean export_tsv(StoreReader *reader, const NodeTable *nodes, OutputFile *out, GError **error)
 {
-        g_autoptr(GArray) patterns = export_patterns_load(reader, error);
         g_autoptr(GString) text = g_string_new(
                 "request\tpattern\tcall\tparent\tcaller\tcallee\tcall_sent\tcall_recv\tret_sent\t"
                 "ret_recv\town\tnetwork\tprobability\tcandidates\ttrace_id\tlabel");
-        ExportTable table = { reader, nodes, text, store_reader_continues(reader) };
+        ExportTable table = { reader, nodes, text, tsv_append_call,
+                              store_reader_continues(reader) };
 
         g_string_append(text, table.goes_on ? "\tcontinues\tqueued\toutcome" : "\toutcome");
         for (guint i = 0; i < N_WAY_CAUSES; i++)
                 g_string_append_printf(text, "\t%s", way_cause_key(i));
         g_string_append_c(text, '\n');
-        return patterns &&
-               export_requests(reader, patterns, tsv_append_request, &table, text, out, error) &&
-               output_file_take(out, text, error);
+        return export_table(&table, out, error);
 }
