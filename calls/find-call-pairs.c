@@ -5,7 +5,6 @@
 
 #include "base/grow.h"
 #include "calls/open-calls.h"
-#include "calls/settle-queue.h"
 
 enum {
         MAX_CHAIN = 1024,     /* open calls of one key that are looked through */

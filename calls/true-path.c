@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "calls/true-path.h"
+#include "calls/known-calls.h"
 
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "nesting/cuts.h"
+#include "nesting/find-call-paths.h"
 
 #include <stdlib.h>
 

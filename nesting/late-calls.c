@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "nesting/late-calls.h"
+#include "nesting/node-calls.h"
 
 #include "inference/model/pass-calls.h"
 

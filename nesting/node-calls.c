@@ -8,7 +8,6 @@
 #include "base/size-class.h"
 #include "inference/model/pass-calls.h"
 #include "nesting/explanation.h"
-#include "nesting/late-calls.h"
 
 /* A node is asked for the parents of its calls. Two kinds are left out: calls with a link to their
  * cause, and requests for the next job. Calls that are one message are no parents. Nor are calls

@@ -5,6 +5,7 @@
  */
 #pragma once
 
+#include "inference/inference.h"
 #include "nesting/nodes-search.h"
 
 /* The indices of all calls: the calls into a node together and in order, and the calls from it. The
@@ -30,3 +31,14 @@ void node_calls_note_waits(const NodesSearch *n, const NodeProblem *node, NodeAn
 
 /* Sets each call's parent: the earliest candidate with the best score. Clears the answer. */
 void node_calls_set_causes(const NodesSearch *n, NodeAnswer *found);
+
+/* Late calls: a call begins while its parent is open, and outlasts it. The parent did not wait for
+ * the return: a hedged request, or a time-out. Such a call lies within no candidate.
+ *
+ * A root may look the same by accident. Roots begin at any time, some while the node is idle. Their
+ * number then tells how many roots look late. Late calls are admitted if there are twice as many.
+ */
+
+/* Makes late calls that are admitted end as they start. So calls that are open at their start are
+ * their candidates. Stamps are on the node's clock. O(calls). */
+void late_calls_admit(NodeProblem *problem);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "queues/worker-processes.h"
+#include "queues/work-in-processes.h"
 
 #include "base/compare.h"
 

@@ -17,3 +17,10 @@ char *store_message(sqlite3 *db);
 
 /* Sets error to what db says of its last call, and returns FALSE. */
 gboolean store_set_error(sqlite3 *db, const char *path, GError **error);
+
+/* Read-only, and in one transaction, so that all is of one moment; with the tables,
+ * columns and views of today, whatever its version (store-layout.h). Nothing that the
+ * file brings is run: no view, trigger or extension. The caller's to close. NULL and
+ * error set where path is no store, or one of a later version, is cut short or
+ * corrupt, or another program has locked it. */
+sqlite3 *store_open(const char *path, gboolean for_questions, GError **error);

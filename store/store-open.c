@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "store/store-open.h"
 
 #include <errno.h>
 #include <sys/stat.h>

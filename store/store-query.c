@@ -7,7 +7,6 @@
 #include "base/error.h"
 #include "store/store-error.h"
 #include "store/store-layout.h"
-#include "store/store-open.h"
 
 struct StoreQuery {
         char *path;

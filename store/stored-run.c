@@ -10,7 +10,6 @@
 #include "base/error.h"
 #include "base/printable.h"
 #include "store/store-error.h"
-#include "store/store-open.h"
 
 /* Stores of requests, of patterns and of one long chain take 0.03 to 0.32 of SQLite's steps
  * for each of their bytes. Far more are of rows or keys that were made to cost. */

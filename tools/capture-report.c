@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "tools/capture-report.h"
+#include "tools/capture-run.h"
 
 #include "tools/tool.h"
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  *
- * A run of ravel capture: what it works with, from the files of the command line on.
+ * A run of ravel capture: what it works with, what it says on standard error, and the traces that
+ * it writes: one, or with -G and -C one after another.
  */
 #pragma once
 
@@ -46,3 +47,28 @@ typedef struct {
 CaptureRun *capture_run_new(CaptureCommand *command, GError **error);
 void capture_run_free(CaptureRun *run);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(CaptureRun, capture_run_free)
+
+void capture_report_counts(CaptureRun *run);
+
+/* On a terminal, how a live capture is getting on. */
+void capture_report_progress(CaptureRun *run);
+
+/* The one sentence on what these counts will do for, with these doubts of these edges. The
+ * caller's to free. */
+char *capture_report_judge(const CaptureRun *run, const guint64 *count, const GArray *doubts,
+                           const GArray *edges);
+
+/* At the end. Whether all is fit for nesting, as far as there is anything. */
+gboolean capture_report_end(CaptureRun *run);
+
+/* Begins the trace, or its next part. */
+gboolean capture_trace_begin(CaptureRun *run, GError **error);
+
+/* Writes the messages that are ready. */
+gboolean capture_trace_write(CaptureRun *run, GError **error);
+
+/* Takes over how many packets were dropped. */
+void capture_trace_take_counts(CaptureRun *run);
+
+/* Writes what is still under way, and ends the last trace. */
+gboolean capture_trace_end(CaptureRun *run, GError **error);

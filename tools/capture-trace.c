@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "tools/capture-trace.h"
 
 #include <string.h>
 
-#include "tools/capture-report.h"
+#include "tools/capture-run.h"
 #include "tools/run-files.h"
 
 /* Which running system stamped the packets of a live capture, where the kernel says: what is

@@ -10,8 +10,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
-#include "tools/capture-report.h"
-#include "tools/capture-trace.h"
+#include "tools/capture-run.h"
 #include "tools/rights.h"
 #include "tools/tool.h"
 

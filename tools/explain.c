@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "tools/explain.h"
+#include "tools/nesting-report.h"
 
 #include <string.h>
 

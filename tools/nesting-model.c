@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "tools/nesting-model.h"
+#include "tools/nesting-report.h"
 
 #include <errno.h>
 #include <fcntl.h>

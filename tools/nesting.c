@@ -15,15 +15,12 @@
 #include "nesting/nesting.h"
 #include "nesting/windows.h"
 #include "ranks/find-together.h"
-#include "tools/explain.h"
-#include "tools/nesting-model.h"
 #include "tools/nesting-report.h"
 #include "tools/result.h"
 #include "tools/run-files.h"
 #include "tools/tool.h"
 #include "tracefmt/output-file.h"
 #include "write/write-calls.h"
-#include "write/write-explanations.h"
 
 static struct {
         NestingOptions nesting;

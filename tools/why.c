@@ -8,7 +8,7 @@
 #include "tools/run-files.h"
 #include "tools/tool.h"
 #include "tracefmt/output-file.h"
-#include "write/write-failures.h"
+#include "write/write-why.h"
 
 enum { SHOWN_AT = 3 }; /* requests that were there at a moment */
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "write/fault-text.h"
+#include "write/text-parts.h"
 
 #include "paths/path-text.h"
 #include "write/text-table.h"

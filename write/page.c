@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "write/page.h"
+#include "write/page-data.h"
 
 #include <string.h>
 

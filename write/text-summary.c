@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "write/text-summary.h"
+#include "write/text-parts.h"
 
 #include "paths/path-clocks.h"
 #include "paths/path-text.h"

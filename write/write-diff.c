@@ -6,7 +6,6 @@
 #include "write/write-diff.h"
 #include "paths/path-text.h"
 #include "write/page-data.h"
-#include "write/page.h"
 #include "write/trust-text.h"
 #include "write/write-tree.h"
 

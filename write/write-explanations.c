@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "write/write-explanations.h"
+#include "write/write-calls.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "write/write-failures.h"
+#include "write/write-why.h"
 
 #include "base/printable.h"
 #include "paths/path-text.h"

@@ -11,7 +11,6 @@
 #include "paths/misassigned.h"
 #include "paths/pattern-text.h"
 #include "write/page-data.h"
-#include "write/page.h"
 #include "write/path-write.h"
 #include "write/trust-text.h"
 #include "write/way-times.h"

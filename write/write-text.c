@@ -16,8 +16,7 @@
 #include "paths/misassigned.h"
 #include "paths/pattern-text.h"
 #include "paths/verdict.h"
-#include "write/fault-text.h"
-#include "write/text-summary.h"
+#include "write/text-parts.h"
 #include "write/text-table.h"
 #include "write/way-times.h"
 

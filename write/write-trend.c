@@ -5,7 +5,6 @@
  */
 #include "write/write-trend.h"
 #include "write/page-data.h"
-#include "write/page.h"
 
 /* Store, stores, first, last, requests, mean parallelism. */
 static void append_points(Json *j, const Trend *t)

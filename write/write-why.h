@@ -4,6 +4,7 @@
  */
 #pragma once
 
+#include "analysis/why/why-failed.h"
 #include "analysis/why/why.h"
 
 /* In the order of the option's words. */
@@ -17,3 +18,5 @@ void why_write_request(GString *out, const WhyRequest *request, WhyFormat format
 /* Appends what slow requests have, of WhyKind. */
 void why_write_kinds(GString *out, const GPtrArray *kinds, const WhyBurst *burst, guint64 requests,
                      WhyFormat format, guint columns);
+
+void why_write_failures(GString *out, const WhyFailures *failures, WhyFormat format, guint columns);

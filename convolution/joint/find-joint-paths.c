@@ -12,13 +12,11 @@
  * causes right, and pasts and futures that do not fit are separated.
  *
  * In the end the cause of a message becomes the last message into the node on its path
- * (work-order.h).
+ * (work-order.c).
  */
 
 #include "base/fill.h"
 #include "convolution/joint/joint-search.h"
-#include "convolution/joint/trace-sample.h"
-#include "convolution/joint/work-order.h"
 
 enum {
         FIRST_ROUNDS = 26,      /* rounds of learning with the first windows */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "convolution/joint/trace-sample.h"
+#include "convolution/joint/joint-search.h"
 
 #include <stdlib.h>
 #include <string.h>

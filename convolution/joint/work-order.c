@@ -4,7 +4,7 @@
  * delays point to. So each message out of the node is put behind the last message into it of the
  * same work. Then a path has all that happened to a request, in turn.
  */
-#include "convolution/joint/work-order.h"
+#include "convolution/joint/joint-search.h"
 
 #include "base/compare.h"
 

@@ -2,7 +2,7 @@
  *
  * Samples of traces: which messages are in them, and that each keeps both of its stamps.
  */
-#include "convolution/joint/trace-sample.h"
+#include "convolution/joint/joint-search.h"
 
 #include "tests/unit/convolution/messages.h"
 
