@@ -37,3 +37,15 @@ SpanKind conventions_kind(const Conventions *conventions, const ConventionCall *
 /* The attributes of that span, as members of the array in hand. */
 void conventions_put(const Conventions *conventions, const ConventionCall *call, gboolean at_caller,
                      Json *json);
+
+/* An attribute of OTLP in JSON: a key and a value that says its type. Integers are strings there.
+ */
+
+/* One more member of the array in hand. */
+void otlp_put_bytes(Json *json, const char *key, const char *value, gsize n);
+void otlp_put_string(Json *json, const char *key, const char *value);
+void otlp_put_integer(Json *json, const char *key, gint64 value);
+
+/* For a value that the caller writes between the two. */
+void otlp_open_attribute(Json *json, const char *key, const char *type);
+void otlp_close_attribute(Json *json);

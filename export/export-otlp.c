@@ -14,7 +14,6 @@
 #include "export/conventions.h"
 #include "export/export-requests.h"
 #include "export/export.h"
-#include "export/otlp-attribute.h"
 
 #include "base/error.h"
 

@@ -7,5 +7,4 @@ libravel_a_SOURCES += \
 	%D%/export-requests.c \
 	%D%/export-tsv.c \
 	%D%/export-wireshark.c \
-	%D%/export.c \
-	%D%/otlp-attribute.c
+	%D%/export.c

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 
 #include "import/span-files.h"
-#include "import/span-hold.h"
 
 /* A reference of one span to another. */
 typedef struct {

@@ -2,7 +2,6 @@
 #include <string.h>
 
 #include "import/span-files.h"
-#include "import/span-hold.h"
 
 typedef struct {
         JsonReader *r;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "import/span-hold.h"
+#include "import/span-files.h"
 
 typedef struct {
         gsize span, word, end; /* offsets in bytes */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "nesting/calls-at-nodes.h"
+#include "nesting/nodes-search.h"
 
 #include "base/compare.h"
 #include "inference/given-model.h"

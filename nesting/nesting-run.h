@@ -5,7 +5,7 @@
  */
 #pragma once
 
-#include "nesting/calls-at-nodes.h"
+#include "nesting/nodes-search.h"
 #include "nesting/find-call-paths.h"
 #include "nesting/find-nested-pairs.h"
 #include "nesting/find-true-parents.h"

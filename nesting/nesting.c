@@ -3,7 +3,7 @@
 
 #include "clocks/call-offsets.h"
 #include "nesting/nesting-run.h"
-#include "nesting/score-nestings.h"
+#include "nesting/scoreboard.h"
 
 Nesting *nesting_new(NodeTable *nodes, const NestingOptions *options)
 {

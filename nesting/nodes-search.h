@@ -24,7 +24,7 @@ typedef struct {
         KnownCalls *calls;
         CallOrder *order; /* of the calls in view */
         View view;
-        gint64 window;        /* the skew window, ns */
+        gint64 window;              /* the skew window, ns */
         const guint32 *true_parent; /* oracle: by call, or NO_PARENT; NULL */
         Models *learn;              /* takes the learned models; NULL */
         const ModelNames *given;    /* decides instead of learning; NULL */
@@ -38,3 +38,17 @@ typedef struct {
         void (*find_together)(NodeTasks *tasks); /* does all tasks by peers; NULL */
         WorkShow progress;                       /* may be NULL */
 } NodesSearch;
+
+/* The driver of joint inference. It makes a node problem (inference/inference.h) of the calls at
+ * each node that is called and makes calls, has it solved, and takes the answer. */
+
+/* The natural logarithms of the likelihoods of the answer and of the true parents, if these are
+ * known. unknown: the number of nodes that the given model does not know. */
+typedef struct {
+        double found, truth;
+        guint unknown;
+} LogLikelihood;
+
+/* Runs find_parents_jointly() for each node that is called and makes calls, and sets causes. The
+ * answer does not depend on the number of threads. Adds to log. */
+void find_parents_at_nodes(const NodesSearch *search, LogLikelihood *log);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "nesting/score-nestings.h"
+#include "nesting/scoreboard.h"
 
 /* Drops the call itself from its candidates, at a node that calls itself. */
 static guint32 drop_itself(Candidates *at, guint32 n_found, guint32 call)

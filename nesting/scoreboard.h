@@ -9,8 +9,7 @@
  */
 #pragma once
 
-#include <glib.h>
-
+#include "calls/known-calls.h"
 #include "nesting/delay-bin.h"
 
 /* A child with N possible parents adds SCORE_UNIT / N for each parent. */
@@ -78,3 +77,11 @@ static inline gsize *scoreboard_rows(Scoreboard *board, guint32 edge, guint32 n_
                 scoreboard_grow_rows(rows, n_callers);
         return rows->row;
 }
+
+/* ScoreNestings (paper, Figure 4, lines 13 to 16). Counts the delays between a candidate parent's
+ * call and the child's. */
+
+/* Visits calls in order. smooth: see scoreboard_show(). cycles: a call may be its own candidate,
+ * and is left out then. */
+void score_nestings(KnownCalls *calls, CallOrder *order, Scoreboard *board, double smooth,
+                    gboolean cycles);

@@ -3,7 +3,7 @@
 
 #include "nesting/nesting-run.h"
 #include "nesting/nesting.h"
-#include "nesting/score-nestings.h"
+#include "nesting/scoreboard.h"
 
 enum {
         STEPS = 8,          /* the most steps in a window while an earlier one waits to be closed */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "tracefmt/reorder.h"
+#include "tracefmt/sorted-runs.h"
 
 #include <string.h>
 

@@ -8,7 +8,6 @@
 #include "tracefmt/byte-source.h"
 #include "tracefmt/edge-cache.h"
 #include "tracefmt/file-kind.h"
-#include "tracefmt/reorder.h"
 #include "tracefmt/sorted-runs.h"
 #include "tracefmt/text-words.h"
 

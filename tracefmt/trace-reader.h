@@ -8,7 +8,7 @@
  *
  * Disorder: a trace should be in time order. At the first line that is not, trace_reader_next()
  * fails with RAVEL_ERROR_DISORDER. For a regular file trace_reader_sort() then starts again from
- * the beginning: with a bounded buffer (reorder.h) if that is enough, else with all messages
+ * the beginning: with a bounded buffer (reorder.c) if that is enough, else with all messages
  * sorted, on disk if there are many (sorted-runs.h). A pipe cannot be read again, so it is read
  * through the buffer from the start; messages that are too late are handed out as they come, and
  * counted.

@@ -4,7 +4,6 @@ libravel_a_SOURCES += \
 	%D%/drawing.c \
 	%D%/fault-text.c \
 	%D%/fields.c \
-	%D%/graph-parts.c \
 	%D%/json.c \
 	%D%/page-data.c \
 	%D%/page.c \

@@ -10,7 +10,6 @@
 
 #include "tests/unit/scratch.h"
 #include "base/error.h"
-#include "tracefmt/reorder.h"
 
 typedef struct {
         gint64 time;
