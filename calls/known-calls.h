@@ -28,13 +28,6 @@ typedef struct {
         guint64 returns_without; /* they cannot match a call that has it */
 } TruePathCounts;
 
-/* Puts the message's path= before its id, so that a call and its return match by both. The id lies
- * in key until the next message. */
-void true_path_join(Message *message, AttributeText path, GString *key, TruePathCounts *counts);
-
-/* How long the path is that such an id begins with, 0 where there was none; a blank follows it. */
-guint32 true_path_length(const char *id, guint32 length);
-
 typedef struct {
         NodeTable *nodes; /* borrowed */
         CallMatcher *matcher;

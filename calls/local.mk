@@ -16,5 +16,4 @@ libravel_a_SOURCES += \
 	%D%/forwarded.c \
 	%D%/known-calls.c \
 	%D%/lone-messages.c \
-	%D%/open-calls.c \
-	%D%/true-path.c
+	%D%/open-calls.c

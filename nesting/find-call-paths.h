@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  *
  * FindCallPaths (paper, Figure 4, lines 27 to 41): each call without a parent is the root of a path
- * instance. Instances that the capture has cut (cuts.c) are counted apart.
+ * instance. Instances that the capture has cut are counted apart.
  */
 #pragma once
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  *
  * How the nesting algorithm cheats (paper, section 7.5.1) to give guaranteed paths. Each message
- * has the true position of its call (calls/true-path.c). The parent is the call whose position is
+ * has the true position of its call (calls/known-calls.h). The parent is the call whose position is
  * one part shorter.
  */
 #pragma once

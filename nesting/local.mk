@@ -1,8 +1,6 @@
 # nesting: messages to call pairs to parents to paths
 libravel_a_SOURCES += \
 	%D%/calls-at-nodes.c \
-	%D%/cuts.c \
-	%D%/delay-bin.c \
 	%D%/drawn-paths.c \
 	%D%/explanation.c \
 	%D%/find-call-paths.c \

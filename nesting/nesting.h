@@ -58,7 +58,7 @@ void nesting_explain(Nesting *nesting, guint32 call);
 /* After the last message: finds parents, or (paper) scores delays to find parents by. */
 void nesting_find_parents(Nesting *nesting);
 
-/* Adds each path instance to set, in order of start, and counts the cut ones apart (cuts.c).
+/* Adds each path instance to set, in order of start, and counts the cut ones apart (find-call-paths.h).
  * Afterwards the causes and places of calls are set, if they are kept. Call it once. FALSE with
  * error set if the set's sink fails. */
 gboolean nesting_find_paths(Nesting *nesting, PathSet *set, GError **error);

@@ -7,14 +7,12 @@ libravel_a_SOURCES += \
 	%D%/capture.c \
 	%D%/convolution.c \
 	%D%/diff.c \
-	%D%/explain.c \
 	%D%/export.c \
 	%D%/import-mail.c \
 	%D%/import.c \
 	%D%/maketrace.c \
 	%D%/merge.c \
 	%D%/messages.c \
-	%D%/nesting-model.c \
 	%D%/nesting-report.c \
 	%D%/nesting.c \
 	%D%/options.c \

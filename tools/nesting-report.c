@@ -1,11 +1,19 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "tools/nesting-report.h"
 
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
 
+#include "base/error.h"
 #include "calls/forwarded.h"
+#include "nesting/models.h"
 #include "paths/path-clocks.h"
 #include "tools/result.h"
 #include "tools/tool.h"
+#include "tracefmt/output-file.h"
+#include "tracefmt/trace-reader.h"
 
 static void report_forwarded(const KnownCalls *calls)
 {
@@ -135,4 +143,132 @@ Verdict *nesting_report_judge(const KnownCalls *k, const TraceReader *reader)
                 if (k->roles.fold[i] != i)
                         verdict->folded = k->roles.fold[i];
         return verdict;
+}
+
+enum { EXPLAINED = 3 }; /* calls at most */
+
+/* What an id must be for a call of this edge to be meant: NULL where none will do, "" where
+ * any does. */
+static const char *id_at_edge(const KnownCalls *k, const EdgeRole *edge, const char *name)
+{
+        NodeId callers[] = { edge->caller, k->roles.fold[edge->caller] };
+
+        for (guint i = 0; i < G_N_ELEMENTS(callers); i++) {
+                g_autofree char *text =
+                        g_strdup_printf("%s>%s", node_table_written(k->nodes, callers[i]),
+                                        node_table_written(k->nodes, edge->callee));
+                gsize length = strlen(text);
+
+                if (strncmp(name, text, length) != 0)
+                        continue;
+                if (name[length] == 0)
+                        return "";
+                if (name[length] == ':' && name[length + 1])
+                        return name + length + 1;
+        }
+        return NULL;
+}
+
+/* A call without an id has "-" for one, as in outputs. */
+static gboolean has_id(const KnownCalls *k, guint32 call, const char *text)
+{
+        guint32 length;
+        const char *id = known_calls_id(k, call, &length);
+
+        if (length == 0)
+                return !strcmp(text, "-");
+        return strlen(text) == length && !memcmp(id, text, length);
+}
+
+/* Indices of the calls that name stands for, in the order of time. */
+static GArray *find_calls(const KnownCalls *k, const char *name)
+{
+        GArray *calls = g_array_new(FALSE, FALSE, sizeof(guint32));
+        g_autofree const char **at_edge = g_new(const char *, k->roles.n_edges);
+        gint64 time = NO_TIME;
+
+        if (!trace_parse_time(name, &time, NULL))
+                time = NO_TIME;
+        for (guint i = 0; i < k->roles.n_edges; i++)
+                at_edge[i] = id_at_edge(k, &k->roles.edge[i], name);
+        for (guint32 i = 0; i < k->pairs.n; i++) {
+                const char *id = at_edge[k->pairs.edge[i] - 1];
+
+                if ((id && (!*id || has_id(k, i, id))) || has_id(k, i, name) ||
+                    (time != NO_TIME && k->pairs.at_caller[i].from == time))
+                        g_array_append_val(calls, i);
+        }
+        known_calls_sort(k, (guint32 *)calls->data, calls->len);
+        return calls;
+}
+
+gboolean explain_find(Nesting *n, const char *name, const char *trace, GError **error)
+{
+        g_autoptr(GArray) calls = NULL;
+
+        nesting_end_calls(n);
+        calls = find_calls(nesting_calls(n), name);
+        if (calls->len == 0)
+                return ravel_fail(
+                        error, RAVEL_ERROR_INPUT,
+                        "%s: no call \"%s\" that has a return, expected an id, CALLER>CALLEE, "
+                        "CALLER>CALLEE:ID or the moment of a call, as --calls writes them",
+                        trace, name);
+        if (calls->len > EXPLAINED)
+                tool_warn("%u calls are \"%s\": the first %u are explained", calls->len, name,
+                          EXPLAINED);
+        for (guint i = 0; i < MIN(calls->len, EXPLAINED); i++)
+                nesting_explain(n, g_array_index(calls, guint32, i));
+        return TRUE;
+}
+
+static GMappedFile *map_file(const char *path, GError **error)
+{
+        int fd = open(path, O_RDONLY | O_CLOEXEC);
+        GMappedFile *file = fd < 0 ? NULL : g_mapped_file_new_from_fd(fd, FALSE, NULL);
+
+        if (!file)
+                g_set_error(error, RAVEL_ERROR, RAVEL_ERROR_INPUT, "%s: cannot open: %s", path,
+                            fd < 0 ? g_strerror(errno) : "expected a file");
+        if (fd >= 0)
+                close(fd);
+        return file;
+}
+
+gboolean nesting_model_load(const char *path, NestingOptions *options, char **id, GError **error)
+{
+        g_autoptr(GMappedFile) file = map_file(path, error);
+        g_autoptr(GError) wrong = NULL;
+        const guint8 *data;
+        gsize n;
+
+        if (!file)
+                return FALSE;
+        data = (const guint8 *)g_mapped_file_get_contents(file);
+        n = g_mapped_file_get_length(file);
+        options->model = models_from_bytes(data, n, &wrong);
+        if (!options->model)
+                return ravel_fail(error, RAVEL_ERROR_INPUT, "%s: %s", path, wrong->message);
+        *id = models_id(data, n);
+        return models_fit(options->model, options) ||
+               ravel_fail(error, RAVEL_ERROR_USAGE,
+                          "%s: learned with another --skew-window, --max-call or --no-fold: "
+                          "expected the same",
+                          path);
+}
+
+gboolean nesting_model_save(const char *path, Models *models, const char *trace, GError **error)
+{
+        g_autoptr(GBytes) bytes = NULL;
+        g_autoptr(OutputFile) out = NULL;
+        gconstpointer data;
+        gsize n;
+
+        g_free(models->trace);
+        models->trace = g_path_get_basename(trace);
+        bytes = models_to_bytes(models);
+        data = g_bytes_get_data(bytes, &n);
+        return (out = output_file_new(path, FALSE, error)) &&
+               output_file_write(out, data, n, error) &&
+               output_file_close(g_steal_pointer(&out), error);
 }

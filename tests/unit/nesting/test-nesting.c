@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "nesting/delay-bin.h"
+#include "nesting/scoreboard.h"
 #include "tests/unit/nesting/figure-4.h"
 
 /* --- running the program's own --------------------------------------------- */
