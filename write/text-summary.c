@@ -91,17 +91,15 @@ static void write_verdict(const PathSet *set, const PathWriteOptions *options, G
         if (!v)
                 return;
         if (!v->fit && path_set_instances(set) > 0) {
-                g_autofree char *text = g_strdup_printf(
-                        "No probabilities are shown, as what was captured is %s.", v->judgement);
-
-                text_append_wrapped(out, text, " ", 0, options->columns);
+                text_append_line(out, " ", 0, options->columns,
+                                 "No probabilities are shown, as what was captured is %s.",
+                                 v->judgement);
         }
         g_auto(GStrv) lines = doubts_to_lines(v->doubts, path_set_nodes(set));
 
         for (guint i = 0; lines[i]; i++) {
-                g_autofree char *text = g_strdup_printf("%s: %s.", kind_of_doubt(v, i), lines[i]);
-
-                text_append_wrapped(out, text, " ", 2, options->columns);
+                text_append_line(out, " ", 2, options->columns, "%s: %s.", kind_of_doubt(v, i),
+                                 lines[i]);
         }
 }
 

@@ -207,3 +207,15 @@ void text_append_wrapped(GString *out, const char *text, const char *breaks, gui
                         text++;
         } while (*text);
 }
+
+void text_append_line(GString *out, const char *breaks, guint indent, guint columns,
+                      const char *format, ...)
+{
+        g_autofree char *text = NULL;
+        va_list args;
+
+        va_start(args, format);
+        text = g_strdup_vprintf(format, args);
+        va_end(args);
+        text_append_wrapped(out, text, breaks, indent, columns);
+}

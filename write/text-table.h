@@ -56,3 +56,7 @@ char *text_shorten_edge(const char *a, const char *b, guint width);
  * without any, anywhere; a blank at the break is left out. */
 void text_append_wrapped(GString *out, const char *text, const char *breaks, guint indent,
                          guint columns);
+
+/* The same, of a format of printf(). */
+void text_append_line(GString *out, const char *breaks, guint indent, guint columns,
+                      const char *format, ...) G_GNUC_PRINTF(5, 6);

@@ -279,14 +279,13 @@ static void append_needed(const Diff *d, GString *out, guint width)
 
         for (guint q = 0; q < N_DIFF_QUANTILES; q++) {
                 const DiffDelay *quantile = &all->quantiles[q];
-                g_autofree char *line = NULL;
 
                 if (quantile->bounded || quantile->beyond || !d->paths[DIFF_A] || !d->paths[DIFF_B])
                         continue;
-                line = g_strdup_printf("The %s of all paths needs %" G_GUINT64_FORMAT
-                                       " paths in each run.",
-                                       diff_quantile_names[q], quantile->needed);
-                text_append_wrapped(out, line, " ", 0, width);
+                text_append_line(out, " ", 0, width,
+                                 "The %s of all paths needs %" G_GUINT64_FORMAT
+                                 " paths in each run.",
+                                 diff_quantile_names[q], quantile->needed);
         }
 }
 

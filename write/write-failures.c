@@ -28,10 +28,7 @@ static const Field retry_fields[] = {
         { "request", FIELD_COUNT, G_STRUCT_OFFSET(WhyRetry, request) },
 };
 
-static void append_text(GString *out, guint indent, const char *text, guint columns)
-{
-        text_append_wrapped(out, text, " ,>(", indent, columns);
-}
+static const char BREAKS[] = " ,>(";
 
 /* " (GET /query)", in print. */
 static char *format_label(const char *label)
@@ -45,11 +42,10 @@ static void append_failure(GString *out, const WhyFailures *w, const WhyFailure 
 {
         g_autofree char *count = path_format_count(f->count), *of = path_format_count(w->failed);
         g_autofree char *label = format_label(f->label);
-        g_autofree char *text = g_strdup_printf(
-                "%s of %s failed requests: %s %s%s, first in request %" G_GUINT64_FORMAT, count, of,
-                f->where, f->outcome, label, f->request);
 
-        append_text(out, 2, text, columns);
+        text_append_line(out, BREAKS, 2, columns,
+                         "%s of %s failed requests: %s %s%s, first in request %" G_GUINT64_FORMAT,
+                         count, of, f->where, f->outcome, label, f->request);
 }
 
 /* "db x4, 3 of them 503, 90.1 ms lost (GET /query): 40 times, 2 in vain, first in request 4" */
@@ -60,12 +56,11 @@ static void append_retry(GString *out, const WhyRetry *r, guint columns)
         g_autofree char *label = format_label(r->label);
         g_autofree char *what =
                 why_retry_text(r->node, r->attempts, r->errors, r->outcome, r->lost);
-        g_autofree char *text = g_strdup_printf(
-                "%s%s: %s %s%s%s%s, first in request %" G_GUINT64_FORMAT, what, label, count,
-                r->count == 1 ? "time" : "times", r->failed ? ", " : "", r->failed ? failed : "",
-                r->failed ? " in vain" : "", r->request);
 
-        append_text(out, 2, text, columns);
+        text_append_line(out, BREAKS, 2, columns,
+                         "%s%s: %s %s%s%s%s, first in request %" G_GUINT64_FORMAT, what, label,
+                         count, r->count == 1 ? "time" : "times", r->failed ? ", " : "",
+                         r->failed ? failed : "", r->failed ? " in vain" : "", r->request);
 }
 
 static void write_failures_text(GString *out, const WhyFailures *w, guint columns)
@@ -75,19 +70,19 @@ static void write_failures_text(GString *out, const WhyFailures *w, guint column
         g_autofree char *share = path_format_share((gint128)w->failed, (gint128)w->requests);
         g_autofree char *slow = path_format_duration(w->failed_p50);
         g_autofree char *good = path_format_duration(w->good_p50);
-        g_autofree char *text =
-                w->failed == 0
-                        ? g_strdup_printf("None of %s requests failed, as far as outcomes were "
-                                          "seen.",
-                                          requests)
-                        : g_strdup_printf("%s of %s requests failed, %s: p50 %s; of the others %s.",
-                                          failed, requests, share, slow, good);
 
-        append_text(out, 0, text, columns);
+        if (w->failed == 0)
+                text_append_line(out, BREAKS, 0, columns,
+                                 "None of %s requests failed, as far as outcomes were seen.",
+                                 requests);
+        else
+                text_append_line(out, BREAKS, 0, columns,
+                                 "%s of %s requests failed, %s: p50 %s; of the others %s.", failed,
+                                 requests, share, slow, good);
         for (guint i = 0; i < w->failures->len; i++)
                 append_failure(out, w, w->failures->pdata[i], columns);
         if (w->retries->len > 0)
-                append_text(out, 0, "Tried again:", columns);
+                text_append_line(out, BREAKS, 0, columns, "Tried again:");
         for (guint i = 0; i < w->retries->len; i++)
                 append_retry(out, w->retries->pdata[i], columns);
 }

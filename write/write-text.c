@@ -252,8 +252,8 @@ static void text_write_signature(GString *out, const PathPattern *p, guint inden
         }
         g_autofree char *start = text_shorten(signature, MAX(room, 60));
         g_autofree char *count = path_format_count(p->n_nodes);
-        g_autofree char *text = g_strdup_printf("%s (%s calls in all)", start, count);
-        text_append_wrapped(out, text, SIGNATURE_BREAKS, indent, columns);
+        text_append_line(out, SIGNATURE_BREAKS, indent, columns, "%s (%s calls in all)", start,
+                         count);
 }
 
 static void write_heading(GString *out, const TextTable *table, const PathWriteOptions *options,
@@ -510,10 +510,9 @@ static void write_tree(const PathSet *set, const PathWriteOptions *options, guin
         fault_text_append_missed(out, set, p, tree, options->columns);
         if (left > 0) {
                 g_autofree char *count = path_format_count(left);
-                g_autofree char *text =
-                        g_strdup_printf("... %s more %s; --format json has all", count,
-                                        path_set_graph(set) ? "nodes" : "calls");
-                text_append_wrapped(out, text, " ", 4, options->columns);
+                text_append_line(out, " ", 4, options->columns,
+                                 "... %s more %s; --format json has all", count,
+                                 path_set_graph(set) ? "nodes" : "calls");
         }
         fault_text_append(out, set, p, tree, options->columns);
 }
@@ -535,13 +534,12 @@ static void write_load(const char *written, const WorkerLoad *l, gint64 time, gu
         g_autofree char *waited = path_format_duration(l->waited / (gint64)l->calls);
         g_autofree char *most = format_rate(worker_load_most(l));
         g_autofree char *now = format_rate(1e9 * (double)l->calls / (double)time);
-        g_autofree char *line = g_strdup_printf(
+        text_append_line(
+                out, " ", 0, columns,
                 "%s: %u worker%s, %.0f %% busy; a call is served %s and waits %s; full at %s "
                 "calls/s, now %s.",
                 name, l->workers, l->workers == 1 ? "" : "s", 100 * worker_load_busy(l, time),
                 served, waited, most, now);
-
-        text_append_wrapped(out, line, " ", 0, columns);
 }
 
 static void write_workers(const PathSet *set, guint columns, GString *out)
@@ -549,12 +547,10 @@ static void write_workers(const PathSet *set, guint columns, GString *out)
         const PathSetSummary *summary = path_set_summary(set);
         guint32 n;
         const WorkerLoad *load = path_set_workers(set, &n);
-        g_autofree char *text =
-                g_strdup_printf("%s: what of own time a call waited for a worker. serving: the "
-                                "rest of it.",
-                                path_set_goes_on(set) ? "own queued" : "queued");
-
-        text_append_wrapped(out, text, " ", 0, columns);
+        text_append_line(out, " ", 0, columns,
+                         "%s: what of own time a call waited for a worker. serving: the "
+                         "rest of it.",
+                         path_set_goes_on(set) ? "own queued" : "queued");
         for (NodeId id = 0; id < n && summary->last > summary->first; id++)
                 if (load[id].served > 0)
                         write_load(node_table_written(path_set_nodes(set), id), &load[id],
@@ -573,10 +569,8 @@ static void write_remedies(const PathSet *set, const PathWriteOptions *options, 
                 const char *remedy = way_cause_remedy(cause);
 
                 if (remedy && shown & 1U << cause) {
-                        g_autofree char *text =
-                                g_strdup_printf("%s: %s.", way_cause_name(cause), remedy);
-
-                        text_append_wrapped(out, text, " ", 0, columns);
+                        text_append_line(out, " ", 0, columns, "%s: %s.", way_cause_name(cause),
+                                         remedy);
                 }
         }
 }

@@ -165,15 +165,14 @@ static void variance_text_append_rows(const VarianceEntry *e, guint width, GStri
 static void append_replica(const VarianceRow *row, guint width, GString *out)
 {
         g_autofree char *title = row_title(row), *same = variance_text_format_share(row->same);
-        g_autofree char *replica = NULL, *share = NULL, *line = NULL;
+        g_autofree char *replica = NULL, *share = NULL;
 
         if (!row->replica)
                 return;
         replica = printable_new(row->replica, PRINTABLE_TEXT);
         share = variance_text_format_share(row->replica_share);
-        line = g_strdup_printf("%s: %s has %s of the %s on the same path.", title, replica, share,
-                               same);
-        text_append_wrapped(out, line, " ", 2, width);
+        text_append_line(out, " ", 2, width, "%s: %s has %s of the %s on the same path.", title,
+                         replica, share, same);
 }
 
 static void append_means(const VarianceRow *row, guint width, GString *out)
@@ -182,15 +181,14 @@ static void append_means(const VarianceRow *row, guint width, GString *out)
                         *share = variance_text_format_share(row->by_replica);
         g_autofree char *slow_mean = path_format_duration((gint64)round(row->slow_mean));
         g_autofree char *quick_mean = path_format_duration((gint64)round(row->quick_mean));
-        g_autofree char *slow = NULL, *quick = NULL, *line = NULL;
+        g_autofree char *slow = NULL, *quick = NULL;
 
         if (row->by_replica < LEAST_BY_REPLICA)
                 return;
         slow = printable_new(row->slow, PRINTABLE_TEXT);
         quick = printable_new(row->quick, PRINTABLE_TEXT);
-        line = g_strdup_printf("%s: %s is which one: %s takes %s in the mean, %s %s.", title, share,
-                               slow, slow_mean, quick, quick_mean);
-        text_append_wrapped(out, line, " ", 2, width);
+        text_append_line(out, " ", 2, width, "%s: %s is which one: %s takes %s in the mean, %s %s.",
+                         title, share, slow, slow_mean, quick, quick_mean);
 }
 
 static void variance_text_append_load(const VarianceRow *row, guint width, GString *out)
@@ -199,16 +197,15 @@ static void variance_text_append_load(const VarianceRow *row, guint width, GStri
                         *part = variance_text_format_share(row->load.explained);
         g_autofree char *slope = path_format_duration((gint64)round(fabs(row->load.slope)));
         g_autofree char *idle = path_format_duration((gint64)round(row->load.idle));
-        g_autofree char *line = NULL;
 
         if (!tells_load(row))
                 return;
-        line = g_strdup_printf("%s: %s of the variance of a call goes with how many others the "
-                               "node serves when it comes: %s%s%s%s for each.",
-                               title, part, row->load.idle < 0 ? "" : idle,
-                               row->load.idle < 0 ? "" : " with none, ",
-                               row->load.slope < 0 ? "-" : "+", slope);
-        text_append_wrapped(out, line, " ", 2, width);
+        text_append_line(out, " ", 2, width,
+                         "%s: %s of the variance of a call goes with how many others the "
+                         "node serves when it comes: %s%s%s%s for each.",
+                         title, part, row->load.idle < 0 ? "" : idle,
+                         row->load.idle < 0 ? "" : " with none, ", row->load.slope < 0 ? "-" : "+",
+                         slope);
 }
 
 static void append_pair(const VarianceEntry *e, const VariancePair *pair, guint width, GString *out)
@@ -216,11 +213,9 @@ static void append_pair(const VarianceEntry *e, const VariancePair *pair, guint 
         g_autofree char *a = row_title(variance_text_row_at(e, pair->a)),
                         *b = row_title(variance_text_row_at(e, pair->b));
         g_autofree char *share = variance_text_format_share(pair->share);
-        g_autofree char *line = g_strdup_printf(
-                "%s and %s vary together (r %.2f): %s of the variance is only that.", a, b, pair->r,
-                share);
-
-        text_append_wrapped(out, line, " ", 2, width);
+        text_append_line(out, " ", 2, width,
+                         "%s and %s vary together (r %.2f): %s of the variance is only that.", a, b,
+                         pair->r, share);
 }
 
 static void append_pairs(const VarianceEntry *e, guint width, GString *out)
@@ -245,15 +240,14 @@ static void append_advice(const Variance *v, const VarianceEntry *e, guint width
         g_autofree char *which = variance_text_format_share(e->which), *title = row_title(first);
         g_autofree char *all = variance_text_format_share(first->all),
                         *doubt = variance_text_format_share(first->doubtful);
-        g_autofree char *line = NULL;
 
         for (guint i = 0; i < e->rows->len; i++)
                 by_replica += variance_text_row_at(e, i)->by_replica;
         if (!v->has_labels && e->which - by_replica >= MUCH_WHICH) {
-                line = g_strdup_printf("%s is which path requests take: they may be of several "
-                                       "kinds. Operations (capture --labels) tell them apart.",
-                                       which);
-                text_append_wrapped(out, line, " ", 2, width);
+                text_append_line(out, " ", 2, width,
+                                 "%s is which path requests take: they may be of several "
+                                 "kinds. Operations (capture --labels) tell them apart.",
+                                 which);
         }
         if (e->goes_on && !v->completion)
                 text_append_wrapped(out,
@@ -261,10 +255,10 @@ static void append_advice(const Variance *v, const VarianceEntry *e, guint width
                                     "--completion has it.",
                                     " ", 2, width);
         if (first->doubtful >= MUCH_DOUBT * first->all) {
-                g_autofree char *doubtful = g_strdup_printf("Of the %s of %s %s is from calls that "
-                                                            "are less than 90 %% sure to be there.",
-                                                            all, title, doubt);
-                text_append_wrapped(out, doubtful, " ", 2, width);
+                text_append_line(out, " ", 2, width,
+                                 "Of the %s of %s %s is from calls that "
+                                 "are less than 90 %% sure to be there.",
+                                 all, title, doubt);
         }
 }
 

@@ -44,19 +44,8 @@ static char *format_moment(gint64 time)
         return g_strdup_printf("%s.%06dZ", date, (int)((time - seconds * 1000000000) / 1000));
 }
 
-static void append_line(GString *out, guint indent, guint columns, const char *format, ...)
-        G_GNUC_PRINTF(4, 5);
-
-static void append_line(GString *out, guint indent, guint columns, const char *format, ...)
-{
-        g_autofree char *text = NULL;
-        va_list args;
-
-        va_start(args, format);
-        text = g_strdup_vprintf(format, args);
-        va_end(args);
-        text_append_wrapped(out, text, " ,/|(", indent, columns);
-}
+#define append_line(out, indent, columns, ...)                                                     \
+        text_append_line(out, " ,/|(", indent, columns, __VA_ARGS__)
 
 /* The first column, place, gives way as far as it can. */
 static void why_text_append_table(GString *out, TextTable *table, guint columns)
