@@ -5,5 +5,4 @@ libravel_a_SOURCES += \
 	%D%/clock-pair.c \
 	%D%/clocks.c \
 	%D%/message-offsets.c \
-	%D%/skew.c \
 	%D%/skewer.c

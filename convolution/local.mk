@@ -16,8 +16,8 @@ libravel_a_SOURCES += \
 	%D%/joint/matching.c \
 	%D%/joint/message-causes.c \
 	%D%/joint/node-causes.c \
+	%D%/joint/prefix-tree.c \
 	%D%/joint/trace-sample.c \
 	%D%/joint/work-order.c \
-	%D%/prefix-tree.c \
 	%D%/process-node.c \
 	%D%/spike.c

@@ -8,7 +8,6 @@ libravel_a_SOURCES += \
 	%D%/convolution.c \
 	%D%/diff.c \
 	%D%/export.c \
-	%D%/import-mail.c \
 	%D%/import.c \
 	%D%/maketrace.c \
 	%D%/merge.c \

@@ -10,7 +10,7 @@
 
 #include "clocks/both-ends.h"
 #include "clocks/clock-pair.h"
-#include "clocks/skew.h"
+#include "clocks/skewer.h"
 
 #define MS     1e6
 #define US     1e3

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "convolution/prefix-tree.h"
+#include "convolution/joint/message-causes.h"
 
 #include "base/hash.h"
 
