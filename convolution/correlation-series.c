@@ -109,13 +109,6 @@ static char *fate_of(const CorrelationSeries *s, const Spike *spike)
 
 /* --- tsv ------------------------------------------------------------------- */
 
-static void append_decimal(GString *out, const char *format, double number)
-{
-        char digits[G_ASCII_DTOSTR_BUF_SIZE];
-
-        g_string_append(out, g_ascii_formatd(digits, sizeof digits, format, number));
-}
-
 gboolean correlation_series_write_tsv(const CorrelationSeries *s, OutputFile *file, GError **error)
 {
         g_autoptr(GString) out =
@@ -126,11 +119,11 @@ gboolean correlation_series_write_tsv(const CorrelationSeries *s, OutputFile *fi
                 g_autofree char *fate = spike ? fate_of(s, spike) : NULL;
 
                 g_string_append_printf(out, "%" G_GINT64_FORMAT "\t", series_delay_at(s, i));
-                append_decimal(out, "%.6g", (double)s->c[i]);
+                path_append_number(out, (double)s->c[i], "%.6g");
                 g_string_append_c(out, '\t');
-                append_decimal(out, "%.6g", s->moments.mean);
+                path_append_number(out, s->moments.mean, "%.6g");
                 g_string_append_c(out, '\t');
-                append_decimal(out, "%.3f", deviations_at(s, i));
+                path_append_number(out, deviations_at(s, i), "%.3f");
                 g_string_append_printf(out, "\t%s\t%s\n", spike ? "spike" : "-", fate ? fate : "-");
                 if (out->len < 1 << 16)
                         continue;
@@ -170,7 +163,7 @@ static void append_plot_line(const Plot *p, double x1, double y1, double x2, dou
 
         for (guint i = 0; i < G_N_ELEMENTS(ends); i++) {
                 g_string_append(p->out, names[i]);
-                append_decimal(p->out, "%.2f", ends[i]);
+                path_append_number(p->out, ends[i], "%.2f");
         }
         g_string_append_printf(p->out, "\" %s/>\n", style);
 }
@@ -180,9 +173,9 @@ static void append_plot_text(const Plot *p, double x, double y, const char *styl
         g_autofree char *escaped = printable_new(text, PRINTABLE_XML);
 
         g_string_append(p->out, "<text x=\"");
-        append_decimal(p->out, "%.2f", x);
+        path_append_number(p->out, x, "%.2f");
         g_string_append(p->out, "\" y=\"");
-        append_decimal(p->out, "%.2f", y);
+        path_append_number(p->out, y, "%.2f");
         g_string_append_printf(p->out, "\" %s>%s</text>\n", style, escaped);
 }
 
@@ -243,9 +236,9 @@ static void append_plot_series(const Plot *p)
                 }
                 for (guint k = 0; k < (low < high ? 2 : 1); k++) {
                         g_string_append_c(p->out, column == 0 && k == 0 ? 'M' : 'L');
-                        append_decimal(p->out, "%.2f", x_of(p, (double)first));
+                        path_append_number(p->out, x_of(p, (double)first), "%.2f");
                         g_string_append_c(p->out, ' ');
-                        append_decimal(p->out, "%.2f", y_of(p, (double)(k == 0 ? low : high)));
+                        path_append_number(p->out, y_of(p, (double)(k == 0 ? low : high)), "%.2f");
                 }
         }
         g_string_append(p->out, "\"/>\n");

@@ -387,16 +387,10 @@ Store *store_new(const char *path, PathSet *set, const StoreRun *run, GError **e
                 return NULL;
         }
         if (!run_sql(store, BEGIN, error) || !run_sql(store, store_schema, error) ||
-            !create_views(store, error) || !insert_run(store, run, error))
-                return NULL;
-        store->insert_path = prepare_insert(store, "path", 9, error);
-        if (!store->insert_path)
-                return NULL;
-        store->insert_call = prepare_insert(store, "call", 27, error);
-        if (!store->insert_call)
-                return NULL;
-        store->insert_cause = prepare_insert(store, "call_cause", 3, error);
-        if (!store->insert_cause)
+            !create_views(store, error) || !insert_run(store, run, error) ||
+            !(store->insert_path = prepare_insert(store, "path", 9, error)) ||
+            !(store->insert_call = prepare_insert(store, "call", 27, error)) ||
+            !(store->insert_cause = prepare_insert(store, "call_cause", 3, error)))
                 return NULL;
         path_set_set_sink(set, store_add_path, store);
         return g_steal_pointer(&store);

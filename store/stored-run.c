@@ -210,14 +210,10 @@ gboolean store_reader_has_causes(const StoreReader *r)
 
 gboolean store_reader_continues(StoreReader *r)
 {
-        sqlite3_stmt *s;
         gboolean goes_on = FALSE;
 
-        if (sqlite3_prepare_v2(
-                    r->db, "SELECT EXISTS (SELECT 1 FROM pattern_node WHERE continues IS NOT NULL)",
-                    -1, &s, NULL) == SQLITE_OK)
-                goes_on = sqlite3_step(s) == SQLITE_ROW && sqlite3_column_int(s, 0);
-        sqlite3_finalize(s);
+        stored_run_ask(r, "SELECT EXISTS (SELECT 1 FROM pattern_node WHERE continues IS NOT NULL)",
+                       &goes_on, NULL);
         return goes_on;
 }
 

@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "paths/path-text.h"
+
 enum { GAP = 2 }; /* blanks between two columns */
 
 typedef struct {
@@ -218,4 +220,11 @@ void text_append_line(GString *out, const char *breaks, guint indent, guint colu
         text = g_strdup_vprintf(format, args);
         va_end(args);
         text_append_wrapped(out, text, breaks, indent, columns);
+}
+
+void text_append_count(GString *out, guint64 n, const char *what)
+{
+        g_autofree char *text = path_format_count(n);
+
+        g_string_append_printf(out, "%s %s", text, what);
 }

@@ -60,3 +60,6 @@ void text_append_wrapped(GString *out, const char *text, const char *breaks, gui
 /* The same, of a format of printf(). */
 void text_append_line(GString *out, const char *breaks, guint indent, guint columns,
                       const char *format, ...) G_GNUC_PRINTF(5, 6);
+
+/* "1,234 calls": a number, and of what. */
+void text_append_count(GString *out, guint64 n, const char *what);

@@ -16,13 +16,6 @@ enum {
         MIN_NAME = 20   /* narrower, nothing is told apart */
 };
 
-static void diff_text_append_count(GString *out, guint64 n, const char *what)
-{
-        g_autofree char *text = path_format_count(n);
-
-        g_string_append_printf(out, "%s %s", text, what);
-}
-
 static char *format_signed(gint64 ns)
 {
         g_autofree char *text = path_format_duration(ns);
@@ -231,10 +224,9 @@ static void append_side(const Diff *d, int side, const char *name, GString *out,
         char text[G_ASCII_DTOSTR_BUF_SIZE];
 
         g_string_append_printf(line, "%c  ", 'A' + side);
-        diff_text_append_count(line, d->paths[side],
-                               d->paths[side] == 1 ? "path of " : "paths of ");
-        diff_text_append_count(line, d->patterns[side],
-                               d->patterns[side] == 1 ? "pattern (" : "patterns (");
+        text_append_count(line, d->paths[side], d->paths[side] == 1 ? "path of " : "paths of ");
+        text_append_count(line, d->patterns[side],
+                          d->patterns[side] == 1 ? "pattern (" : "patterns (");
         g_string_append_printf(line, "%s)", printable);
         if (!d->has_paths[side] && d->paths[side]) {
                 g_string_append_printf(line,
@@ -262,13 +254,12 @@ static void append_compared(const Diff *d, GString *out, guint width)
         guint tested, only[N_SIDES];
 
         count_tested(d, &tested, only);
-        diff_text_append_count(line, d->by_pattern->len,
-                               d->by_pattern->len == 1 ? "pattern, of which "
-                                                       : "patterns, of which ");
-        diff_text_append_count(line, only[DIFF_A],
-                               only[DIFF_A] == 1 ? "is in A only and " : "are in A only and ");
-        diff_text_append_count(line, only[DIFF_B], "in B only; the delays of ");
-        diff_text_append_count(line, tested, "that both have.");
+        text_append_count(line, d->by_pattern->len,
+                          d->by_pattern->len == 1 ? "pattern, of which " : "patterns, of which ");
+        text_append_count(line, only[DIFF_A],
+                          only[DIFF_A] == 1 ? "is in A only and " : "are in A only and ");
+        text_append_count(line, only[DIFF_B], "in B only; the delays of ");
+        text_append_count(line, tested, "that both have.");
         text_append_wrapped(out, line->str, " ", 0, width);
 }
 

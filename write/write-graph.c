@@ -41,6 +41,13 @@ static void write_graph_set_client(Drawing *drawing, DrawingItem vertex)
         drawing_set(drawing, vertex, "fillcolor", "#dce8f5");
 }
 
+static void graph_append_duration(GString *text, const char *before, gint64 ns, const char *after)
+{
+        g_autofree char *duration = path_format_duration(ns);
+
+        g_string_append_printf(text, "%s%s%s", before, duration, after);
+}
+
 /* White to orange: a share of the time, in thousandths. */
 static void write_graph_set_fill(Drawing *drawing, DrawingItem vertex, int share)
 {
@@ -197,13 +204,6 @@ static void vertices_find_slowest(DrawnGraph *d, const guint32 *order, guint32 n
         }
 }
 
-static void vertices_append_duration(GString *text, gint64 ns)
-{
-        g_autofree char *duration = path_format_duration(ns);
-
-        g_string_append(text, duration);
-}
-
 static DrawingItem vertices_add_vertex(const DrawnGraph *d, Drawing *drawing, guint32 i)
 {
         const PathVertex *v = vertices_vertex_at(d, i);
@@ -245,10 +245,9 @@ static void vertices_add_edge(const DrawnGraph *d, Drawing *drawing, DrawingItem
         g_autofree char *count = path_format_count(v->count);
         DrawingItem edge = drawing_add_edge(drawing, from, to);
 
-        for (guint k = 0; k < MIN(v->delays->len, DELAYS); k++) {
-                g_string_append(label, k > 0 ? ", " : "");
-                vertices_append_duration(label, g_array_index(v->delays, PathDelay, k).delay);
-        }
+        for (guint k = 0; k < MIN(v->delays->len, DELAYS); k++)
+                graph_append_duration(label, k > 0 ? ", " : "",
+                                      g_array_index(v->delays, PathDelay, k).delay, "");
         if (v->delays->len > DELAYS)
                 g_string_append(label, ", ...");
         if (v->delays->len > 0)
@@ -342,13 +341,6 @@ typedef struct {
         gint128 total;   /* path_pattern_total() */
         guint32 slowest; /* vertex */
 } DrawnPattern;
-
-static void graph_append_duration(GString *text, const char *before, gint64 ns, const char *after)
-{
-        g_autofree char *duration = path_format_duration(ns);
-
-        g_string_append_printf(text, "%s%s%s", before, duration, after);
-}
 
 static void append_share(GString *text, gint128 part, const DrawnPattern *d)
 {

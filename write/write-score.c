@@ -228,20 +228,13 @@ static char *score_text_format_share(guint64 part, guint64 whole)
                                permille % 10);
 }
 
-static void score_text_append_count(GString *out, guint64 n, const char *what)
-{
-        g_autofree char *text = path_format_count(n);
-
-        g_string_append_printf(out, "%s %s", text, what);
-}
-
 static void append_store(GString *out, const char *role, const StoreReader *reader,
                          guint64 instances, guint64 patterns, guint64 calls)
 {
         g_string_append_printf(out, "%s  ", role);
-        score_text_append_count(out, instances, "path instances of ");
-        score_text_append_count(out, patterns, "patterns, ");
-        score_text_append_count(out, calls, "calls");
+        text_append_count(out, instances, "path instances of ");
+        text_append_count(out, patterns, "patterns, ");
+        text_append_count(out, calls, "calls");
         g_string_append_printf(out, " (%s, method %s)\n", store_reader_name(reader),
                                store_reader_run(reader)->method);
 }
@@ -255,24 +248,22 @@ static void append_parents(GString *out, const Score *score, const ScoreRow *all
                 score_text_format_share(all->right_instances, all->true_instances);
 
         g_string_append_printf(out, "\nparents    %s right: ", parents);
-        score_text_append_count(out, p->right, "of ");
-        score_text_append_count(out, p->children, "calls that have one; ");
-        score_text_append_count(out, p->other, "were given another, ");
-        score_text_append_count(out, p->none, "none, ");
-        score_text_append_count(out, p->gone, "were not found");
+        text_append_count(out, p->right, "of ");
+        text_append_count(out, p->children, "calls that have one; ");
+        text_append_count(out, p->other, "were given another, ");
+        text_append_count(out, p->none, "none, ");
+        text_append_count(out, p->gone, "were not found");
         g_string_append_printf(out, "\nroots      %s right: ", roots);
-        score_text_append_count(out, p->right_roots, "of ");
-        score_text_append_count(out, p->roots, "calls without a parent");
+        text_append_count(out, p->right_roots, "of ");
+        text_append_count(out, p->roots, "calls without a parent");
         g_string_append_printf(out, "\ninstances  %s right in every call: ", instances);
-        score_text_append_count(out, all->right_instances, "of ");
-        score_text_append_count(out, all->true_instances, "path instances\n");
+        text_append_count(out, all->right_instances, "of ");
+        text_append_count(out, all->true_instances, "path instances\n");
         if (p->in_both < all->true_calls || p->in_both < all->found_calls) {
                 g_string_append(out, "calls      ");
-                score_text_append_count(out, p->in_both, "in both; ");
-                score_text_append_count(out, all->true_calls - p->in_both,
-                                        "only among the true ones, ");
-                score_text_append_count(out, all->found_calls - p->in_both,
-                                        "only among those found\n");
+                text_append_count(out, p->in_both, "in both; ");
+                text_append_count(out, all->true_calls - p->in_both, "only among the true ones, ");
+                text_append_count(out, all->found_calls - p->in_both, "only among those found\n");
         }
 }
 
@@ -487,9 +478,9 @@ void score_write_methods(const ScoredMethod *methods, guint n, NodeTable *nodes,
         ScoreRow all;
 
         score_row(methods->score, ALL_PATTERNS, &all);
-        score_text_append_count(out, all.true_calls, "calls of ");
-        score_text_append_count(out, all.true_instances, "requests of ");
-        score_text_append_count(out, all.true_patterns, "patterns are known\n\n");
+        text_append_count(out, all.true_calls, "calls of ");
+        text_append_count(out, all.true_instances, "requests of ");
+        text_append_count(out, all.true_patterns, "patterns are known\n\n");
         append_methods(out, methods, n);
         append_classes(out, methods, n);
         append_nodes(out, methods, nodes);

@@ -100,11 +100,6 @@ static gboolean any_operation(const PathSet *set, const PathWriteOptions *option
         return FALSE;
 }
 
-static char *format_completion(const PathPattern *p)
-{
-        return path_format_duration(histogram_mean(path_pattern_completion(p)));
-}
-
 /* With the mark of a doubtful pattern; a blank keeps the numbers of others in line. */
 static char *format_rank(const PathSet *set, const PathPattern *p, guint32 i, gboolean mark)
 {
@@ -229,7 +224,8 @@ static TextTable *rank_table(const PathSet *set, const PathWriteOptions *options
                 text_table_add(table, failed ? path_format_count(p->failed) : g_strdup(""));
                 text_table_add(table, failed ? format_good(p) : g_strdup(""));
                 if (goes_on)
-                        text_table_add(table, format_completion(p));
+                        text_table_add(table, path_format_duration(
+                                                      histogram_mean(path_pattern_completion(p))));
                 text_table_add(table,
                                doubt ? path_format_probability(p->probability) : g_strdup(""));
                 text_table_add(table, format_slowest(set, p));
