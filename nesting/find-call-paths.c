@@ -9,6 +9,8 @@
 #include "paths/missed-calls.h"
 #include "paths/path-failure.h"
 
+/* --- cuts -------------------------------------------------------------------- */
+
 typedef struct {
         NodeId caller, callee;
         gint64 longest;
@@ -52,6 +54,8 @@ Cut *cuts_find(CallMatcher *matcher, guint n_nodes)
         }
         return cuts;
 }
+
+/* --- paths ---------------------------------------------------------------------- */
 
 static inline float family_of(const CallPaths *p, const CallTree *tree)
 {

@@ -6,6 +6,8 @@
 
 #include "base/big-memory.h"
 
+/* --- delay bins -------------------------------------------------------------- */
+
 __extension__ typedef unsigned __int128 Fixed; /* 64 bits before the point, 64 after */
 
 guint delay_bin_slowly(const DelayBins *bins, gint64 delay)
@@ -42,6 +44,8 @@ void delay_bins_init(DelayBins *bins)
                                                                 ((part << octave) / DELAY_OCTAVE));
         }
 }
+
+/* --- scores --------------------------------------------------------------------- */
 
 void scoreboard_init(Scoreboard *b)
 {

@@ -145,6 +145,8 @@ Verdict *nesting_report_judge(const KnownCalls *k, const TraceReader *reader)
         return verdict;
 }
 
+/* --- calls that are explained ------------------------------------------------ */
+
 enum { EXPLAINED = 3 }; /* calls at most */
 
 /* What an id must be for a call of this edge to be meant: NULL where none will do, "" where
@@ -221,6 +223,8 @@ gboolean explain_find(Nesting *n, const char *name, const char *trace, GError **
                 nesting_explain(n, g_array_index(calls, guint32, i));
         return TRUE;
 }
+
+/* --- models ------------------------------------------------------------------ */
 
 static GMappedFile *map_file(const char *path, GError **error)
 {
