@@ -99,17 +99,3 @@ PairSearch nesting_run_pair_search(Nesting *n)
                              .explanations = n->explanations,
                              .cycles = n->cycles };
 }
-
-void nesting_run_summarise(const Nesting *n, PathSet *set)
-{
-        const MatchCounts *counts = call_matcher_counts(n->calls.matcher);
-        PathSetSummary *summary = path_set_summary(set);
-
-        summary->messages = counts->messages;
-        summary->calls = counts->pairs;
-        summary->unmatched_calls = counts->lone_calls;
-        summary->unmatched_returns = counts->lone_returns;
-        summary->parallelism = known_calls_parallelism(&n->calls);
-        summary->first = counts->first;
-        summary->last = counts->last;
-}

@@ -5,10 +5,10 @@
  */
 #pragma once
 
-#include "nesting/nodes-search.h"
 #include "nesting/find-call-paths.h"
 #include "nesting/find-nested-pairs.h"
 #include "nesting/find-true-parents.h"
+#include "nesting/nodes-search.h"
 #include "paths/path-set.h"
 #include "tracefmt/trace-clocks.h"
 
@@ -43,6 +43,3 @@ void nesting_run_find_links(Nesting *run);
 /* The inputs of find_parents_at_nodes() and find_nested_pairs(). */
 NodesSearch nesting_run_nodes_search(Nesting *run);
 PairSearch nesting_run_pair_search(Nesting *run);
-
-/* Fills the summary of a set with the numbers of the trace's messages and calls. */
-void nesting_run_summarise(const Nesting *run, PathSet *set);

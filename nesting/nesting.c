@@ -208,7 +208,7 @@ gboolean nesting_find_paths(Nesting *n, PathSet *set, GError **error)
                 n->drawn.parent[0] ? g_array_new(FALSE, FALSE, sizeof(guint32)) : NULL;
 
         call_paths_set(&n->paths, set);
-        nesting_run_summarise(n, set);
+        nesting_summarise(n, set);
         call_paths_find_cuts(&n->paths);
         prepare_trees(n);
         n->paths.roots = roots;
@@ -239,6 +239,25 @@ const GArray *nesting_clocks(const Nesting *n)
 const TruthCounts *nesting_truth(const Nesting *n)
 {
         return &n->truth;
+}
+
+void nesting_summarise(const Nesting *n, PathSet *set)
+{
+        const MatchCounts *counts = call_matcher_counts(n->calls.matcher);
+        PathSetSummary *summary = path_set_summary(set);
+
+        summary->messages = counts->messages;
+        summary->calls = counts->pairs;
+        summary->unmatched_calls = counts->lone_calls;
+        summary->unmatched_returns = counts->lone_returns;
+        summary->parallelism = known_calls_parallelism(&n->calls);
+        summary->first = counts->first;
+        summary->last = counts->last;
+}
+
+guint64 nesting_instances(const Nesting *n)
+{
+        return n->paths.number;
 }
 
 guint nesting_unknown_nodes(const Nesting *n)

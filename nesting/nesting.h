@@ -58,9 +58,9 @@ void nesting_explain(Nesting *nesting, guint32 call);
 /* After the last message: finds parents, or (paper) scores delays to find parents by. */
 void nesting_find_parents(Nesting *nesting);
 
-/* Adds each path instance to set, in order of start, and counts the cut ones apart (find-call-paths.h).
- * Afterwards the causes and places of calls are set, if they are kept. Call it once. FALSE with
- * error set if the set's sink fails. */
+/* Adds each path instance to set, in order of start, and counts the cut ones apart
+ * (find-call-paths.h). Afterwards the causes and places of calls are set, if they are kept. Call it
+ * once. FALSE with error set if the set's sink fails. */
 gboolean nesting_find_paths(Nesting *nesting, PathSet *set, GError **error);
 
 /* --- what was found; borrowed ---------------------------------------------- */
@@ -70,6 +70,12 @@ const GArray *nesting_explanations(const Nesting *nesting); /* of Explanation */
 
 /* Of ClockOffset: the clocks that are off, corrected or doubtful; NULL: not looked for. */
 const GArray *nesting_clocks(const Nesting *nesting);
+
+/* The number of path instances in all sets so far, without cut ones. */
+guint64 nesting_instances(const Nesting *nesting);
+
+/* Fills the summary of a set with the numbers of the whole trace. */
+void nesting_summarise(const Nesting *nesting, PathSet *set);
 
 /* The number of nodes that are called, make calls and are unknown to options.model. */
 guint nesting_unknown_nodes(const Nesting *nesting);

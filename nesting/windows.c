@@ -361,27 +361,7 @@ gboolean windows_finish(Windows *w, GError **error)
         return step_until(w, G_MAXINT64, G_MAXINT64, G_MAXUINT64, error) && close_window(w, error);
 }
 
-void windows_set_ids(Windows *w, gboolean by_port)
+Nesting *windows_run(Windows *w)
 {
-        nesting_set_ids(&w->run, by_port);
-}
-
-const KnownCalls *windows_calls(const Windows *w)
-{
-        return &w->run.calls;
-}
-
-const TruthCounts *windows_truth(const Windows *w)
-{
-        return &w->run.truth;
-}
-
-guint64 windows_instances(const Windows *w)
-{
-        return w->run.paths.number;
-}
-
-void windows_summarise(const Windows *w, PathSet *set)
-{
-        nesting_run_summarise(&w->run, set);
+        return &w->run;
 }

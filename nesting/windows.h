@@ -17,10 +17,7 @@
  */
 #pragma once
 
-#include "calls/known-calls.h"
-#include "nesting/find-true-parents.h"
-#include "nesting/nesting-options.h"
-#include "paths/path-set.h"
+#include "nesting/nesting.h"
 
 typedef struct Windows Windows;
 
@@ -36,9 +33,6 @@ Windows *windows_new(NodeTable *nodes, const NestingOptions *options, PathSet *f
 void windows_free(Windows *windows);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(Windows, windows_free)
 
-/* As nesting_set_ids(). */
-void windows_set_ids(Windows *windows, gboolean by_port);
-
 /* Messages come in time order. FALSE with error set if more than 2^32 - 2 calls are kept at once,
  * or if done fails. */
 gboolean windows_add(Windows *windows, const Message *message, GError **error);
@@ -46,12 +40,6 @@ gboolean windows_add(Windows *windows, const Message *message, GError **error);
 /* After the last message: hands on the last windows. */
 gboolean windows_finish(Windows *windows, GError **error);
 
-/* The calls that are still kept; and the counts of missing and repeated path=. */
-const KnownCalls *windows_calls(const Windows *windows);
-const TruthCounts *windows_truth(const Windows *windows);
-
-/* The number of path instances in all sets so far, without cut ones. */
-guint64 windows_instances(const Windows *windows);
-
-/* Fills the summary of a set with the numbers of the whole trace. */
-void windows_summarise(const Windows *windows, PathSet *set);
+/* The run of nesting that the windows are of, borrowed: it takes nesting_set_ids(), has the calls
+ * that are still kept, and counts over the whole trace. */
+Nesting *windows_run(Windows *windows);

@@ -340,8 +340,8 @@ static gboolean add_to_all(gpointer data, guint64 number, guint32 pattern, const
         (void)pattern;
         (void)slot;
         (void)probability;
-        path_set_set_fold(r->all, windows_calls(r->windows)->roles.fold);
-        path_set_set_labels(r->all, windows_calls(r->windows)->labels.names);
+        path_set_set_fold(r->all, nesting_calls(windows_run(r->windows))->roles.fold);
+        path_set_set_labels(r->all, nesting_calls(windows_run(r->windows))->labels.names);
         return path_set_add(r->all, copy, n, error);
 }
 
@@ -363,9 +363,9 @@ static PathSet *write_window(gpointer data, PathSet *set, guint64 first_instance
 
         tool_progress_read(
                 0); /* clears the progress line: the result may go to the same terminal */
-        if ((r->calls &&
-             (!calls_write(windows_calls(r->windows), set, first_instance, r->calls, error) ||
-              !output_file_flush(r->calls, error))) ||
+        if ((r->calls && (!calls_write(nesting_calls(windows_run(r->windows)), set, first_instance,
+                                       r->calls, error) ||
+                          !output_file_flush(r->calls, error))) ||
             !result_write_window(set, r->n_windows > 0, r->out, error))
                 return NULL;
         if (r->all)
@@ -379,7 +379,7 @@ static void summarise_all(const Reports *r)
 {
         PathSetSummary *summary = path_set_summary(r->all);
 
-        windows_summarise(r->windows, r->all);
+        nesting_summarise(windows_run(r->windows), r->all);
         summary->method = method_name();
         summary->verdict = r->verdict;
 }
@@ -434,7 +434,7 @@ static gboolean read_windows(Reports *r, TraceReader *reader, GError **error)
                         guint n;
                         char *const *facts = trace_reader_facts(reader, &n);
 
-                        windows_set_ids(r->windows, call_connections_by_id(facts, n));
+                        nesting_set_ids(windows_run(r->windows), call_connections_by_id(facts, n));
                         if (!moved_messages_begin(r->moved, facts, n, error))
                                 return FALSE;
                 }
@@ -471,17 +471,18 @@ static gboolean report_windows(TraceReader *reader, NodeTable *nodes, const char
                 return FALSE;
         r.set = new_window_set(&r);
         r.windows = windows_new(nodes, &options.nesting, r.set, write_window, &r);
-        known = windows_calls(r.windows);
+        known = nesting_calls(windows_run(r.windows));
         if (!read_windows(&r, reader, error))
                 return FALSE;
         tool_report_reader(reader);
-        if (known->key && !report_truth(known, windows_truth(r.windows), reader, error))
+        if (known->key &&
+            !report_truth(known, nesting_truth(windows_run(r.windows)), reader, error))
                 return FALSE;
         nesting_report_matching(known, reader);
         report_clocks(moved_messages_clocks(r.moved), nodes);
         r.verdict = nesting_report_judge(known, reader);
         report_verdict(r.verdict);
-        *exit_status = result_status(r.verdict, windows_instances(r.windows));
+        *exit_status = result_status(r.verdict, nesting_instances(windows_run(r.windows)));
         if (r.store) {
                 summarise_all(&r);
                 if (!result_close_store(g_steal_pointer(&r.store), reader, error))

@@ -166,7 +166,7 @@ static void find_paths(const char *path, Counts *counts)
                 nesting_find_parents(nesting);
                 g_assert(nesting_find_paths(nesting, set, NULL));
         }
-        calls = windows ? windows_calls(windows) : nesting_calls(nesting);
+        calls = nesting_calls(windows ? windows_run(windows) : nesting);
         g_assert(path_set_instances(set) + path_set_summary(set)->cut_instances <=
                  call_matcher_counts(calls->matcher)->pairs);
         write_paths(set);

@@ -66,7 +66,7 @@ static void read_windows(TraceReader *reader, NodeTable *nodes, const NestingOpt
         while (trace_reader_next(reader, &m, NULL) > 0)
                 g_assert(windows_add(windows, &m, NULL));
         g_assert(windows_finish(windows, NULL));
-        counts = call_matcher_counts(windows_calls(windows)->matcher);
+        counts = call_matcher_counts(nesting_calls(windows_run(windows))->matcher);
         g_assert(path_set_instances(set) + path_set_summary(set)->cut_instances <=
                  counts->messages);
 }
