@@ -2,7 +2,6 @@
 #include "paths/path-shape.h"
 #include "paths/path-pattern.h"
 
-
 #define NONE NO_PARENT
 
 /* Trees are walked along links and never by recursion: a hostile trace nests

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "paths/pattern-entry.h"
 
-
 #include "paths/path-failure.h"
 #include "paths/path-own-time.h"
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  *
- * What ravel nesting says of its result, the calls it explains, and the files of --model and --learn.
+ * What ravel nesting says of its result, the calls it explains, and the files of --model and
+ * --learn.
  */
 #pragma once
 
