@@ -2,7 +2,6 @@
 #include "capture/source/packet-order.h"
 
 #include "capture/source/stamp-evidence.h"
-#include "tracefmt/reorder.h"
 #include "tracefmt/sorted-runs.h"
 
 enum {
