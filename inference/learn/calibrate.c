@@ -6,7 +6,6 @@
 
 #include <math.h>
 
-#include "inference/learn/worker-count.h"
 #include "inference/model/node-model.h"
 #include "inference/model/tuning.h"
 #include "inference/search/assignment.h"
@@ -151,8 +150,10 @@ static double find_divisor(const Joint *j, const Trust *t, guint32 n)
  * they are wrong together. */
 static double find_error_rate(const Joint *j, const Trust *t)
 {
-        return MIN(tuning.error_rate * t->unsure * sqrt(t->unsure), tuning.most_error_rate) +
-               (evidence_refines(&j->model->evidence) ? tuning.tied_error_rate : 0);
+        double rate = tuning.error_rate * t->unsure * sqrt(t->unsure);
+
+        rate += evidence_refines(&j->model->evidence) ? tuning.tied_error_rate : 0;
+        return MIN(rate, 0.95); /* families divide by the rest */
 }
 
 /* Calibration: turns shares into probabilities. */
@@ -171,42 +172,6 @@ static void calibrate(Joint *j, const Trust *t)
                         odds = temper(odds) / divisor;
                         j->scores->share[k] =
                                 (float)((1 - error_rate) * odds / (1 + odds) + error_rate / n);
-                }
-        }
-}
-
-/* Whether parents cannot be told. Either a queue is doubtful, or calls slow each other down so much
- * that delays say little. Neither order nor a queue that fits says more. */
-static gboolean is_crowded(Joint *j)
-{
-        const EvidenceSet *evidence = &j->model->evidence;
-
-        if (evidence->workers.doubtful)
-                return TRUE;
-        if (!evidence->workers.crowded || serving_order_counts(&evidence->order))
-                return FALSE;
-        if (evidence->workers.n == 0)
-                return TRUE;
-        assignment_take_best(j->assignment, j->problem, j->scores->score, FALSE);
-        return !workers_fit(j->problem->node, j->assignment->parent, j->problem->start) ||
-               !workers_can_have_made_calls(j->problem);
-}
-
-/* Of the odds against an even choice only the eighth root is left, or the fourth where order
- * counts. */
-static void distrust(Joint *j)
-{
-        gboolean less = serving_order_counts(&j->model->evidence.order);
-
-        for (guint32 i = 0; i < j->problem->node->n_out; i++) {
-                double others = (double)n_candidates(j->problem, i) - 1;
-
-                for (gsize k = j->problem->candidates[i];
-                     others > 0 && k < j->problem->candidates[i + 1]; k++) {
-                        double odds = odds_of(j->scores->share[k]) * others;
-
-                        odds = (less ? sqrt(odds) : fourth_root(sqrt(odds))) / others;
-                        j->scores->share[k] = (float)(odds / (1 + odds));
                 }
         }
 }
@@ -324,9 +289,6 @@ static void find_scores(Joint *j)
         counts = beliefs_count(j, second, j->scores->score);
         trust = find_trust(j, second, counts, both);
         calibrate(j, &trust);
-        /* Evidence that refines chances does not depend on delays. */
-        if (!refined && is_crowded(j))
-                distrust(j);
 }
 
 void joint_settle(Joint *j)

@@ -30,9 +30,6 @@
  *         probability = (1 - z) o / (1 + o) + z / n.
  *     z grows with y^1.5, where y is the mean of 1 - best share. Calls change places, so where many
  *     are uncertain, sure ones are wrong, too. z is larger where calls hang together.
- *  7. distrust(): where the node's calls slow each other down much, delays say little. Unless order
- * or a queue tells more, only the eighth root of a candidate's odds against an even choice is left.
- *     Odds stay where evidence refines chances.
  *
  * The powers and constants were chosen on generated and captured systems (model/tuning.def).
  * Cost: nine rounds of messages and 150 sweeps of the chain; half as many sweeps again with leases.

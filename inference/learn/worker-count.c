@@ -310,7 +310,7 @@ static inline guint32 next_number(guint32 k)
 }
 
 /* The likeliest number of processors that all calls share, without a queue. */
-static Guess find_processors(Sample *s, guint32 most, double *slows)
+static Guess find_processors(Sample *s, guint32 most)
 {
         Guess best = { 0 }, none = { 0 };
 
@@ -322,7 +322,6 @@ static Guess find_processors(Sample *s, guint32 most, double *slows)
                 if (log > best.log)
                         best = (Guess){ c, log };
         }
-        *slows = (best.log - none.log) / s->n;
         return best.log - none.log < tuning.least_queue_gain ? none : best;
 }
 
@@ -341,12 +340,11 @@ static void try_workers(Sample *s, guint32 k, const Guess *none, Guess *best)
                 *best = (Guess){ k, log };
 }
 
-static WorkerCount find_workers(Sample *s)
+static guint32 find_workers(Sample *s)
 {
-        WorkerCount count = { 0 };
         Waits waiting;
         guint32 most = find_most_open(s);
-        Guess none = find_processors(s, most, &count.slows), best = { .log = none.log };
+        Guess none = find_processors(s, most), best = { .log = none.log };
 
         for (guint32 k = 1; k < most; k = next_number(k))
                 try_workers(s, k, &none, &best);
@@ -356,25 +354,23 @@ static WorkerCount find_workers(Sample *s)
                 try_workers(s, k - step, &none, &best);
                 try_workers(s, k + step, &none, &best);
         }
-        count.n = best.k;
         waiting = find_starts(s, best.k);
-        count.doubtful = waiting.n_early > tuning.out_of_queue * waiting.n;
-        return count;
+        return waiting.n_early > tuning.most_out_of_queue * waiting.n ? 0 : best.k;
 }
 
-WorkerCount workers_count(const CallIn *in, guint32 n)
+guint32 workers_count(const CallIn *in, guint32 n)
 {
         g_autofree gint64 *replies = NULL;
-        WorkerCount count;
+        guint32 k;
         Sample s;
 
         if (n < 4 * WORKER_BLOCK)
-                return (WorkerCount){ 0 }; /* too few for densities */
+                return 0; /* too few for densities */
         replies = workers_sort_replies(in, n);
         sample_init(&s, in, n, replies);
-        count = find_workers(&s);
+        k = find_workers(&s);
         sample_clear(&s);
-        return count;
+        return k;
 }
 
 /* --- whether they fit --------------------------------------------------------------- */
@@ -382,7 +378,7 @@ WorkerCount workers_count(const CallIn *in, guint32 n)
 gboolean workers_fit(const NodeProblem *node, const guint32 *parent, const gint64 *start)
 {
         g_autofree gboolean *early = g_new0(gboolean, node->n_in);
-        guint32 n_waited = 0, n_early = 0;
+        guint32 n_waited = 0, n_early = 0, n_replied = 0;
 
         for (guint32 i = 0; i < node->n_out; i++)
                 if (parent[i] != NO_PARENT && node->out[i].start < start[parent[i]])
@@ -392,8 +388,10 @@ gboolean workers_fit(const NodeProblem *node, const guint32 *parent, const gint6
 
                 n_waited += waited;
                 n_early += waited && (early[p] || node->in[p].reply < start[p]);
+                n_replied += node->in[p].reply < start[p];
         }
-        return n_early <= tuning.most_early * n_waited;
+        return n_early <= tuning.most_early * n_waited &&
+               n_replied <= tuning.out_of_queue * n_waited;
 }
 
 gboolean workers_can_have_made_calls(const Problem *p)

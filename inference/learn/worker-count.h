@@ -14,18 +14,12 @@
 
 #include "inference/model/problem.h"
 
-typedef struct {
-        guint32 n;         /* workers; 0: no bound is likely */
-        gboolean doubtful; /* too many calls reply before one of them could take them */
-        double slows; /* nats a call by which shared processors are likelier than none; at least 0
-                       */
-} WorkerCount;
+/* Counts the workers of a node, from all n calls into it, by enter; 0: no bound is likely. It looks
+ * at WORKER_CALLS calls, where the node is busiest, and says nothing about few. O(n log n). */
+guint32 workers_count(const CallIn *in, guint32 n);
 
-/* Counts the workers of a node, from all n calls into it, by enter. It looks at WORKER_CALLS calls,
- * where the node is busiest, and says nothing about few. O(n log n). */
-WorkerCount workers_count(const CallIn *in, guint32 n);
-
-/* Whether few of the calls that wait until their start do anything before: make a call, or reply.
+/* Whether few of the calls that wait until their start do anything before (make a call, or reply),
+ * and hardly any reply.
  * parent: by call out, an index or NO_PARENT; not looked at if there is none. */
 gboolean workers_fit(const NodeProblem *node, const guint32 *parent, const gint64 *start);
 

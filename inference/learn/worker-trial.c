@@ -34,20 +34,18 @@ static void start_by(Joint *j, guint32 n_workers)
 void workers_try(Joint *j)
 {
         guint32 n = j->problem->node->n_in;
-        WorkerCount count = workers_count(j->problem->node->in, n);
+        guint32 n_workers = workers_count(j->problem->node->in, n);
         g_autofree gint64 *before = NULL, *log = NULL;
 
-        j->model->evidence.workers.crowded = count.slows > tuning.most_slowed;
-        j->model->evidence.workers.doubtful = count.doubtful;
-        if (count.n == 0)
+        if (n_workers == 0)
                 return;
         before = g_new(gint64, n);
         log = g_new(gint64, n);
         joint_judge(j, 2, before);
-        start_by(j, count.n);
+        start_by(j, n_workers);
         joint_assign_first(j);
         joint_judge(j, 2, log);
-        if (gain_of_waiting(j, log, before) > 0)
+        if (gain_of_waiting(j, log, before) > 0 && workers_can_have_made_calls(j->problem))
                 return;
         start_by(j, 0);
         joint_assign_first(j);

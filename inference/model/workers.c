@@ -43,8 +43,6 @@ void workers_bytes(Workers *w, Bytes *b)
         gboolean in_use = w->n > 0;
 
         bytes_bool(b, &in_use);
-        bytes_bool(b, &w->crowded);
-        bytes_bool(b, &w->doubtful);
         bytes_u32(b, &w->n);
         bytes_expect(b, in_use == (w->n > 0), "workers where they are in use");
 }

@@ -11,10 +11,8 @@
 #include "inference/inference.h"
 
 typedef struct {
-        guint32 n;         /* 0: no bound, or not known */
-        gboolean crowded;  /* calls slow each other down much: see worker-count.h */
-        gboolean doubtful; /* the number helps to find parents, but there is no such queue */
-        gint64 *start;     /* by call into the node: when a worker takes it, ns; NULL: no bound */
+        guint32 n;     /* 0: no bound, or not known */
+        gint64 *start; /* by call into the node: when a worker takes it, ns; NULL: no bound */
 } Workers;
 
 /* Supposes this number of workers; 0: no bound. */

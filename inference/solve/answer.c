@@ -138,15 +138,13 @@ static void write_waits(const NodeProblem *node, const guint32 *parent, NodeAnsw
 void answer_waits(const Joint *j, NodeAnswer *answer)
 {
         answer->n_workers = j->model->evidence.workers.n;
-        if (!j->model->evidence.workers.doubtful)
-                write_waits(j->problem->node, j->assignment->parent, answer);
+        write_waits(j->problem->node, j->assignment->parent, answer);
 }
 
 void find_waits(const NodeProblem *node, NodeAnswer *answer)
 {
-        WorkerCount count = workers_count(node->in, node->n_in);
-
-        *answer = (NodeAnswer){ .n_in = node->n_in, .n_workers = count.doubtful ? 0 : count.n };
+        *answer = (NodeAnswer){ .n_in = node->n_in,
+                                .n_workers = workers_count(node->in, node->n_in) };
         write_waits(node, NULL, answer);
 }
 

@@ -33,7 +33,7 @@ WITHOUT = {
     "most_prior_drawings": "1000000000", "first_drawings": "0", "warm_up": "0", "cool_down": "0",
     "cold_power": "1", "settle_rounds": "1", "decide_rounds": "0", "first_opinion": "1.0",
     "sure_odds": "1e9", "usual_odds": "1e9", "calibration_scale": "0.0", "error_rate": "0.0",
-    "most_error_rate": "1.0", "tied_error_rate": "0.0", "least_gain": "0.0",
+    "tied_error_rate": "0.0", "least_gain": "0.0",
     "order_pairs": "0", "prior_pairs": "0", "sure_trigger": "0.0",
     "open_pair": "0.0", "supposed": "1.0", "least_factor": "1e-30", "no_order": "1e9",
     "order_rounds": "0", "suppose_rounds": "0", "stage_rounds": "1", "order_stages": "1",
@@ -51,7 +51,7 @@ GROUPS = {
         "most_early": ["1.0"],
     }),
     "workers that are none": (["loops, 95", "busy", "j2", "p2", "w1", "g8"], {
-        "least_queue_gain": ["0"], "most_early": ["1.0"], "most_slowed": ["0", "1e9"],
+        "least_queue_gain": ["0"], "most_early": ["1.0"], "most_out_of_queue": ["1.0"],
     }),
     "identifiers": (["p8 ids", "pt24 ids", "j24 ids"], {
         "match_backoff": ["0.01"], "evidence_gain": ["0"], "evidence_times": ["0"],
@@ -84,7 +84,7 @@ GROUPS = {
     "probabilities": (["u8", "u24", "p8", "w3", "pt24", "g8", "busy"], {
         "again_drawn": ["2"], "second_lost": ["1e9"], "sure_odds": [""], "usual_odds": [""],
         "calibration_scale": [""], "first_opinion": [""], "error_rate": [""],
-        "most_error_rate": [""], "tied_error_rate": [""], "hopeless_loss": [""],
+        "tied_error_rate": [""], "hopeless_loss": [""],
     }),
     "paths": (["w3 paths", "p8 paths", "u8 paths"], {
         "family_doubt": ["1e-6", "1.0"],

@@ -224,7 +224,7 @@ static void test_count(void)
 
                                         draw_calls(random, in, work, k, load, law, operations);
                                         wait = serve_in_order(in, work, k);
-                                        found = workers_count(in, COUNTED).n;
+                                        found = workers_count(in, COUNTED);
                                         if (wait < 0.12e6) {
                                                 g_assert_true(found == 0 || found + 2 >= k);
                                                 continue;
@@ -253,10 +253,10 @@ static void test_no_queue(void)
                                         draw_calls(random, in, work, MIN(k, 8), load, law,
                                                    operations);
                                         share_processors(in, work, k);
-                                        g_assert_cmpuint(workers_count(in, COUNTED).n, ==, 0);
+                                        g_assert_cmpuint(workers_count(in, COUNTED), ==, 0);
                                 }
-        g_assert_cmpuint(workers_count(in, 0).n, ==, 0);
-        g_assert_cmpuint(workers_count(in, 1).n, ==, 0);
+        g_assert_cmpuint(workers_count(in, 0), ==, 0);
+        g_assert_cmpuint(workers_count(in, 1), ==, 0);
 }
 
 int main(int argc, char **argv)
