@@ -74,6 +74,13 @@ static int compare_in(const void *a, const void *b)
         return COMPARE(x->enter, y->enter) ?: COMPARE(x->call, y->call);
 }
 
+static int compare_out(const void *a, const void *b)
+{
+        const CallOut *x = a, *y = b;
+
+        return COMPARE(x->start, y->start) ?: COMPARE(x->call, y->call);
+}
+
 static void put_calls_away(const NodesSearch *n, const CallsByNode *by)
 {
         big_put_away(by->in, n->calls->pairs.n * sizeof *by->in);
@@ -120,11 +127,22 @@ static void get_sizes(const NodesSearch *n, guint32 call, guint8 size[2])
         size[1] = size_class((guint64)fact.ret_bytes);
 }
 
+/* How long the caller waited until it sent its SYN again, ns. It had decided on the call before. If
+ * the connection was idle (tcp=), the call did not wait. */
+static gint64 find_lost(const NodesSearch *n, guint32 call)
+{
+        CallFact fact = call_facts_get(&n->calls->facts, call);
+        const CallDelays *delays = call_facts_delays(&n->calls->facts, &fact);
+
+        return delays && delays->tcp == 0 ? MIN(delays->syn_again, delays->opened) : 0;
+}
+
 /* Copies the calls of one node into adjacent arrays. */
 static void gather_node(const NodesSearch *n, const CallsByNode *by, NodeId id, NodeProblem *node)
 {
         const CallPairs *c = &n->calls->pairs;
         const guint32 *in = by->in + by->first_in[id], *out = by->out + by->first_out[id];
+        gboolean any_lost = FALSE;
 
         for (guint32 i = 0; i < node->n_in; i++) {
                 Span stay = call_links_stay(&n->calls->links, c, in[i]);
@@ -147,12 +165,14 @@ static void gather_node(const NodesSearch *n, const CallsByNode *by, NodeId id, 
                 qsort(node->in, node->n_in, sizeof *node->in, compare_in);
         for (guint32 i = 0; i < node->n_out; i++) {
                 CallConnection way = connection_of(n, out[i]);
+                gint64 lost = find_lost(n, out[i]);
 
+                any_lost |= lost > 0;
                 known_calls_pass(n->calls, i);
                 node_problem_pass(node, i);
                 node->out[i] = (CallOut){
-                        .start = c->at_caller[out[i]].from,
-                        .lead = way.lead,
+                        .start = c->at_caller[out[i]].from - lost,
+                        .lead = MAX(way.lead - lost, 0),
                         .end = c->at_caller[out[i]].to,
                         .call = out[i],
                         .callee = node_of(n, known_calls_edge(n->calls, out[i])->callee),
@@ -164,9 +184,11 @@ static void gather_node(const NodesSearch *n, const CallsByNode *by, NodeId id, 
                 };
                 get_sizes(n, out[i], node->out[i].size);
         }
+        if (any_lost)
+                qsort(node->out, node->n_out, sizeof *node->out, compare_out);
         node->identifiers = call_identifiers_lists(&n->calls->identifiers);
         for (guint32 i = 0; n->true_parent && i < node->n_out; i++)
-                node->truth[i] = n->true_parent[out[i]];
+                node->truth[i] = n->true_parent[node->out[i].call];
 }
 
 /* Notes the number of candidates of each call that got a parent. */

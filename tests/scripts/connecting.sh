@@ -65,4 +65,36 @@ result $? 'why and variance name the connection' why.out
 
 "$ravel" report all.sqlite -o all.html 2>err && grep -q '"connecting":10000000' all.html
 result $? 'the page has it' err
+# A caller that sends its SYN again decided on its call before it waited.
+python3 - >lost.trace <<'PYTHON'
+import random
+
+r, t, lines = random.Random(1), 0, []
+
+def say(at, op, sender, receiver, name, attributes):
+    lines.append((at, "%d.%09d\t%s\t%s\t%s\t%s\t%s" % (1000 + at // 10**9, at % 10**9, op, sender, receiver, name, attributes)))
+
+def some(ms):
+    return int(ms * r.lognormvariate(0, 0.1) * 1_000_000)
+
+for n in range(600):
+    t += int(r.expovariate(1) * 6_000_000)
+    lost = 1_000_000_000 * (n % 12 == 5)
+    start = t + some(5) + lost
+    end = start + some(4)
+    say(t, "CALL_SENT", "client", "web", "1.%x" % n, "path=%d" % n)
+    say(start, "CALL_SENT", "web", "db", "2.%x" % n, "path=%d.1" % n + (" syn=%d resent=%d" % (lost + 300000, lost)) * (lost > 0))
+    say(end, "RET_SENT", "db", "web", "2.%x" % n, "path=%d.1" % n)
+    say(end + some(3), "RET_SENT", "web", "client", "1.%x" % n, "path=%d" % n)
+print("\n".join(line for _, line in sorted(lines)))
+PYTHON
+"$ravel" nesting --calls found.calls -w /dev/null lost.trace 2>err &&
+	"$ravel" nesting --cheat --calls true.calls -w /dev/null lost.trace 2>>err &&
+	awk -F'\t' 'FNR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
+		$at["caller"] != "web" { next }
+		FNR == NR { parent[$at["id"]] = $at["parent_id"]; next }
+		{ right += parent[$at["id"]] == $at["parent_id"]; n++ }
+		END { print 100 * right / n; exit right < 0.95 * n }' true.calls found.calls >right
+result $? "parents of calls that waited for a SYN sent again: $(cat right) % of all are right" err
+
 finish
