@@ -116,8 +116,10 @@ static AccountEntry add_udp(Capture *c, const IpPacket *ip, Stamp stamp)
 static AccountEntry add_ip(Capture *c, const IpPacket *ip, Stamp stamp)
 {
         TcpSegment segment;
-        if (ip->protocol != IP_TCP && ip->protocol != IP_UDP)
+        if (ip->protocol != IP_TCP && ip->protocol != IP_UDP) {
+                account_add_unopened(&c->account, UNOPENED_IP_PROTOCOL | ip->protocol);
                 return ACCOUNT_NOT_TRANSPORT;
+        }
         if (address_is_group(ip->destination) || address_is_group(ip->source))
                 return ACCOUNT_GROUP;
         if (ip->protocol == IP_UDP)
@@ -138,9 +140,12 @@ static AccountEntry packet_decode(Capture *c, const Packet *packet, Stamp stamp)
         Cursor frame = cursor(packet->bytes, packet->captured);
         gsize missing = packet->length - packet->captured;
         int link_type = packet->link_type;
+        guint32 unopened;
         for (guint depth = 0; depth <= TUNNEL_DEPTH; depth++) {
                 IpPacket ip;
-                AccountEntry reason = link_layer_decode(link_type, &frame);
+                AccountEntry reason = link_layer_decode(link_type, &frame, &unopened);
+                if (reason == ACCOUNT_NOT_IP)
+                        account_add_unopened(&c->account, unopened);
                 if (reason == ACCOUNT_NONE)
                         reason = ip_decode(c->fragments[depth], frame.at, cursor_left(&frame),
                                            cursor_left(&frame) + missing, stamp.time, &ip,

@@ -49,8 +49,9 @@ void common_address_free(CommonAddress *c)
 static gboolean common_address_decode(CommonAddress *c, const Packet *packet, IpPacket *ip)
 {
         Cursor frame = cursor(packet->bytes, packet->captured);
+        guint32 unopened;
 
-        return link_layer_decode(packet->link_type, &frame) == ACCOUNT_NONE &&
+        return link_layer_decode(packet->link_type, &frame, &unopened) == ACCOUNT_NONE &&
                ip_decode(c->fragments, frame.at, cursor_left(&frame),
                          cursor_left(&frame) + (packet->length - packet->captured), packet->time,
                          ip, &c->account) == ACCOUNT_NONE &&

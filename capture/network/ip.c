@@ -14,7 +14,8 @@ enum {
         IPV6_HOP_BY_HOP = 0,
         IPV6_ROUTING = 43,
         IPV6_FRAGMENT = 44,
-        IPV6_AUTHENTICATION = 51,
+        AUTHENTICATION = 51, /* of IPv4, too */
+        IPV6_ICMP = 58,
         IPV6_NO_NEXT = 59,
         IPV6_DESTINATION = 60,
         IPV6_MOBILITY = 135,
@@ -166,6 +167,17 @@ static AccountEntry decode_v4(IpFragments *fragments, const guint8 *bytes, gsize
         if (fragment & 0x3fff)
                 return fragment_add(fragments, ip, read_u16(bytes + 4), (fragment & 0x1fff) * 8u,
                                     (fragment & 0x2000) != 0, time, account);
+        while (ip->protocol == AUTHENTICATION) {
+                if (ip->captured < 12)
+                        return ACCOUNT_BAD_IP;
+                gsize size = (ip->payload[1] + 2u) * 4;
+                if (size > ip->captured)
+                        return ACCOUNT_BAD_IP;
+                ip->protocol = ip->payload[0];
+                ip->payload += size;
+                ip->captured -= size;
+                ip->length -= size;
+        }
         return ACCOUNT_NONE;
 }
 
@@ -192,10 +204,10 @@ static AccountEntry decode_v6(IpFragments *fragments, const guint8 *bytes, gsize
                 case IPV6_ROUTING:
                 case IPV6_DESTINATION:
                 case IPV6_MOBILITY:
-                case IPV6_AUTHENTICATION:
+                case AUTHENTICATION:
                         if (cursor_left(&c) < 2)
                                 return ACCOUNT_BAD_IP;
-                        size = next == IPV6_AUTHENTICATION ? (p[1] + 2u) * 4 : (p[1] + 1u) * 8;
+                        size = next == AUTHENTICATION ? (p[1] + 2u) * 4 : (p[1] + 1u) * 8;
                         next = p[0];
                         if (!cursor_skip(&c, size))
                                 return ACCOUNT_BAD_IP;
@@ -231,4 +243,64 @@ AccountEntry ip_decode(IpFragments *fragments, const guint8 *bytes, gsize n, gsi
         if (bytes[0] >> 4 == 6)
                 return decode_v6(fragments, bytes, n, length, time, ip, account);
         return ACCOUNT_NOT_IP;
+}
+
+/* --- recognised by content --------------------------------------------------- */
+
+/* Of an IPv4 header. */
+static gboolean checksum_is_right(const guint8 *bytes, gsize header)
+{
+        guint32 sum = 0;
+        for (gsize i = 0; i < header; i += 2)
+                sum += read_u16(bytes + i);
+        return sum % 0xffff == 0;
+}
+
+static gboolean v4_is_sound(const guint8 *bytes, gsize n, gboolean checksum)
+{
+        gsize header = (bytes[0] & 0xf) * 4u, total = read_u16(bytes + 2);
+        if (header < 20 || header > n || (total < header && (checksum || total > 0)))
+                return FALSE;
+        gboolean fields = !(bytes[6] & 0x80) && bytes[8] > 0 && read_u32(bytes + 12) != 0;
+        return fields && (!checksum || checksum_is_right(bytes, header));
+}
+
+/* IPv6 has no checksum: its lengths must agree with those of the header behind it. */
+static gboolean v6_is_sound(const guint8 *bytes, gsize n)
+{
+        if (n < 40 || bytes[7] == 0 || bytes[8] == 0xff)
+                return FALSE;
+        gsize total = read_u16(bytes + 4), left = n - 40;
+        const guint8 *p = bytes + 40;
+        switch (bytes[6]) {
+        case IP_TCP:
+                return left < 14 || (p[12] >= 0x50 && (p[12] & 0x0e) == 0 &&
+                                     (total == 0 || (p[12] >> 4) * 4u <= total));
+        case IP_UDP:
+                return left < 8 || read_u16(p + 4) == total || read_u16(p + 4) == 0;
+        case IPV6_HOP_BY_HOP:
+        case IPV6_ROUTING:
+        case IPV6_FRAGMENT:
+        case IPV6_DESTINATION:
+        case IPV6_NO_NEXT:
+        case IPV6_ICMP:
+        case AUTHENTICATION:
+                return TRUE;
+        }
+        return FALSE;
+}
+
+gboolean ip_header_is_sound(const guint8 *bytes, gsize n, gboolean checksum)
+{
+        if (n >= 20 && bytes[0] >> 4 == 4)
+                return v4_is_sound(bytes, n, checksum);
+        return n >= 40 && bytes[0] >> 4 == 6 && v6_is_sound(bytes, n);
+}
+
+gsize ip_total_length(const guint8 *bytes)
+{
+        if (bytes[0] >> 4 == 4)
+                return read_u16(bytes + 2);
+        gsize length = read_u16(bytes + 4);
+        return length ? length + 40 : 0;
 }

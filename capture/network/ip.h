@@ -5,7 +5,8 @@
  *
  * Lengths are the header's if they can be right. Bytes after the total length are padding of the
  * link. Segmentation offload leaves a total length of 0, which stands for all there is.
- * Checksums are never looked at, since offload leaves them unfilled.
+ * Checksums are not looked at, since offload leaves them unfilled. The authentication header
+ * (RFC 4302) is an extension header of both.
  */
 #pragma once
 
@@ -36,6 +37,14 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(IpFragments, ip_fragments_free)
  * use. Fragments that were given up are counted in account. */
 AccountEntry ip_decode(IpFragments *fragments, const guint8 *bytes, gsize n, gsize length,
                        gint64 time, IpPacket *ip, Account *account);
+
+/* Whether the n bytes at bytes begin with an IP header that no other bytes are likely to look like:
+ * its fields agree with each other and with the header behind it. checksum: IPv4's must be right.
+ * Without it a total length of 0 will do. */
+gboolean ip_header_is_sound(const guint8 *bytes, gsize n, gboolean checksum);
+
+/* The bytes of such a packet by its header; 0 after offload. */
+gsize ip_total_length(const guint8 *bytes);
 
 /* Counts the fragments that still wait as lost, and forgets them. */
 void ip_fragments_flush(IpFragments *fragments, Account *account);

@@ -12,6 +12,17 @@ const char *account_key(AccountEntry entry)
         return keys[entry];
 }
 
+void account_add_unopened(Account *account, guint32 what)
+{
+        UnopenedCount *u = account->unopened, *end = u + MAX_UNOPENED;
+        while (u < end && u->n > 0 && u->what != what)
+                u++;
+        if (u < end) {
+                u->what = what;
+                u->n++;
+        }
+}
+
 /* "3 calls", "1 call": many where n is not 1. */
 static void account_append_count(GString *text, guint64 n, const char *one, const char *many)
 {
@@ -146,8 +157,73 @@ static void judge_cut(const Account *account, GPtrArray *lines)
                                                 n[ACCOUNT_CUT_UNSEEN]));
 }
 
+/* What a header is, for a user. Newly allocated. */
+static char *unopened_name(guint32 what)
+{
+        static const struct {
+                guint32 what;
+                const char *name;
+        } names[] = {
+                { UNOPENED_ETHERTYPE | 0x0806, "ARP" },
+                { UNOPENED_ETHERTYPE | 0x8863, "PPPoE discovery" },
+                { UNOPENED_ETHERTYPE | 0x888e, "EAPOL" },
+                { UNOPENED_ETHERTYPE | 0x88cc, "LLDP" },
+                { UNOPENED_ETHERTYPE | 0x88e5, "MACsec with encryption" },
+                { UNOPENED_ETHERTYPE | 0x88f7, "PTP" },
+                { UNOPENED_ETHERTYPE | 0x8906, "FCoE" },
+                { UNOPENED_ETHERTYPE | 0x8915, "RoCE" },
+                { UNOPENED_PPP | 0x00fd, "compressed or encrypted" },
+                { UNOPENED_IP_PROTOCOL | 1, "ICMP" },
+                { UNOPENED_IP_PROTOCOL | 50, "ESP of IPsec" },
+                { UNOPENED_IP_PROTOCOL | 58, "ICMPv6" },
+                { UNOPENED_IP_PROTOCOL | 89, "OSPF" },
+                { UNOPENED_IP_PROTOCOL | 132, "SCTP" },
+        };
+        GString *text = g_string_new(NULL);
+        guint number = what & 0xffff;
+        switch (what - number) {
+        case UNOPENED_ETHERTYPE:
+                if (number < 0x600)
+                        g_string_append(text, "IEEE 802.2 without SNAP");
+                else
+                        g_string_append_printf(text, "EtherType 0x%04x", number);
+                break;
+        case UNOPENED_PPP:
+                g_string_append_printf(text, "PPP protocol 0x%04x", number);
+                break;
+        case UNOPENED_ENCRYPTED_802_11:
+                g_string_append(text, "802.11 with encryption");
+                break;
+        case UNOPENED_IP_PROTOCOL:
+                g_string_append_printf(text, "IP protocol %u", number);
+                break;
+        default:
+                g_string_append_printf(text, "link type %u, without IP", number);
+        }
+        for (guint i = 0; i < G_N_ELEMENTS(names); i++)
+                if (names[i].what == what)
+                        g_string_append_printf(text, ", %s", names[i].name);
+        return g_string_free(text, FALSE);
+}
+
+/* What hides the calls where most packets end at one header: "9 of 10 packets are of ...". NULL:
+ * nothing does. Newly allocated. */
+static char *find_hidden(const Account *account)
+{
+        UnopenedCount most = { 0, 0 };
+        for (guint i = 0; i < MAX_UNOPENED; i++)
+                if (account->unopened[i].n > most.n)
+                        most = account->unopened[i];
+        if (most.n == 0 || most.n * 2 <= account->count[ACCOUNT_PACKETS])
+                return NULL;
+        g_autofree char *name = unopened_name(most.what);
+        return g_strdup_printf("%" G_GUINT64_FORMAT " of %" G_GUINT64_FORMAT " packets are of %s",
+                               most.n, account->count[ACCOUNT_PACKETS], name);
+}
+
 static void judge_calls(const Account *account, GPtrArray *lines)
 {
+        g_autofree char *hidden = account->count[ACCOUNT_CALLS] ? NULL : find_hidden(account);
         const guint64 *n = account->count;
         if (n[ACCOUNT_TOO_LATE])
                 g_ptr_array_add(lines, g_strdup_printf("%" G_GUINT64_FORMAT
@@ -160,13 +236,15 @@ static void judge_calls(const Account *account, GPtrArray *lines)
                                                 "or capture on the hosts themselves)"));
         else if (n[ACCOUNT_CALLS] == 0)
                 g_ptr_array_add(lines,
-                                g_strdup_printf("no call was found%s: check the interface, the "
-                                                "filter, and that requests were made while "
-                                                "capturing",
+                                g_strdup_printf("no call was found%s: %s",
                                                 n[ACCOUNT_ONE_WAY]
                                                         ? ", only one-way messages, and nesting "
                                                           "needs calls"
-                                                        : ""));
+                                                        : "",
+                                                hidden ? hidden
+                                                       : "check the interface, the filter, and "
+                                                         "that requests were made while "
+                                                         "capturing"));
         else if (n[ACCOUNT_RETURNS] == 0)
                 g_ptr_array_add(lines, g_strdup("no call has a return: check that the packets that "
                                                 "answer pass here too, and that the filter lets "

@@ -75,13 +75,30 @@ typedef enum {
         ACCOUNT_NONE = N_ACCOUNT /* no reason: it was used */
 } AccountEntry;
 
+/* The header at which decoding ended, with its number in the low 16 bits. Without one of these the
+ * number is a link type. */
+typedef enum {
+        UNOPENED_ETHERTYPE = 0x10000,
+        UNOPENED_PPP = 0x20000, /* PPP's protocol field */
+        UNOPENED_ENCRYPTED_802_11 = 0x30000,
+        UNOPENED_IP_PROTOCOL = 0x40000,
+} Unopened;
+
+enum { MAX_UNOPENED = 64 }; /* kinds that are counted, the first ones */
+
+typedef struct {
+        guint32 what;
+        guint64 n;
+} UnopenedCount;
+
 typedef struct {
         guint64 count[N_ACCOUNT];
-        guint64 tcp_one_sided; /* connections with payload in one direction only */
-        guint64 tcp_two_sided; /* and in both */
-        guint64 to_itself;     /* connections of an address with itself */
-        guint64 to_named;      /* of those, with a name for one of the ports */
-        guint64 to_others;     /* and with another */
+        UnopenedCount unopened[MAX_UNOPENED]; /* packets by what was not opened; n = 0: no more */
+        guint64 tcp_one_sided;                /* connections with payload in one direction only */
+        guint64 tcp_two_sided;                /* and in both */
+        guint64 to_itself;                    /* connections of an address with itself */
+        guint64 to_named;                     /* of those, with a name for one of the ports */
+        guint64 to_others;                    /* and with another */
         /* One-way messages for want of knowing who calls, by the lower port. */
         guint32 unclear_port[65536];
 } Account;
@@ -90,6 +107,9 @@ static inline void account_add(Account *account, AccountEntry entry)
 {
         account->count[entry]++;
 }
+
+/* A packet ended at this header. */
+void account_add_unopened(Account *account, guint32 what);
 
 /* The key of the entry's fact. */
 const char *account_key(AccountEntry entry);

@@ -28,7 +28,7 @@ enum {
         WRITER_DELAY = 1000, /* or with who writes to a pipe: tcpdump asks once a second */
         WAITING = 128 << 20, /* bytes of packets that wait, live */
         TURN = 256,          /* packets of an interface before it is another's turn */
-        MAX_FILTERS = 16,    /* more than there are link types that we know */
+        MAX_FILTERS = 32,    /* more than there are link types that we know */
         FILTER_SNAPSHOT = 262144,
         KEPT = 64 << 20, /* decompressed bytes that are not decompressed twice */
         HEAD = 32,       /* bytes by which a file is named that is no capture */

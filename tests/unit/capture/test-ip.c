@@ -29,7 +29,8 @@ static void check_link(int link_type, const char *text, int offset)
         for (guint n = 0; n <= bytes->len; n++) {
                 g_autofree guint8 *copy = g_memdup2(bytes->data, n);
                 Cursor c = cursor(copy, n);
-                AccountEntry result = link_layer_decode(link_type, &c);
+                guint32 unopened;
+                AccountEntry result = link_layer_decode(link_type, &c, &unopened);
                 if (n == bytes->len && offset >= 0) {
                         g_assert_cmpint(result, ==, ACCOUNT_NONE);
                         g_assert_cmpint(c.at - copy, ==, offset);
@@ -53,6 +54,59 @@ static void test_links(void)
         check_link(LINK_ETHERNET, MACS "0030 aaaa03 000000 0800 45", 22);
         check_link(LINK_ETHERNET, MACS "0806 00", -1);
         check_link(LINK_ETHERNET, MACS "8100 0005", -2);
+        check_link(LINK_ETHERNET, MACS "8926 00000001 8100 0007 0800 45", 24);
+        check_link(LINK_ETHERNET, MACS "893f 000000010000 0800 45", 22);
+        check_link(LINK_ETHERNET, MACS "88e7 00000102" MACS "86dd 60", 32);
+        check_link(LINK_ETHERNET, MACS "8903 0010" MACS "0800 45", 30);
+        check_link(LINK_ETHERNET, MACS "22f3 0045 0001 0002 0000abcd" MACS "0800 45", 38);
+        check_link(LINK_ETHERNET, MACS "894f 0fc20101 00000100 45", 22);
+        check_link(LINK_ETHERNET, MACS "894f 0fc20103 00000100" MACS "0800 45", 36);
+        check_link(LINK_ETHERNET, MACS "894f 0fc20106 00000100 45", -1);
+        check_link(LINK_ETHERNET, MACS "894f 0fc10101 00000100 45", -1);
+        check_link(LINK_ETHERNET, MACS "88e5 0000 00000001 0800 45", 22);
+        check_link(LINK_ETHERNET, MACS "88e5 2000 00000001 0200000000010001 0800 45", 30);
+        check_link(LINK_ETHERNET, MACS "88e5 2c00 00000001 0200000000010001 0800 45", -1);
+        check_link(LINK_ETHERNET, MACS "8847 000021ff 00000007" MACS "0800 45", 36);
+        check_link(LINK_ETHERNET, MACS "8847 000021ff 1200000000010200000000020800 45", 32);
+        check_link(LINK_ETHERNET, MACS "8847 000021ff 4200000000010200000000020800 45", 32);
+        check_link(LINK_PPP_SERIAL, "ff03 0021 45", 4);
+        check_link(LINK_PPP_SERIAL, "0f00 0800 45", 4);
+        check_link(LINK_C_HDLC, "8f00 86dd 60", 4);
+        check_link(LINK_FRAME_RELAY, "1841 03 cc 45", 4);
+        check_link(LINK_FRAME_RELAY, "18405041 03 00 8e 60", 7);
+        check_link(LINK_FRAME_RELAY, "1841 03 80 000000 0800 45", 9);
+        check_link(LINK_FRAME_RELAY, "1841 03 80 0080c2 0007" MACS "0800 45", 23);
+        check_link(LINK_FRAME_RELAY, "1841 03 80 0080c2 000e" MACS "0800 45", -1);
+        check_link(LINK_FRAME_RELAY, "1841 0800 45", 4);
+        check_link(LINK_JUNIPER_ETHERNET, "4d4743 81 0002 0000" MACS "0800 45", 22);
+        check_link(LINK_JUNIPER_ETHERNET, "4d4743 03 00000002 45", 8);
+        check_link(LINK_JUNIPER_ETHERNET, "4d4744 01" MACS "0800 45", -1);
+        check_link(LINK_PKTAP, "0c000000 01000000 0c000000 45", 12);
+        check_link(LINK_PKTAP, "0000000c 00000001 00000001" MACS "0800 45", 26);
+        check_link(LINK_PKTAP, "0b000000 01000000 0c000000 45", -2);
+        check_link(LINK_DSA_BROADCOM, MACS "20000001 0800 45", 18);
+        check_link(LINK_DSA_BROADCOM_PREPENDED, "20000001" MACS "0800 45", 18);
+        check_link(LINK_DSA, MACS "40080001 0800 45", 18);
+        check_link(LINK_DSA_WITH_TYPE, MACS "dada0000 40080001 0800 45", 22);
+        check_link(LINK_802_11, "0801 0000" MACS "020000000003 1000 aaaa03000000 0800 45", 32);
+        check_link(LINK_802_11,
+                   "8803 0000" MACS "020000000003 1000 020000000004 0000 aaaa03000000 0800 45", 40);
+        check_link(LINK_802_11,
+                   "8881 0000" MACS "020000000003 1000 0000 00000000 aaaa03000000 0800 45", 38);
+        check_link(LINK_802_11,
+                   "8801 0000" MACS "020000000003 1000 8000" MACS "0030 aaaa03000000 0800 45", 48);
+        check_link(LINK_802_11, "0841 0000" MACS "020000000003 1000 aaaa03000000 0800 45", -1);
+        check_link(LINK_802_11, "0805 0000" MACS "020000000003 1000 aaaa03000000 0800 45", -1);
+        check_link(LINK_802_11, "4801 0000" MACS "020000000003 1000 aaaa03000000 0800 45", -1);
+        check_link(LINK_802_11, "8000 0000" MACS "020000000003 1000 aaaa03000000 0800 45", -1);
+        check_link(LINK_RADIOTAP,
+                   "0000 0800 00000000 0801 0000" MACS "020000000003 1000 aaaa03000000 0800 45",
+                   40);
+        check_link(LINK_PPI, "0000 0800 01000000" MACS "0800 45", 22);
+        check_link(LINK_PRISM,
+                   "44000000 08000000 0801 0000" MACS "020000000003 1000 aaaa03000000 0800 45", 40);
+        check_link(LINK_AVS,
+                   "80211001 00000008 0801 0000" MACS "020000000003 1000 aaaa03000000 0800 45", 40);
         check_link(LINK_LINUX_SLL, "0000 0001 0006 0200000000010000 0800 45", 16);
         check_link(LINK_LINUX_SLL2, "86dd 0000 00000001 0001 00 06 0200000000010000 60", 20);
         check_link(LINK_NULL, "02000000 45", 4);
