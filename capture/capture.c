@@ -29,6 +29,7 @@ struct Capture {
         TlsOpening tls;
         CaptureContext context;
         IpFragments *fragments[TUNNEL_DEPTH + 1]; /* by depth */
+        Tunnels *tunnels;
         ConnectionTable *connections;
         Stamp now;        /* the latest time, the number of the last packet */
         gboolean started; /* there was a packet */
@@ -64,6 +65,7 @@ Capture *capture_new(const CaptureOptions *options, NodeTable *nodes, NodeNames 
         c->tls.keys = options->keys;
         for (guint depth = 0; depth <= TUNNEL_DEPTH; depth++)
                 c->fragments[depth] = ip_fragments_new();
+        c->tunnels = tunnels_new(options->tunnels);
         c->connections = connection_table_new(&c->context, names, options->ports);
         c->attrs = g_string_new(NULL);
         c->operations = options->labels == LABELS_WORDS ? operations_new() : NULL;
@@ -77,6 +79,7 @@ void capture_free(Capture *c)
         connection_table_free(c->connections);
         for (guint depth = 0; depth <= TUNNEL_DEPTH; depth++)
                 ip_fragments_free(c->fragments[depth]);
+        tunnels_free(c->tunnels);
         stream_pool_free(c->context.streams);
         piece_memory_clear(&c->memory.pieces);
         connection_numbers_free(c->context.numbers);
@@ -104,6 +107,7 @@ static AccountEntry add_udp(Capture *c, const IpPacket *ip, Stamp stamp)
         length = length == 0 ? ip->length : MIN(length, ip->length);
         if (length < 8)
                 return ACCOUNT_BAD_TRANSPORT;
+        c->account.udp_port[MIN(read_u16(ip->payload), read_u16(ip->payload + 2))]++;
         if (c->options.learned)
                 learned_names_add_datagram(c->options.learned, ip->payload + 8,
                                            MIN(ip->captured, length) - 8);
@@ -137,26 +141,26 @@ static AccountEntry add_ip(Capture *c, const IpPacket *ip, Stamp stamp)
  * what one puts together the next reads. */
 static AccountEntry packet_decode(Capture *c, const Packet *packet, Stamp stamp)
 {
-        Cursor frame = cursor(packet->bytes, packet->captured);
+        TunnelInside in = { .frame = cursor(packet->bytes, packet->captured),
+                            .link_type = packet->link_type };
         gsize missing = packet->length - packet->captured;
-        int link_type = packet->link_type;
-        guint32 unopened;
         for (guint depth = 0; depth <= TUNNEL_DEPTH; depth++) {
                 IpPacket ip;
-                AccountEntry reason = link_layer_decode(link_type, &frame, &unopened);
+                AccountEntry reason = link_layer_decode(in.link_type, &in.frame, &in.unopened);
                 if (reason == ACCOUNT_NOT_IP)
-                        account_add_unopened(&c->account, unopened);
+                        account_add_unopened(&c->account, in.unopened);
                 if (reason == ACCOUNT_NONE)
-                        reason = ip_decode(c->fragments[depth], frame.at, cursor_left(&frame),
-                                           cursor_left(&frame) + missing, stamp.time, &ip,
+                        reason = ip_decode(c->fragments[depth], in.frame.at, cursor_left(&in.frame),
+                                           cursor_left(&in.frame) + missing, stamp.time, &ip,
                                            &c->account);
                 if (reason != ACCOUNT_NONE)
                         return reason;
-                switch (tunnel_decode(&ip, &link_type, &frame, &reason)) {
+                switch (tunnel_decode(c->tunnels, &ip, &in)) {
                 case TUNNEL_NONE:
                         return add_ip(c, &ip, stamp);
                 case TUNNEL_OTHER:
-                        return reason;
+                        account_add_unopened(&c->account, in.unopened);
+                        return in.reason;
                 case TUNNEL_FRAME:
                         break;
                 }

@@ -35,6 +35,7 @@ typedef struct {
         LearnedNames *learned;    /* where to note names that packets tell; borrowed, or NULL */
         KeyLog *keys;             /* of TLS connections; borrowed, or NULL */
         const Protocol **ports;   /* 65536, by server port, NULL where content decides; or NULL */
+        const guint8 *tunnels;    /* 65536, kinds by UDP port (tunnel.h), 0: by content; or NULL */
 } CaptureOptions;
 
 #define CAPTURE_PATIENCE      (10 * G_GINT64_CONSTANT(1000000000))

@@ -63,7 +63,7 @@ fuzz_tests = \
 	%D%/fuzz/fuzz-processes %D%/fuzz/fuzz-redis %D%/fuzz/fuzz-rpc %D%/fuzz/fuzz-skewer \
 	%D%/fuzz/fuzz-smtp %D%/fuzz/fuzz-store %D%/fuzz/fuzz-tcp %D%/fuzz/fuzz-tls-keys \
 	%D%/fuzz/fuzz-tls %D%/fuzz/fuzz-trace %D%/fuzz/fuzz-trend-condition %D%/fuzz/fuzz-tshark \
-	%D%/fuzz/fuzz-websocket %D%/fuzz/fuzz-zipkin %D%/fuzz/fuzz-zookeeper
+	%D%/fuzz/fuzz-tunnel %D%/fuzz/fuzz-websocket %D%/fuzz/fuzz-zipkin %D%/fuzz/fuzz-zookeeper
 script_tests = \
 	%D%/cli/golden.sh %D%/fuzz/replay.sh %D%/scripts/causes.sh %D%/scripts/cheat.sh %D%/scripts/clocks.sh %D%/scripts/coarse-stamps.sh \
 	%D%/scripts/completion.sh %D%/scripts/connecting.sh %D%/scripts/costly-captures.sh \
@@ -77,7 +77,7 @@ script_tests = \
 	%D%/scripts/messages.sh %D%/scripts/misassigned.sh %D%/scripts/missed.sh %D%/scripts/models.sh %D%/scripts/mpi.sh \
 	%D%/scripts/printable.sh %D%/scripts/programs.sh %D%/scripts/progress.sh \
 	%D%/scripts/questions.sh %D%/scripts/queues.sh %D%/scripts/report.sh \
-	%D%/scripts/run-files.sh %D%/scripts/score.sh %D%/scripts/skewer.sh %D%/scripts/stores.sh %D%/scripts/trend.sh \
+	%D%/scripts/run-files.sh %D%/scripts/score.sh %D%/scripts/skewer.sh %D%/scripts/stores.sh %D%/scripts/trend.sh %D%/scripts/tunnels.sh \
 	%D%/scripts/units.sh %D%/scripts/variance.sh %D%/scripts/why.sh %D%/scripts/windows.sh \
 	%D%/scripts/wireshark.sh %D%/scripts/words.sh %D%/scripts/worker-waits.sh \
 	%D%/scripts/write-paths.sh

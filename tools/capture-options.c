@@ -7,6 +7,7 @@
 #include <time.h>
 
 #include "base/error.h"
+#include "capture/network/tunnel.h"
 #include "tools/run-files.h"
 #include "tools/tool.h"
 
@@ -56,6 +57,8 @@ static const GOptionEntry entries[] = {
           "Captured on the node NAME; empty: on none", "NAME" },
         { "proto", 0, 0, G_OPTION_ARG_STRING_ARRAY, &options.protocols,
           "Port PORT speaks NAME; may be repeated", "PORT=NAME" },
+        { "tunnel", 0, 0, G_OPTION_ARG_STRING_ARRAY, &options.tunnels,
+          "UDP port PORT has tunnels of KIND", "PORT=KIND" },
         { "tls-keys", 0, 0, G_OPTION_ARG_FILENAME, &options.tls_keys,
           "Decrypt TLS by the keys in FILE", "FILE" },
         { "processes", 0, G_OPTION_FLAG_OPTIONAL_ARG, G_OPTION_ARG_CALLBACK, (gpointer)parse_naming,
@@ -144,6 +147,23 @@ static gboolean parse_protocols(CaptureCommand *command, GError **error)
                                           names);
                 }
                 command->ports[port] = protocol;
+        }
+        return TRUE;
+}
+
+static gboolean parse_tunnels(CaptureCommand *command, GError **error)
+{
+        for (char **p = command->tunnels; p && *p; p++) {
+                char *end;
+                guint64 port = g_ascii_strtoull(*p, &end, 10);
+                guint8 kind = *end == '=' ? tunnel_kind_lookup(end + 1) : 0;
+                if (port == 0 || port > 65535 || !kind) {
+                        g_autofree char *kinds = tunnel_kind_list();
+                        return ravel_fail(error, RAVEL_ERROR_USAGE,
+                                          "--tunnel %s: expected PORT=KIND, KIND one of %s", *p,
+                                          kinds);
+                }
+                command->tunnel_ports[port] = kind;
         }
         return TRUE;
 }
@@ -292,5 +312,6 @@ CaptureCommand *capture_command_parse(int *argc, char ***argv, int *status)
 gboolean capture_command_check(CaptureCommand *command, const GPtrArray *sources, GError **error)
 {
         return capture_check_options(command, error) && load_filter(command, error) &&
-               capture_check_files(command, sources, error) && parse_protocols(command, error);
+               capture_check_files(command, sources, error) && parse_protocols(command, error) &&
+               parse_tunnels(command, error);
 }

@@ -21,6 +21,7 @@ typedef struct {
         char *processes_to;
         char *host;
         char **protocols;
+        char **tunnels;
         char *duration;
         char *user;
         gboolean labels, no_labels, names, no_promiscuous, list_interfaces, immediate, strict;
@@ -32,6 +33,7 @@ typedef struct {
         Direction way;                /* of direction */
         gint64 end_after;             /* ns, of duration; 0: never */
         const Protocol *ports[65536]; /* of protocols */
+        guint8 tunnel_ports[65536];   /* of tunnels: their kinds (tunnel.h) */
 } CaptureCommand;
 
 enum { MAX_SNAPSHOT = 262144 };

@@ -216,7 +216,8 @@ CaptureRun *capture_run_new(CaptureCommand *command, GError **error)
                                .host = command->host,
                                .learned = run->learned,
                                .keys = run->keys,
-                               .ports = command->protocols ? command->ports : NULL };
+                               .ports = command->protocols ? command->ports : NULL,
+                               .tunnels = command->tunnels ? command->tunnel_ports : NULL };
         run->capture = capture_new(&how, run->nodes, run->names);
         return g_steal_pointer(&run);
 }

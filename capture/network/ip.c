@@ -265,10 +265,18 @@ static gboolean v4_is_sound(const guint8 *bytes, gsize n, gboolean checksum)
         return fields && (!checksum || checksum_is_right(bytes, header));
 }
 
+/* The first byte of an address of one end: global, or of a site or link (RFC 4291, 4193). */
+static gboolean may_talk_v6(guint8 first)
+{
+        return first >> 5 == 1 || first >= 0xfc;
+}
+
 /* IPv6 has no checksum: its lengths must agree with those of the header behind it. */
-static gboolean v6_is_sound(const guint8 *bytes, gsize n)
+static gboolean v6_is_sound(const guint8 *bytes, gsize n, gboolean strict)
 {
         if (n < 40 || bytes[7] == 0 || bytes[8] == 0xff)
+                return FALSE;
+        if (strict && (!may_talk_v6(bytes[8]) || !may_talk_v6(bytes[24])))
                 return FALSE;
         gsize total = read_u16(bytes + 4), left = n - 40;
         const guint8 *p = bytes + 40;
@@ -285,16 +293,16 @@ static gboolean v6_is_sound(const guint8 *bytes, gsize n)
         case IPV6_NO_NEXT:
         case IPV6_ICMP:
         case AUTHENTICATION:
-                return TRUE;
+                return !strict;
         }
         return FALSE;
 }
 
-gboolean ip_header_is_sound(const guint8 *bytes, gsize n, gboolean checksum)
+gboolean ip_header_is_sound(const guint8 *bytes, gsize n, gboolean strict)
 {
         if (n >= 20 && bytes[0] >> 4 == 4)
-                return v4_is_sound(bytes, n, checksum);
-        return n >= 40 && bytes[0] >> 4 == 6 && v6_is_sound(bytes, n);
+                return v4_is_sound(bytes, n, strict);
+        return n >= 40 && bytes[0] >> 4 == 6 && v6_is_sound(bytes, n, strict);
 }
 
 gsize ip_total_length(const guint8 *bytes)

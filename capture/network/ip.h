@@ -39,9 +39,9 @@ AccountEntry ip_decode(IpFragments *fragments, const guint8 *bytes, gsize n, gsi
                        gint64 time, IpPacket *ip, Account *account);
 
 /* Whether the n bytes at bytes begin with an IP header that no other bytes are likely to look like:
- * its fields agree with each other and with the header behind it. checksum: IPv4's must be right.
- * Without it a total length of 0 will do. */
-gboolean ip_header_is_sound(const guint8 *bytes, gsize n, gboolean checksum);
+ * its fields agree with each other and with the header behind it. strict: the checksum of IPv4 is
+ * right, and IPv6 carries TCP or UDP. Otherwise a total length of 0 will do. */
+gboolean ip_header_is_sound(const guint8 *bytes, gsize n, gboolean strict);
 
 /* The bytes of such a packet by its header; 0 after offload. */
 gsize ip_total_length(const guint8 *bytes);

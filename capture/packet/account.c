@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "capture/packet/account.h"
 
+#include <string.h>
+
 const char *account_key(AccountEntry entry)
 {
         static const char *const keys[] = {
@@ -178,6 +180,9 @@ static char *unopened_name(guint32 what)
                 { UNOPENED_IP_PROTOCOL | 58, "ICMPv6" },
                 { UNOPENED_IP_PROTOCOL | 89, "OSPF" },
                 { UNOPENED_IP_PROTOCOL | 132, "SCTP" },
+                { UNOPENED_UDP_PORT | 1194, "OpenVPN" },
+                { UNOPENED_UDP_PORT | 4500, "IPsec" },
+                { UNOPENED_UDP_PORT | 51820, "WireGuard" },
         };
         GString *text = g_string_new(NULL);
         guint number = what & 0xffff;
@@ -197,6 +202,9 @@ static char *unopened_name(guint32 what)
         case UNOPENED_IP_PROTOCOL:
                 g_string_append_printf(text, "IP protocol %u", number);
                 break;
+        case UNOPENED_UDP_PORT:
+                g_string_append_printf(text, "UDP port %u", number);
+                break;
         default:
                 g_string_append_printf(text, "link type %u, without IP", number);
         }
@@ -214,11 +222,22 @@ static char *find_hidden(const Account *account)
         for (guint i = 0; i < MAX_UNOPENED; i++)
                 if (account->unopened[i].n > most.n)
                         most = account->unopened[i];
+        for (guint port = 0; port < 65536; port++)
+                if (account->udp_port[port] > most.n)
+                        most = (UnopenedCount){ UNOPENED_UDP_PORT | port, account->udp_port[port] };
         if (most.n == 0 || most.n * 2 <= account->count[ACCOUNT_PACKETS])
                 return NULL;
         g_autofree char *name = unopened_name(most.what);
-        return g_strdup_printf("%" G_GUINT64_FORMAT " of %" G_GUINT64_FORMAT " packets are of %s",
+        GString *text = g_string_new(NULL);
+        g_string_append_printf(text,
+                               "%" G_GUINT64_FORMAT " of %" G_GUINT64_FORMAT " packets are of %s",
                                most.n, account->count[ACCOUNT_PACKETS], name);
+        if (most.what >= UNOPENED_UDP_PORT && !strchr(name, ','))
+                g_string_append_printf(text,
+                                       ": if they are a tunnel's, say of which kind with "
+                                       "--tunnel %u=KIND",
+                                       most.what & 0xffff);
+        return g_string_free(text, FALSE);
 }
 
 static void judge_calls(const Account *account, GPtrArray *lines)

@@ -82,6 +82,7 @@ typedef enum {
         UNOPENED_PPP = 0x20000, /* PPP's protocol field */
         UNOPENED_ENCRYPTED_802_11 = 0x30000,
         UNOPENED_IP_PROTOCOL = 0x40000,
+        UNOPENED_UDP_PORT = 0x50000, /* the lower one */
 } Unopened;
 
 enum { MAX_UNOPENED = 64 }; /* kinds that are counted, the first ones */
@@ -101,6 +102,7 @@ typedef struct {
         guint64 to_others;                    /* and with another */
         /* One-way messages for want of knowing who calls, by the lower port. */
         guint32 unclear_port[65536];
+        guint32 udp_port[65536]; /* datagrams that are no tunnel's, by the lower port */
 } Account;
 
 static inline void account_add(Account *account, AccountEntry entry)
