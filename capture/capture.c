@@ -61,7 +61,8 @@ Capture *capture_new(const CaptureOptions *options, NodeTable *nodes, NodeNames 
                                        .identifiers = options->identifiers,
                                        .links = link_table_new(),
                                        .settling = settling_new(),
-                                       .tls = options->keys ? &c->tls : NULL };
+                                       .tls = options->keys ? &c->tls : NULL,
+                                       .named_by_proxy = options->named_by_proxy };
         c->tls.keys = options->keys;
         for (guint depth = 0; depth <= TUNNEL_DEPTH; depth++)
                 c->fragments[depth] = ip_fragments_new();

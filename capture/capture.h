@@ -35,6 +35,7 @@ typedef struct {
         LearnedNames *learned;    /* where to note names that packets tell; borrowed, or NULL */
         KeyLog *keys;             /* of TLS connections; borrowed, or NULL */
         const Protocol **ports;   /* 65536, by server port, NULL where content decides; or NULL */
+        gboolean named_by_proxy;  /* a caller is whom the PROXY protocol names */
         const guint8 *tunnels;    /* 65536, kinds by UDP port (tunnel.h), 0: by content; or NULL */
 } CaptureOptions;
 

@@ -7,6 +7,7 @@
 #include "base/hash.h"
 #include "capture/caller-evidence.h"
 #include "capture/exchange.h"
+#include "capture/prefix.h"
 #include "capture/recent-datagrams.h"
 #include "capture/signs.h"
 #include "capture/streams.h"
@@ -48,8 +49,9 @@ struct Connection {
         Exchange exchange;
         Signs signs;
         TlsOpener *opener; /* while it may be opened, or is; else NULL */
-        OpenItem sealed;   /* open while what it has waits */
-        guint8 greeted;    /* a hello was seen where keys were there */
+        OpenItem sealed;   /* open while what it has waits, or prefix */
+        Prefix prefix;
+        guint8 greeted; /* a hello was seen where keys were there */
 };
 
 typedef struct {
@@ -335,33 +337,67 @@ static void opener_finish(SinkUser *u)
 
 /* --- bytes in order ---------------------------------------------------------- */
 
-static gboolean sink_bytes(gpointer user, guint side, guint32 seq, const guint8 *bytes, gsize n,
-                           gsize length, Stamp stamp)
+static gboolean segment_take(gpointer user, guint side, const PrefixSegment *s)
 {
         SinkUser *u = user;
         Connection *c = u->connection;
         Pairing *p = &c->exchange.pairing;
         TlsOpening *tls = u->table->context->tls;
-        if (!c->opener && tls && key_log_is_used(tls->keys) && tls_opener_recognises(bytes, n)) {
+        if (!c->opener && tls && key_log_is_used(tls->keys) &&
+            tls_opener_recognises(s->bytes, s->n)) {
                 c->opener = tls_opener_new(tls, side);
                 c->greeted = TRUE;
         }
         if (c->opener) {
-                opener_add(u, side, (TlsSegment){ seq, bytes, n, length, stamp, FALSE, 0 });
+                opener_add(u, side,
+                           (TlsSegment){ s->seq, s->bytes, s->n, s->length, s->stamp, FALSE, 0 });
                 p->stall[side] = 0;
                 return TRUE;
         }
-        see_payload(u->table, c, side, length, stamp, is_crossed(c, side));
-        show_bytes(u, side, seq, bytes, n, length, stamp);
-        u->shown = stamp.time;
+        see_payload(u->table, c, side, s->length, s->stamp, is_crossed(c, side));
+        show_bytes(u, side, s->seq, s->bytes, s->n, s->length, s->stamp);
+        u->shown = s->stamp.time;
         p->stall[side] = 0;
         return p->message[side].open || p->streams;
+}
+
+/* A header says for whom the proxy calls. */
+static void prefix_caller(gpointer user, guint side, const ProxyHeader *header, Stamp stamp)
+{
+        const SinkUser *u = user;
+        Connection *c = u->connection;
+        if (!u->table->context->named_by_proxy)
+                return;
+        c->exchange.pairing.node[side] = node_names_lookup(u->table->names, &header->source,
+                                                           &header->destination, stamp.time);
+        c->named = TRUE;
+        c->signs.alone = FALSE;
+}
+
+static PrefixSink prefix_sink_for(SinkUser *user)
+{
+        return (PrefixSink){ segment_take, prefix_caller, user->table->context->sequencer,
+                             &user->connection->sealed, user };
+}
+
+static gboolean sink_bytes(gpointer user, guint side, guint32 seq, const guint8 *bytes, gsize n,
+                           gsize length, Stamp stamp)
+{
+        SinkUser *u = user;
+        Connection *c = u->connection;
+        PrefixSegment segment = { seq, bytes, n, length, stamp };
+        if (G_LIKELY(!prefix_is_open(&c->prefix, side)))
+                return segment_take(u, side, &segment);
+        prefix_take(&c->prefix, side, c->evidence != BY_SYN || side == c->exchange.pairing.client,
+                    segment, prefix_sink_for(u));
+        return c->exchange.pairing.message[side].open || c->exchange.pairing.streams;
 }
 
 static void sink_missing(gpointer user, guint side, guint32 seq, gsize n)
 {
         SinkUser *u = user;
         Stamp nobody = { 0, 0 };
+        prefix_miss(&u->connection->prefix, side, prefix_sink_for(u));
         if (u->connection->opener)
                 opener_add(u, side, (TlsSegment){ seq, NULL, 0, n, nobody, FALSE, 0 });
         else
@@ -371,6 +407,7 @@ static void sink_missing(gpointer user, guint side, guint32 seq, gsize n)
 static void sink_end(gpointer user, guint side, Stamp stamp)
 {
         SinkUser *u = user;
+        prefix_release(&u->connection->prefix, prefix_sink_for(u));
         if (u->connection->opener)
                 opener_add(u, side, (TlsSegment){ 0, NULL, 0, 0, stamp, TRUE, 0 });
         else
@@ -476,6 +513,7 @@ static void connection_begin(ConnectionTable *t, Connection *c, const TcpSegment
         c->syn_seen = segment && (segment->flags & (TCP_SYN | TCP_ACK)) == TCP_SYN;
         c->client_opened = c->server_opened = stamp;
         c->greeted = FALSE;
+        prefix_clear(&c->prefix);
         memset(&c->tcp, 0, sizeof c->tcp);
         exchange_begin(c, protocol, client, start_seen, node, c->port);
         if (c->syn_seen)
@@ -523,6 +561,7 @@ static void connection_finish(ConnectionTable *t, Connection *c, Stamp now)
         TcpSink sink = sink_for(&user);
         Account *account = t->context->account;
         tcp_settle(&c->tcp, G_MAXINT64, &sink, &t->totals);
+        prefix_release(&c->prefix, prefix_sink_for(&user));
         opener_finish(&user);
         exchange_clear(&c->exchange, now, t->context);
         signs_take(t->signs, &c->signs, &c->exchange.pairing, c->exchange.protocol);
@@ -680,6 +719,7 @@ void connection_table_free(ConnectionTable *t)
                         tcp_clear(&c->tcp, &t->totals);
                         exchange_clear(&c->exchange, (Stamp){ 0, 0 }, t->context);
                         tls_opener_free(c->opener);
+                        prefix_clear(&c->prefix);
                         sequencer_close(&c->held);
                         sequencer_close(&c->sealed);
                         g_free(c);
@@ -702,17 +742,6 @@ static void copy_totals(ConnectionTable *t)
         account->count[ACCOUNT_HOLE_BYTES] = t->totals.hole_bytes;
         if (t->context->tls)
                 account->count[ACCOUNT_TLS_RECORDS] = t->context->tls->not_opened;
-}
-
-/* Before the first call. */
-static void opening_see_segment(ConnectionOpening *o, const TcpSegment *segment, gint64 time)
-{
-        if (o->asked == NO_TIME)
-                return;
-        if ((segment->flags & (TCP_SYN | TCP_ACK)) == TCP_SYN && time - o->asked >= COPY_TIME)
-                o->again = time;
-        else if (!(segment->flags & TCP_SYN) && o->ready == NO_TIME)
-                o->ready = time;
 }
 
 void connection_table_add_tcp(ConnectionTable *t, const IpPacket *ip, const TcpSegment *segment,
@@ -756,7 +785,7 @@ void connection_table_add_tcp(ConnectionTable *t, const IpPacket *ip, const TcpS
         TcpSink sink = sink_for(&user);
 
         if (G_UNLIKELY(!c->exchange.pairing.called))
-                opening_see_segment(&c->exchange.pairing.opening, segment, stamp.time);
+                pairing_see_opening(&c->exchange.pairing.opening, segment, stamp.time);
         tcp_add(&c->tcp, side, segment, stamp, &sink, &t->totals);
         if (pairing_has_unacked(&c->exchange.pairing))
                 for (guint i = 0; i < 2; i++) {
@@ -785,6 +814,7 @@ void connection_table_add_udp(ConnectionTable *t, const IpPacket *ip, guint16 so
                 account_add(t->context->account, ACCOUNT_COPIES);
                 return;
         }
+        prefix_skip_datagram(&bytes, &n, &length);
         signs_datagram(&c->signs, c->port, bytes, n, length);
         pairing_see_payload(&c->exchange.pairing, side, length);
         exchange_datagram(&c->exchange, side, bytes, n, length, stamp, t->context);
@@ -806,6 +836,9 @@ void connection_table_settle(ConnectionTable *t, OpenItem *item, Stamp now)
                 Connection *c = CONTAINER(Connection, sealed, item);
                 SinkUser user = { t, c, 0 };
                 TlsOpenerSink sink = opener_sink_for(&user);
+                prefix_release(&c->prefix, prefix_sink_for(&user));
+                if (!c->opener)
+                        return;
                 tls_opener_settle(c->opener, &sink);
                 opener_update(&user);
         } else if (item->kind == ITEM_UNACKED) {

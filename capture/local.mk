@@ -16,6 +16,7 @@ libravel_a_SOURCES += \
 	%D%/network/node-files.c \
 	%D%/network/node-names.c \
 	%D%/network/pair-table.c \
+	%D%/network/proxy-header.c \
 	%D%/network/sequencer.c \
 	%D%/network/service-names.c \
 	%D%/network/socket-line.c \
@@ -28,6 +29,7 @@ libravel_a_SOURCES += \
 	%D%/pairing.c \
 	%D%/parsing.c \
 	%D%/pieces.c \
+	%D%/prefix.c \
 	%D%/processes/perf-record.c \
 	%D%/processes/perf-rings.c \
 	%D%/processes/proc-sockets.c \

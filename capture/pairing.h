@@ -53,6 +53,7 @@ typedef struct {
         LinkTable *links;
         Settling *settling;
         TlsOpening *tls; /* NULL where nothing is opened */
+        gboolean named_by_proxy; /* the PROXY protocol says who calls */
 } CaptureContext;
 
 #define NO_SIDE 2
@@ -390,3 +391,6 @@ void pairing_mark_call(Pairing *p, guint client, CapturedMessage *out,
                        const CaptureContext *context);
 
 void pairing_clear(Pairing *p, const CaptureContext *context);
+
+/* A segment of the connection, before its first call. */
+void pairing_see_opening(ConnectionOpening *o, const TcpSegment *segment, gint64 time);

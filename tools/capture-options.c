@@ -59,6 +59,8 @@ static const GOptionEntry entries[] = {
           "Port PORT speaks NAME; may be repeated", "PORT=NAME" },
         { "tunnel", 0, 0, G_OPTION_ARG_STRING_ARRAY, &options.tunnels,
           "UDP port PORT has tunnels of KIND", "PORT=KIND" },
+        { "proxy-protocol", 0, 0, G_OPTION_ARG_NONE, &options.proxy_protocol,
+          "Callers are whom PROXY headers name", NULL },
         { "tls-keys", 0, 0, G_OPTION_ARG_FILENAME, &options.tls_keys,
           "Decrypt TLS by the keys in FILE", "FILE" },
         { "processes", 0, G_OPTION_FLAG_OPTIONAL_ARG, G_OPTION_ARG_CALLBACK, (gpointer)parse_naming,

@@ -25,7 +25,7 @@ typedef struct {
         char *duration;
         char *user;
         gboolean labels, no_labels, names, no_promiscuous, list_interfaces, immediate, strict;
-        gboolean flush, numeric, processes;
+        gboolean flush, numeric, processes, proxy_protocol;
         ProcessNaming naming;
         gint64 count, rotate, files, megabytes;
         int snapshot, buffer;

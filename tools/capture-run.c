@@ -217,6 +217,7 @@ CaptureRun *capture_run_new(CaptureCommand *command, GError **error)
                                .learned = run->learned,
                                .keys = run->keys,
                                .ports = command->protocols ? command->ports : NULL,
+                               .named_by_proxy = command->proxy_protocol,
                                .tunnels = command->tunnels ? command->tunnel_ports : NULL };
         run->capture = capture_new(&how, run->nodes, run->names);
         return g_steal_pointer(&run);

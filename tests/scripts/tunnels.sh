@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 # One conversation in each tunnel and link layer is as the same conversation in bare IP, also where tshark
-# reads it; what cannot be opened is named; and --tunnel says what packets do not. TAP.
+# reads it; what cannot be opened is named; and --tunnel and --proxy-protocol say what packets do not. TAP.
 # shellcheck source=tests/scripts/tap.sh
 . "${srcdir:-$(dirname "$0")/../..}/tests/scripts/tap.sh"
 command -v python3 >/dev/null || skip_all 'python3 is not installed'
@@ -66,4 +66,24 @@ messages encrypted.pcap >got
 grep -q '46 of 46 packets are of EtherType 0x88e5, MACsec with encryption' err && [ ! -s got ]
 result $? 'what cannot be opened is named' err
 
+# A proxy's header, and whom it names.
+python3 - "$source/tests/scripts" <<'END'
+import sys
+sys.path.insert(0, sys.argv[1])
+made = __import__('make-tunnels').made
+packets = []
+for k in range(3):
+    c = made.Connection(packets, 1000 * k, '10.0.0.1', '10.0.0.2', (40000 + k, 80))
+    c.packet(1000 * k + 50, 0, 24, b'PROXY TCP4 192.0.2.%d 10.0.0.1 50000 80\r\n' % (k + 1))
+    for i in range(2):
+        c.call(10000 * i + 1000 * k + 100, b'GET /item HTTP/1.1\r\nHost: a\r\n\r\n', 10000 * i + 1000 * k + 500,
+               made.page(b'x'))
+__import__('make-tunnels').pcap('proxied', 101, sorted(packets))
+END
+messages proxied.pcap >got
+[ "$(grep -c 'CALL_SENT.10.0.0.1.10.0.0.2.*label=GET' got)" = 6 ] && [ "$(grep -c RET_SENT got)" = 6 ]
+result $? 'behind the header of a proxy' got
+messages --proxy-protocol proxied.pcap >got
+[ "$(cut -f3 got | grep -v '10.0.0.2' | sort | uniq -c | tr -s ' \n' ' ')" = ' 2 192.0.2.1 2 192.0.2.2 2 192.0.2.3 ' ]
+result $? '--proxy-protocol names the callers' got
 finish
