@@ -84,7 +84,8 @@ static gboolean stamp_evidence_decode(StampEvidence *e, const Packet *packet, Se
         Cursor frame = cursor(packet->bytes, packet->captured);
         TcpSegment segment;
         IpPacket ip;
-        if (link_layer_decode(packet->link_type, &frame) != ACCOUNT_NONE ||
+        guint32 unopened;
+        if (link_layer_decode(packet->link_type, &frame, &unopened) != ACCOUNT_NONE ||
             ip_decode(e->fragments, frame.at, cursor_left(&frame),
                       cursor_left(&frame) + (packet->length - packet->captured), packet->time, &ip,
                       &e->account) != ACCOUNT_NONE ||
