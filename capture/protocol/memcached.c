@@ -22,6 +22,8 @@ enum {
         HEADER = 24,
         MAGIC_REQUEST = 0x80,
         MAGIC_ANSWER = 0x81,
+        MAGIC_FRAMED_REQUEST = 0x08, /* Couchbase: with frames between header and extras */
+        MAGIC_FRAMED_ANSWER = 0x18,
 };
 
 /* What a return must know of its call. */
@@ -264,7 +266,7 @@ enum {
         OP_NOOP = 0x0a,
         OP_STAT = 0x10,
         OP_QUITQ = 0x17,
-        MAX_OP = 0x47,
+        OP_GATK = 0x24,
 };
 
 static const char *op_name(guint8 op)
@@ -289,12 +291,95 @@ static gboolean op_is_quiet(guint8 op)
         return (op >= 0x11 && op <= 0x1a) || (op >= 0x31 && op <= 0x3c && (op & 1) == 0);
 }
 
-static gboolean memcached_header_is_plausible(const guint8 *h)
+static gboolean is_binary(guint8 magic)
+{
+        return magic == MAGIC_REQUEST || magic == MAGIC_ANSWER || magic == MAGIC_FRAMED_REQUEST ||
+               magic == MAGIC_FRAMED_ANSWER;
+}
+
+static gboolean is_request(const guint8 *h)
+{
+        return h[0] == MAGIC_REQUEST || h[0] == MAGIC_FRAMED_REQUEST;
+}
+
+static gboolean is_framed(const guint8 *h)
+{
+        return h[0] == MAGIC_FRAMED_REQUEST || h[0] == MAGIC_FRAMED_ANSWER;
+}
+
+static guint memcached_key_length(const guint8 *h)
+{
+        return is_framed(h) ? h[3] : read_u16(h + 2);
+}
+
+/* What stands between header and key. */
+static guint extras_length(const guint8 *h)
+{
+        return h[4] + (is_framed(h) ? h[2] : 0u);
+}
+
+static gboolean memcached_header_is_sound(const guint8 *h)
 {
         guint32 body = read_u32(h + 8);
-        return (h[0] == MAGIC_REQUEST || h[0] == MAGIC_ANSWER) && h[1] <= MAX_OP && h[5] == 0 &&
-               read_u16(h + 2) <= MAX_KEY && h[4] <= 20 && h[4] % 4 == 0 && body <= MAX_VALUE &&
-               read_u16(h + 2) + (guint32)h[4] <= body;
+        return is_binary(h[0]) && body <= MAX_VALUE && memcached_key_length(h) <= MAX_KEY &&
+               memcached_key_length(h) + extras_length(h) <= body;
+}
+
+/* Whether a request has a key and extras as its operation needs, and a value only where that has
+ * one. Of an answer: whether it may have them. Operations that only Couchbase has are not known. */
+static gboolean memcached_packet_is_certain(const guint8 *h)
+{
+        /* By operation: the bytes of extras; with KEY, MAY_KEY, VALUE. */
+        enum { KEY = 0x40, MAY_KEY = 0x80, VALUE = 0x100, EXTRAS = 0x3f };
+        static const guint16 needs[] = {
+                KEY,
+                8 | KEY | VALUE,
+                8 | KEY | VALUE,
+                8 | KEY | VALUE,
+                KEY,
+                20 | KEY,
+                20 | KEY,
+                0,
+                4,
+                KEY,
+                0,
+                0,
+                KEY,
+                KEY,
+                KEY | VALUE,
+                KEY | VALUE,
+                MAY_KEY | VALUE,
+                8 | KEY | VALUE,
+                8 | KEY | VALUE,
+                8 | KEY | VALUE,
+                KEY,
+                20 | KEY,
+                20 | KEY,
+                0,
+                4,
+                KEY | VALUE,
+                KEY | VALUE,
+                4,
+                4 | KEY,
+                4 | KEY,
+                4 | KEY,
+                MAY_KEY | VALUE,
+                0,
+                KEY | VALUE,
+                KEY | VALUE,
+                4 | KEY,
+                4 | KEY,
+        };
+        G_STATIC_ASSERT(G_N_ELEMENTS(needs) == OP_GATK + 1);
+        guint key = read_u16(h + 2), extras = h[4];
+        if (is_framed(h) || !memcached_header_is_sound(h) || h[1] > OP_GATK || h[5] != 0)
+                return FALSE;
+        if (h[0] == MAGIC_ANSWER)
+                return (extras == 0 || extras == 4) && read_u16(h + 6) < 0x100;
+        guint need = needs[h[1]];
+        return (extras == (need & EXTRAS) || (extras == 0 && need == 4)) &&
+               (need & KEY ? key > 0 : (need & MAY_KEY) || key == 0) &&
+               ((need & VALUE) || read_u32(h + 8) == key + extras);
 }
 
 /* What the text protocol would say instead of this status. */
@@ -318,7 +403,7 @@ static ParseStatus memcached_packet_read(MemcachedState *s, const guint8 *h, GSt
                                          Parsed *parsed)
 {
         guint8 op = h[1];
-        if (h[0] == MAGIC_ANSWER) {
+        if (!is_request(h)) {
                 if (op_is_quiet(op) && !s->open) { /* what went wrong with a one-way one */
                         parsed->kind = KIND_NOTHING;
                         return PARSE_MESSAGE;
@@ -326,7 +411,7 @@ static ParseStatus memcached_packet_read(MemcachedState *s, const guint8 *h, GSt
                 parsed->kind = KIND_RETURN;
                 parsed->outcome = binary_outcome(read_u16(h + 6));
                 s->open = op_is_quiet(op) || op_is_quiet_get(op) ||
-                          (op == OP_STAT && read_u16(h + 2) > 0);
+                          (op == OP_STAT && memcached_key_length(h) > 0);
                 return s->open ? PARSE_MORE : PARSE_MESSAGE;
         }
         if (op_is_quiet(op) && !s->open) {
@@ -347,12 +432,13 @@ static ParseStatus binary_parse(MemcachedState *s, const guint8 *bytes, gsize n,
 {
         for (gsize at = 0; at < n; at = (gsize)parsed->length) {
                 const guint8 *h = bytes + at;
-                if (h[0] != MAGIC_REQUEST && h[0] != MAGIC_ANSWER)
+                if (!is_binary(h[0]))
                         return PARSE_NOT_MINE;
                 if (n - at < HEADER)
                         break;
-                guint8 side = h[0] == MAGIC_REQUEST ? SIDE_CLIENT : SIDE_SERVER;
-                if (!memcached_header_is_plausible(h) ||
+                guint8 side = is_request(h) ? SIDE_CLIENT : SIDE_SERVER;
+                gboolean first = s->side == SIDE_UNKNOWN && !is_framed(h);
+                if (!(first ? memcached_packet_is_certain(h) : memcached_header_is_sound(h)) ||
                     (s->side != SIDE_UNKNOWN && s->side != side))
                         return PARSE_NOT_MINE;
                 s->side = side;
@@ -380,7 +466,7 @@ static ParseStatus memcached_recognise(const guint8 *bytes, gsize n)
         if (bytes[0] == MAGIC_REQUEST || bytes[0] == MAGIC_ANSWER) {
                 if (n < HEADER)
                         return PARSE_MORE;
-                return memcached_header_is_plausible(bytes) ? PARSE_MESSAGE : PARSE_NOT_MINE;
+                return memcached_packet_is_certain(bytes) ? PARSE_MESSAGE : PARSE_NOT_MINE;
         }
         static const char quit[] = "quit\r\n"; /* all that is left to say */
         static const char *const sure[] = { "gets",   "gat",     "gats", "set",  "add",   "replace",
@@ -430,7 +516,7 @@ static ParseStatus memcached_parse(gpointer state, guint8 call, const guint8 *by
                 call = CALL_NONE;
         }
         if (s->side == SIDE_UNKNOWN)
-                s->binary = bytes[0] == MAGIC_REQUEST || bytes[0] == MAGIC_ANSWER;
+                s->binary = is_binary(bytes[0]);
         return s->binary ? binary_parse(s, bytes, n, label, parsed)
                          : memcached_text_parse(s, call, bytes, n, label, parsed);
 }
@@ -440,7 +526,7 @@ static gsize memcached_find_boundary(const guint8 *bytes, gsize n)
         for (gsize i = 0; i < n; i++) {
                 Words words;
                 guint64 length;
-                if (n - i >= HEADER && memcached_header_is_plausible(bytes + i))
+                if (n - i >= HEADER && memcached_packet_is_certain(bytes + i))
                         return i;
                 if (i > 0 && bytes[i - 1] != '\n')
                         continue;
@@ -471,8 +557,8 @@ static void line_values(GString *text, const guint8 *line, gsize n)
 static void memcached_values(GString *text, const guint8 *bytes, gsize n)
 {
         const guint8 *end = n > 0 ? memchr(bytes, '\n', n) : NULL;
-        if (n >= HEADER && bytes[0] == MAGIC_REQUEST) {
-                gsize at = HEADER + bytes[4], length = read_u16(bytes + 2);
+        if (n >= HEADER && is_request(bytes)) {
+                gsize at = HEADER + extras_length(bytes), length = memcached_key_length(bytes);
                 if (at + length <= n)
                         g_string_append_len(text, (const char *)bytes + at, (gssize)length);
                 g_string_append_c(text, '\n');

@@ -177,11 +177,12 @@ static gboolean is_change_user(const MysqlPacket *p)
                (p->payload[i + 1] == 0 || p->payload[i + 1] == 20 || p->payload[i + 1] == 32);
 }
 
-static gboolean is_certain(const MysqlPacket *p)
+/* sender: Sender, as far as it is known. */
+static gboolean is_certain(const MysqlPacket *p, guint8 sender)
 {
         if (is_greeting(p) || is_login(p))
                 return TRUE;
-        if (p->seq != 0)
+        if (p->seq != 0 || sender == SENDER_SERVER)
                 return FALSE;
         const guint8 *text = query_text(p);
         switch (p->payload[0]) {
@@ -516,7 +517,7 @@ static ParseStatus mysql_parse(gpointer state, guint8 call, const guint8 *bytes,
                 gsize look = label && !s->open ? SQL_LABEL_BYTES : LOOK;
                 if (call == CALL_PROBE && (p.shown < MIN(p.length, LOOK) || p.length == 0))
                         return p.length == 0 || p.seq > 2 ? PARSE_NOT_MINE : PARSE_MORE;
-                if (call == CALL_PROBE && !is_certain(&p) && !is_goodbye(&p, n))
+                if (call == CALL_PROBE && !is_certain(&p, parsed->sender) && !is_goodbye(&p, n))
                         return PARSE_NOT_MINE;
                 if (p.shown < MIN(p.length, call == CALL_PROBE ? LOOK : look))
                         break;
@@ -558,7 +559,7 @@ static gsize mysql_find_boundary(const guint8 *bytes, gsize n)
                           .length = read_u24_le(bytes),
                           .seq = bytes[3] };
         p.shown = MIN(p.length, n - HEADER);
-        if (p.shown > 0 && p.shown >= MIN(p.length, LOOK) && is_certain(&p))
+        if (p.shown > 0 && p.shown >= MIN(p.length, LOOK) && is_certain(&p, SENDER_ANY))
                 return 0;
         for (gsize at = 0; at < n && n - at >= HEADER; at += HEADER + read_u24_le(bytes + at))
                 if (bytes[at + 3] != seq++)

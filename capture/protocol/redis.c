@@ -71,7 +71,7 @@ static gboolean redis_is_name(Piece p)
         for (gsize i = 0; i < p.n; i++)
                 if (!g_ascii_isalnum(p.text[i]) && !strchr("._-", p.text[i] ? p.text[i] : ' '))
                         return FALSE;
-        return p.n > 0 && p.n <= MAX_NAME && g_ascii_isalpha(p.text[0]);
+        return p.n > 0 && p.n <= MAX_NAME && g_ascii_isalnum(p.text[0]);
 }
 
 /* Whether a command (un)subscribes, by what it set in Parsed.call. */
@@ -80,11 +80,14 @@ static gboolean call_subscribes(guint8 call)
         return call >= CALL_SUBSCRIBE && call < CALL_KEYED;
 }
 
-/* sender: Sender. What a server says first may be the name of a list. */
-static gboolean is_known_name(Piece p, guint8 sender)
+/* Whether an array that begins with p is a command. sender: Sender. From the client every array is
+ * one, as Redis, its modules and its relatives go on to get new commands. From anybody else it may
+ * be a reply, and must begin with the name of a command of Redis. */
+static gboolean begins_command(Piece p, guint8 sender)
 {
-        return redis_is_name(p) && ((sender != SENDER_SERVER && memchr(p.text, '.', p.n)) ||
-                                    redis_is_command((const char *)p.text, p.n));
+        return redis_is_name(p) &&
+               (sender == SENDER_CLIENT || (sender == SENDER_ANY && memchr(p.text, '.', p.n)) ||
+                redis_is_command((const char *)p.text, p.n));
 }
 
 /* --- lines, numbers, strings ----------------------------------------------- */
@@ -305,7 +308,8 @@ static ParseStatus inline_parse(RedisState *s, const guint8 *bytes, gsize n, GSt
                 name.n++;
         if (name.n == line && !end)
                 return name.n <= MAX_NAME && redis_is_name(name) ? PARSE_MORE : PARSE_NOT_MINE;
-        if (!is_known_name(name, SENDER_ANY) || line > MAX_LINE)
+        if (!(s->side == SIDE_CLIENT ? redis_is_name(name) : begins_command(name, SENDER_SERVER)) ||
+            line > MAX_LINE)
                 return PARSE_NOT_MINE;
         if (!end)
                 return PARSE_MORE;
@@ -487,7 +491,7 @@ static Got redis_message_begin(RedisState *s, guint8 call, const guint8 *bytes, 
         if (got == MORE)
                 return MORE;
         if (got == GOT &&
-            (s->side == SIDE_CLIENT ? redis_is_name(name) : is_known_name(name, parsed->sender)) &&
+            begins_command(name, s->side == SIDE_CLIENT ? SENDER_CLIENT : parsed->sender) &&
             !(s->side == SIDE_UNKNOWN && is_channel_message(name, words)))
                 return command_begin_array(s, bytes, n, first, (guint64)words, label, parsed);
         return s->side == SIDE_CLIENT ? BROKEN : redis_reply_begin(s, call, bytes, n, parsed);
@@ -685,6 +689,32 @@ static gboolean is_common_word(const guint8 *bytes, gsize n)
         return FALSE;
 }
 
+/* Whether lines may be commands that are typed by hand, or sent in bulk so: each of the lines, with
+ * an argument at least. Other protocols have lines with some of these names. */
+static ParseStatus inline_recognise(const guint8 *bytes, gsize n)
+{
+        static const char *const others[] = { "AUTH", "HELLO", "INFO", "TYPE" };
+        ParseStatus status = PARSE_MORE;
+        for (gsize at = 0; at < n && n - at <= MAX_LINE;) {
+                Piece name = { bytes + at, 0 };
+                const guint8 *end = memchr(name.text, '\n', n - at);
+                while (at + name.n < n && name.text[name.n] > ' ')
+                        name.n++;
+                if (at + name.n == n)
+                        return name.n <= MAX_NAME ? status : PARSE_NOT_MINE;
+                if (bytes[at + name.n] != ' ' || !begins_command(name, SENDER_SERVER))
+                        return PARSE_NOT_MINE;
+                for (guint i = 0; i < G_N_ELEMENTS(others); i++)
+                        if (piece_is(name, others[i]))
+                                return PARSE_NOT_MINE;
+                if (!end)
+                        return status;
+                status = PARSE_MESSAGE;
+                at = (gsize)(end - bytes) + 1;
+        }
+        return status == PARSE_MESSAGE ? status : PARSE_NOT_MINE;
+}
+
 /* Whether redis_message_begin() may be asked what this is: it is recognised by a
  * command, by what only a server of Redis says, and by no more than that. */
 static ParseStatus redis_recognise(const guint8 *bytes, gsize n, guint8 sender)
@@ -697,6 +727,8 @@ static ParseStatus redis_recognise(const guint8 *bytes, gsize n, guint8 sender)
                 return PARSE_MESSAGE;
         if (more)
                 return PARSE_MORE;
+        if (g_ascii_isalpha(bytes[0]) && sender != SENDER_SERVER)
+                return inline_recognise(bytes, n);
         if (bytes[0] != '*' && bytes[0] != '>' && bytes[0] != '+')
                 return PARSE_NOT_MINE;
         Got got = redis_message_begin(&s, CALL_NONE, bytes, n, NULL, &parsed);
@@ -705,7 +737,8 @@ static ParseStatus redis_recognise(const guint8 *bytes, gsize n, guint8 sender)
                                ? PARSE_MORE
                                : PARSE_NOT_MINE;
         if (s.side == SIDE_CLIENT)
-                return is_common_word(bytes, n) ? PARSE_NOT_MINE : PARSE_MESSAGE;
+                return sender != SENDER_CLIENT && is_common_word(bytes, n) ? PARSE_NOT_MINE
+                                                                           : PARSE_MESSAGE;
         if (s.subscribed || s.monitors)
                 return PARSE_MESSAGE;
         return sender == SENDER_SERVER && bytes[0] == '*' &&

@@ -52,20 +52,28 @@ static void test_meta(void)
         "\x81" op "\0" key "\0\0\0\0"                                                              \
         "\0\0\0" body REST
 #define GETQ ASK("\x09", "\1", "\1") "k"
-#define SETQ ASK("\x11", "\1", "\2") "kv"
+#define SETQ                                                                                       \
+        "\x80\x11\0\1\x08\0\0\0"                                                                   \
+        "\0\0\0\x0a" REST "01234567kv"
+#define FRAMED(magic)                                                                              \
+        magic "\0\2\1\0\0\0\0"                                                                     \
+              "\0\0\0\3" REST "abk"
 #define NOOP ASK("\x0a", "\0", "\0")
 
 static void test_binary(void)
 {
         CHECK(MEMCACHED, ASK("\0", "\1", "\1") "k" NOOP, CALL_NONE, "C25 C49");
         CHECK(MEMCACHED, GETQ GETQ NOOP NOOP, CALL_NONE, "C74 C98");
-        CHECK(MEMCACHED, SETQ SETQ NOOP, CALL_NONE, "m26 m52 C76");
+        CHECK(MEMCACHED, SETQ SETQ NOOP, CALL_NONE, "m34 m68 C92");
         CHECK(MEMCACHED, ANSWER("\0", "\0", "\1") "v" ANSWER("\x0a", "\0", "\0"), PLAIN, "R25 R49");
         CHECK(MEMCACHED, ANSWER("\x09", "\0", "\1") "v" ANSWER("\x0a", "\0", "\0"), PLAIN, "R49");
         CHECK(MEMCACHED, ANSWER("\x10", "\1", "\2") "kv" ANSWER("\x10", "\0", "\0"), PLAIN, "R50");
         CHECK(MEMCACHED, ANSWER("\x11", "\0", "\0"), PLAIN, ".24");
         CHECK(MEMCACHED, NOOP ANSWER("\x0a", "\0", "\0"), CALL_NONE, "C24 !");
         CHECK(MEMCACHED, ASK("\x17", "\0", "\0"), CALL_NONE, "b24");
+        CHECK(MEMCACHED, NOOP FRAMED("\x08") NOOP, CALL_NONE, "C24 C51 C75");
+        CHECK(MEMCACHED, FRAMED("\x18"), PLAIN, "R27");
+        CHECK(MEMCACHED, NOOP ASK("\x99", "\0", "\0"), CALL_NONE, "C24 C48"); /* Couchbase's */
         CHECK(MEMCACHED, ASK("\x0a", "\2", "\1"), CALL_NONE, "!");
         CHECK(MEMCACHED, ASK("\x99", "\0", "\0"), CALL_NONE, "!");
 }
@@ -90,7 +98,11 @@ static void test_recognised(void)
         g_assert_false(RECOGNISED(MEMCACHED, "END\r\n"));
         g_assert_false(RECOGNISED(MEMCACHED, "GET / HTTP/1.1\r\n\r\n"));
         g_assert_false(RECOGNISED(MEMCACHED, "get k"));
+        g_assert_true(RECOGNISED(MEMCACHED, SETQ));
         g_assert_false(RECOGNISED(MEMCACHED, ASK("\x0a", "\2", "\1")));
+        g_assert_false(RECOGNISED(MEMCACHED, ASK("\0", "\0", "\0")));      /* get, without a key */
+        g_assert_false(RECOGNISED(MEMCACHED, ASK("\2", "\1", "\2") "kv")); /* add, no extras */
+        g_assert_false(RECOGNISED(MEMCACHED, ASK("\0", "\1", "\2") "kv")); /* get, of a value */
 }
 
 static void test_find_boundary(void)

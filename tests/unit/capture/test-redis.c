@@ -114,7 +114,11 @@ static void test_recognised(void)
         g_assert_false(RECOGNISED(REDIS, "+OK\r\n"));     /* POP3 */
         g_assert_false(RECOGNISED(REDIS, "-ERR no\r\n")); /* POP3 */
         g_assert_false(RECOGNISED(REDIS, "PING\r\n"));    /* NATS, IRC */
-        g_assert_false(RECOGNISED(REDIS, "get k\r\n"));   /* memcached */
+        g_assert_true(RECOGNISED(REDIS, "SET k v\r\nINCR n\r\n"));
+        g_assert_true(RECOGNISED(REDIS, "SET k v\nINCR n\nGE"));
+        g_assert_false(RECOGNISED(REDIS, "GET /x\r\nHost: a\r\n"));
+        g_assert_false(RECOGNISED(REDIS, "TYPE I\r\n")); /* FTP */
+        g_assert_false(RECOGNISED(REDIS, "LIST x\r\n")); /* POP3 */
         g_assert_false(RECOGNISED(REDIS, ":irc.example.org 001\r\n"));
         g_assert_false(RECOGNISED(REDIS, "$5\r\nhello world\r\n"));
         g_assert_false(RECOGNISED(REDIS, "GET / HTTP/1.1\r\n\r\n"));
