@@ -6,6 +6,8 @@
 enum {
         /* Kernels give clients ports from here on: Linux to 60999, others from 49152. */
         FIRST_CLIENT_PORT = 32768,
+        /* And privileged clients get ports from here on. */
+        FIRST_PRIVILEGED_CLIENT_PORT = 512,
 };
 
 static gboolean serves(const Protocol *const *ports, const ServerSet *servers, NodeNames *names,
@@ -21,7 +23,8 @@ static gboolean serves(const Protocol *const *ports, const ServerSet *servers, N
                 return node_names_role(names, own, peer, time) == ROLE_SERVER ||
                        node_names_role(names, peer, own, time) == ROLE_CALLER;
         case BY_PORTS:
-                return own->port < FIRST_CLIENT_PORT;
+                return own->port < FIRST_CLIENT_PORT && (peer->port >= FIRST_CLIENT_PORT ||
+                                                         own->port < FIRST_PRIVILEGED_CLIENT_PORT);
         case BY_SYN:
         case BY_NOTHING:
                 break;

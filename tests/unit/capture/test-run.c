@@ -136,11 +136,12 @@ static void test_generic(void)
 static void test_generic_mid_stream(void)
 {
         Scene *s = scene_new(two_nodes, NULL, FALSE);
+        s->port[SERVER] = 8080;
         say(s, CLIENT, 5, "\1ask");
         say(s, SERVER, 7, "\1answer");
         check_count(s, ACCOUNT_CALLS, 0);
         scene_end(s, "5 MSG_SENT a>b 1000.100\n"
-                     "7 MSG_SENT b>a 50.500\n");
+                     "7 MSG_SENT b>a 1f90.500\n");
 
         s = scene_new(two_nodes, NULL, FALSE);
         s->ports[80] = &protocol_generic;

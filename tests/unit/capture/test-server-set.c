@@ -40,6 +40,7 @@ static void test_known_servers(void)
 static void test_known_server_late(void)
 {
         Scene *s = scene_new(two_nodes, NULL, FALSE);
+        s->port[SERVER] = 8080;
         say(s, CLIENT, 1, "\1ask");
         say(s, SERVER, 2, "\1answer");
         s->port[CLIENT]++;
@@ -50,9 +51,26 @@ static void test_known_server_late(void)
         say(s, CLIENT, 5, "\1ask");
         say(s, SERVER, 7, "\1answer");
         scene_end(s, "1 MSG_SENT a>b 1000.100\n"
-                     "2 MSG_SENT b>a 50.500\n"
+                     "2 MSG_SENT b>a 1f90.500\n"
                      "5 CALL_SENT a>b 1000.104\n"
                      "7 RET_SENT b>a 1000.104\n");
+}
+
+/* A well-known port serves, though the client's is low. Privileged clients have ports from 512. */
+static void test_low_ports(void)
+{
+        Scene *s = scene_new(two_nodes, NULL, FALSE);
+        s->port[SERVER] = 502;
+        say(s, CLIENT, 1, "\1ask");
+        say(s, SERVER, 2, "\1answer");
+        s->port[SERVER] = 2049;
+        s->port[CLIENT] = 800;
+        say(s, CLIENT, 3, "\1ask");
+        say(s, SERVER, 4, "\1answer");
+        scene_end(s, "1 CALL_SENT a>b 1000.100\n"
+                     "2 RET_SENT b>a 1000.100\n"
+                     "3 MSG_SENT a>b 320.104\n"
+                     "4 MSG_SENT b>a 801.507\n");
 }
 
 /* The ports spoke for the wrong end: that is said. */
@@ -79,6 +97,7 @@ int main(int argc, char **argv)
         g_test_add_func("/server-set/known-server", test_known_server);
         g_test_add_func("/server-set/known-server-late", test_known_server_late);
         g_test_add_func("/server-set/known-servers", test_known_servers);
+        g_test_add_func("/server-set/low-ports", test_low_ports);
         g_test_add_func("/server-set/wrong-by-ports", test_wrong_by_ports);
         return g_test_run();
 }
