@@ -24,7 +24,7 @@ enum {
 /* What a response must know of its request. */
 enum { CALL_PLAIN = 1, CALL_HEAD, CALL_CONNECT, CALL_RAFT };
 
-typedef enum { START, HEADERS, UNTIL_CLOSE, CHUNK_SIZE, RECORDS, TRAILERS } Phase;
+typedef enum { START, HEADERS, EXPECTS, UNTIL_CLOSE, CHUNK_SIZE, RECORDS, TRAILERS } Phase;
 
 typedef struct {
         guint64 content_length; /* or what is left of a chunk of records */
@@ -37,6 +37,9 @@ typedef struct {
         guint8 stray;     /* chunks of a message whose beginning was not seen */
         guint8 h2c;       /* it switches to HTTP/2, where the answer comes */
         guint8 websocket; /* it switches to that */
+        guint8 expects;   /* a request whose body may wait for "100 Continue" */
+        guint8 finals;    /* how many final responses have begun, modulo 256; of a request that
+                             expects, how many had before */
 } HttpState;
 
 G_STATIC_ASSERT(sizeof(HttpState) <= PROTOCOL_STATE_SIZE);
@@ -82,14 +85,16 @@ static gboolean http_is_version(const guint8 *p)
                (p[VERSION_PREFIX] == '0' || p[VERSION_PREFIX] == '1');
 }
 
-/* "HTTP/1.1 200" and then a blank or the end. The status, or 0. */
+/* "HTTP/1.1 200" and then a blank or the end; SHOUTcast says "ICY 200". The status, or 0. */
 static guint status_line_parse(const guint8 *p, gsize n)
 {
-        if (n < VERSION + 4 || !http_is_version(p) || p[VERSION] != ' ')
+        static const char icy[] = "ICY ";
+        gsize at = n >= VERSION && http_is_version(p) ? VERSION + 1 : sizeof icy - 1;
+        if (n < at + 3 || p[at - 1] != ' ' || (at < VERSION && memcmp(p, icy, at) != 0))
                 return 0;
-        p += VERSION + 1;
+        p += at;
         if (p[0] < '1' || p[0] > '9' || !g_ascii_isdigit(p[1]) || !g_ascii_isdigit(p[2]) ||
-            (n > VERSION + 4 && p[3] != ' '))
+            (n > at + 3 && p[3] != ' '))
                 return 0;
         return (guint)((p[0] - '0') * 100 + (p[1] - '0') * 10 + (p[2] - '0'));
 }
@@ -158,10 +163,12 @@ static ParseStatus http_message_begin(HttpState *s, guint8 call, const Line *lin
                                       Parsed *parsed)
 {
         guint status = status_line_parse(line->text, line->n);
+        guint8 finals = s->finals;
         memset(s, 0, sizeof *s);
         if (status) {
                 s->status = (guint16)status;
                 s->call = call;
+                s->finals = (guint8)(finals + (status >= 200));
         } else if (!request_begin(s, line, label, parsed)) {
                 return PARSE_NOT_MINE;
         }
@@ -255,6 +262,9 @@ static inline ParseStatus http_header_read(HttpState *s, const Line *line)
         } else if (first == 't' && header_is(line, "transfer-encoding", 17)) {
                 s->coded = TRUE;
                 s->chunked = coding_is_chunked(line->text + 18, end);
+        } else if (first == 'e' && s->status == 0 && line->n > 6 && line->text[6] == ':' &&
+                   g_ascii_strncasecmp((const char *)line->text, "expect", 6) == 0) {
+                s->expects = TRUE;
         } else if (first == 'u' && s->status == 101 && line->n > 7 && line->text[7] == ':' &&
                    g_ascii_strncasecmp((const char *)line->text, "upgrade", 7) == 0) {
                 const guint8 *value = http_skip_blanks(line->text + 8, end);
@@ -265,15 +275,9 @@ static inline ParseStatus http_header_read(HttpState *s, const Line *line)
         return PARSE_MORE;
 }
 
-/* After the empty line: where the body ends (RFC 9112, 6.3). */
-static ParseStatus headers_end(HttpState *s, Parsed *parsed)
+/* Where the body ends (RFC 9112, 6.3). */
+static ParseStatus body_begin(HttpState *s, Parsed *parsed)
 {
-        parsed->switches = s->status == 101 || (s->call == CALL_CONNECT && s->status / 100 == 2);
-        parsed->next = s->websocket ? &protocol_websocket : NULL;
-        s->phase = START;
-        if (parsed->switches || (s->status && (s->status < 200 || s->status == 204 ||
-                                               s->status == 304 || s->call == CALL_HEAD)))
-                return PARSE_MESSAGE;
         if (s->chunked) {
                 s->phase = CHUNK_SIZE;
                 return PARSE_MORE;
@@ -286,6 +290,42 @@ static ParseStatus headers_end(HttpState *s, Parsed *parsed)
                 return PARSE_MESSAGE;
         s->phase = UNTIL_CLOSE;
         return PARSE_MORE;
+}
+
+/* After the empty line. */
+static ParseStatus headers_end(HttpState *s, Parsed *parsed)
+{
+        parsed->switches = s->status == 101 || (s->call == CALL_CONNECT && s->status / 100 == 2);
+        parsed->next = s->websocket ? &protocol_websocket : NULL;
+        s->phase = START;
+        if (parsed->switches || (s->status && (s->status < 200 || s->status == 204 ||
+                                               s->status == 304 || s->call == CALL_HEAD)))
+                return PARSE_MESSAGE;
+        if (s->expects && parsed->other && (s->chunked || s->content_length > 0)) {
+                s->finals = ((const HttpState *)parsed->other)->finals;
+                s->phase = EXPECTS;
+                return PARSE_MORE;
+        }
+        return body_begin(s, parsed);
+}
+
+/* What follows a request that expects "100 Continue". After a final response it may be the next
+ * request: then there is no body. */
+static ParseStatus expected_read(HttpState *s, const guint8 *bytes, gsize n, Parsed *parsed)
+{
+        const HttpState *other = parsed->other;
+        Line line;
+        if (other && other->finals != s->finals) {
+                if (!line_find(bytes, n, &line)) {
+                        if (start_line_is_plausible(bytes, n))
+                                return PARSE_MORE;
+                } else if (request_line_parse(line.text, line.n)) {
+                        s->phase = START;
+                        return PARSE_MESSAGE;
+                }
+        }
+        s->phase = START;
+        return body_begin(s, parsed);
 }
 
 /* Reads the headers that are there. PARSE_MORE in the same phase: the next line is not there
@@ -374,6 +414,7 @@ static ParseStatus http_line_read(HttpState *s, guint8 call, const Line *line, G
                 s->phase = START;
                 return PARSE_MESSAGE;
         case HEADERS:
+        case EXPECTS:
         case UNTIL_CLOSE:
         case RECORDS:
                 break;
@@ -458,6 +499,10 @@ static ParseStatus http_parse(gpointer state, guint8 call, const guint8 *bytes, 
                 if (s->phase == HEADERS) {
                         status = http_headers_read(s, bytes, n, parsed);
                         if (status == PARSE_MORE && s->phase == HEADERS)
+                                break;
+                } else if (s->phase == EXPECTS) {
+                        status = expected_read(s, bytes + at, n - at, parsed);
+                        if (status == PARSE_MORE && s->phase == EXPECTS)
                                 break;
                 } else if (!line_find(bytes + at, n - at, &line)) {
                         if (s->phase == START ? !start_line_is_plausible(bytes + at, n - at)
