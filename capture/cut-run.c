@@ -10,6 +10,7 @@ enum {
          * Content-Length, so that the connection cannot go on after it. */
         CONTINUE_LENGTH = 25,
         STATUS_AT = 9,
+        MAX_CONTINUE = 128, /* with headers; "101 Switching Protocols" to WebSocket is longer */
 
         MIN_FULL = 1200, /* of a segment that has no room for more, by IPv6's least MTU */
 
@@ -57,6 +58,19 @@ static gboolean cut_run_is_interim(const CutSegment *s)
                 return s->length == CONTINUE_LENGTH &&
                        (s->n <= STATUS_AT || s->bytes[STATUS_AT] == '1');
         return s->bytes[STATUS_AT] == '1' && memcmp(s->bytes + STATUS_AT, "101", 3) != 0;
+}
+
+/* Whether the server's run may be "100 Continue" with headers: its status was cut off. */
+static gboolean may_be_interim_of_http(const CutSegment *s)
+{
+        return cut_run_begins(s, 'H', 'T') && s->length <= MAX_CONTINUE && s->n < STATUS_AT + 3 &&
+               (s->n <= STATUS_AT || s->bytes[STATUS_AT] == '1');
+}
+
+/* Whether a request of HTTP may begin so. */
+static gboolean begins_method(const CutSegment *s)
+{
+        return s->n >= MIN_SEEN && g_ascii_isupper(s->bytes[0]) && g_ascii_isupper(s->bytes[1]);
 }
 
 /* "250 " or "250-": two digits are seen at least. */
@@ -226,6 +240,12 @@ MessageKind cut_run_kind(CutTalk *talk, const CutSegment *s, MessageKind *before
 {
         if (!s->calls && cut_run_is_interim(s))
                 return KIND_INTERIM;
+        gboolean body = s->calls && talk->http && s->n >= MIN_SEEN && !begins_method(s);
+        talk->http = !s->calls && may_be_interim_of_http(s);
+        if (body) { /* of the request that the interim response lets go on */
+                *before = KIND_INTERIM;
+                return KIND_CONTROL;
+        }
         if (s->calls) {
                 talk->has_begins = s->n >= MIN_SEEN;
                 if (talk->has_begins)

@@ -33,6 +33,7 @@ typedef struct {
         guint8 called;    /* TLS: the client has sent data */
         guint8 preface;   /* the client began as one of HTTP/2, */
         guint8 frames;    /* and the server */
+        guint8 http;      /* the server's last run may be an interim response of HTTP */
         guint8 begins[2]; /* the first bytes of the last run of the side that calls */
         guint8 has_begins;
         guint8 is_full; /* the last segment of that side is as long as segments get */
@@ -48,7 +49,7 @@ typedef struct {
 
 /* KIND_BY_SIDE: a call or a return. KIND_SESSION, KIND_ONE_WAY. KIND_INTERIM, KIND_CONTROL: no
  * message, and no run: what the other side said goes on. before: what a run of the other side
- * that was taken for a call was instead, else left alone. */
+ * that was taken for a call or a return was instead, else left alone. */
 MessageKind cut_run_kind(CutTalk *talk, const CutSegment *segment, MessageKind *before);
 
 /* Whether a segment has the length of "100 Continue", and too few bytes to tell. */

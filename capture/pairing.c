@@ -725,9 +725,10 @@ static void call_unmake(Pairing *p, guint side)
 void pairing_recast(Pairing *p, guint side, MessageKind kind, const CaptureContext *context)
 {
         MessageInProgress *m = &p->message[side];
-        if (!m->open || m->kind != KIND_CALL || !m->seen || m->written)
+        if (!m->open || (m->kind != KIND_CALL && m->kind != KIND_RETURN) || !m->seen || m->written)
                 return;
-        call_unmake(p, side);
+        if (m->kind == KIND_CALL)
+                call_unmake(p, side);
         m->kind = (guint8)kind;
         message_item_update(m, context);
 }

@@ -327,8 +327,8 @@ void pairing_end(Pairing *p, guint side, Stamp stamp, const CaptureContext *cont
 /* The open message was none. Unless it is written, it does not wait for a return, either. */
 void pairing_abandon(Pairing *p, guint side, const CaptureContext *context);
 
-/* The open message of side was taken for a call, and is of this kind. If it is written already
- * it stays a call. */
+/* The open message of side was taken for a call or a return, and is of this kind. If it is written
+ * already it stays what it was. */
 void pairing_recast(Pairing *p, guint side, MessageKind kind, const CaptureContext *context);
 
 /* The trace can wait for the open message of side no longer. It is written as far as it is

@@ -213,6 +213,11 @@ void parsing_cut(Exchange *x, guint side, guint32 seq, const guint8 *bytes, gsiz
                 m->by_run = TRUE;
                 m->unseen = n == 0;
                 pairing_begin(p, side, kind, END_BY_SILENCE, NULL, stamp, context);
+        } else if (m->kind == KIND_INTERIM) { /* the final response comes in a segment of its own */
+                pairing_end(p, side, stamp, context);
+                memset(s->state, 0, sizeof s->state);
+                s->skip = s->buffered = 0;
+                return;
         } else {
                 pairing_set_end(p, side, END_BY_SILENCE, context);
         }

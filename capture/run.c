@@ -59,6 +59,10 @@ MessageKind run_kind_if_cut(Exchange *x, guint side, const guint8 *bytes, gsize 
                 p->message[!side].several = TRUE;
         if (before != KIND_UNKNOWN)
                 pairing_recast(p, !side, before, context);
+        if (before == KIND_INTERIM && x->run == !side) { /* the final response is another run */
+                pairing_end(p, !side, x->pairing.message[!side].last, context);
+                x->run = NO_SIDE;
+        }
         return kind;
 }
 
