@@ -43,7 +43,7 @@ typedef enum {
         REST, /* it does, and its end is no command */
 } Phase;
 
-/* How much of CR LF "." CR LF was just seen. */
+/* How much of CR LF "." CR LF was just seen, or of LF "." LF. */
 typedef enum { WITHIN_LINE, AFTER_CR, AFTER_LINE, AFTER_DOT, AFTER_DOT_CR } LineEnd;
 
 /* What the reply to a command means for its mail. */
@@ -59,14 +59,16 @@ typedef enum {
 
 typedef struct {
         guint8 side;
-        guint8 begun;                 /* mails, modulo 256 */
-        guint16 asked;                /* commands */
-        guint16 mail_at;              /* which of them the last MAIL was */
-        guint16 mark_at[N_MARKS];     /* and those whose replies matter */
-        guint8 mark[N_MARKS];         /* MarkKind * MARK_MAILS + mail */
-        guint8 n_marks;               /* modulo N_MARKS, where the next one goes */
-        guint8 phase, line_end, mail; /* mail: one goes on */
-        guint8 lmtp;
+        guint8 begun;             /* mails, modulo 256 */
+        guint16 asked;            /* commands */
+        guint16 mail_at;          /* which of them the last MAIL was */
+        guint16 mark_at[N_MARKS]; /* and those whose replies matter */
+        guint8 mark[N_MARKS];     /* MarkKind * MARK_MAILS + mail */
+        guint8 n_marks;           /* modulo N_MARKS, where the next one goes */
+        guint8 phase, line_end;
+        guint8 mail; /* one goes on */
+        guint8 lmtp : 1;
+        guint8 bare : 1; /* its lines end with LF alone, and so does the text */
 } ClientState;
 
 typedef struct {
@@ -150,8 +152,7 @@ static ParseStatus command_is_sure(const guint8 *bytes, gsize n)
                         return n < MAX_LINE && is_text(bytes, n) && (!bare || n == name + 1)
                                        ? PARSE_MORE
                                        : PARSE_NOT_MINE;
-                return bytes[next - 2] == '\r' && is_text(bytes, length) &&
-                                       (bare ? length == name : length > name)
+                return is_text(bytes, length) && (bare ? length == name : length > name)
                                ? PARSE_MESSAGE
                                : PARSE_NOT_MINE;
         }
@@ -379,19 +380,20 @@ static gsize smtp_text_read(ClientState *c, const guint8 *p, gsize n)
         gsize at = 0;
         while (at < n) {
                 if (c->line_end == WITHIN_LINE) {
-                        const guint8 *cr = memchr(p + at, '\r', n - at);
-                        if (!cr)
+                        const guint8 *end = memchr(p + at, c->bare ? '\n' : '\r', n - at);
+                        if (!end)
                                 return n;
-                        at = (gsize)(cr - p);
+                        at = (gsize)(end - p);
                 }
                 guint8 byte = p[at++];
-                if (c->line_end == AFTER_DOT_CR && byte == '\n') {
+                if (byte == '\n' &&
+                    (c->line_end == AFTER_DOT_CR || (c->bare && c->line_end == AFTER_DOT))) {
                         c->phase = COMMANDS;
                         return at;
                 }
                 if (byte == '\r')
                         c->line_end = c->line_end == AFTER_DOT ? AFTER_DOT_CR : AFTER_CR;
-                else if (byte == '\n' && c->line_end == AFTER_CR)
+                else if (byte == '\n' && (c->line_end == AFTER_CR || c->bare))
                         c->line_end = AFTER_LINE;
                 else if (byte == '.' && c->line_end == AFTER_LINE)
                         c->line_end = AFTER_DOT;
@@ -495,6 +497,7 @@ static ParseStatus client_parse(ClientState *c, const SmtpState *other, const gu
                         break;
                 }
                 parsed->length += next;
+                c->bare = next == length + 1;
                 if (!smtp_command_read(c, bytes + at, length, parsed))
                         return PARSE_NOT_MINE;
                 if (parsed->kind == KIND_UNKNOWN)

@@ -157,6 +157,9 @@ static void test_mails(void)
         TALK("bbbbbbCRbbbCR", OPENED, MAIL, RCPT, DATA, TEXT, "S250-queued\r\n250 as 1\r\n", MAIL,
              RCPT, DATA, "C.\r\n", "S451 not now\r\n");
         TALK("bbbbCR", GREETING, MAIL, RCPT, DATA, "Cab\n.\ncd\r\n.\r\n", "S250 queued\r\n");
+        TALK("bbbbbbCRbb", "S220 b ESMTP\n", "CEHLO a\n", "S250 b\n", "CMAIL FROM:<a@a>\n",
+             "S250 ok\n", "CRCPT TO:<b@b>\n", "S250 ok\n", "CDATA\n", "S354 go on\n",
+             "CSubject: x\n\n..y\n.z\n\nQUIT\n.\n", "S250 queued\n", "CQUIT\n", "S221 bye\n");
 }
 
 static void test_pipelined(void)
@@ -333,7 +336,7 @@ static void test_recognised(void)
         g_assert_false(RECOGNISED(SMTP, "250 ok\r\n"));
         g_assert_false(RECOGNISED(SMTP, "250-a\r\n251 SIZE\r\n"));
         g_assert_false(RECOGNISED(SMTP, "250 4.1.0 ok\r\n"));
-        g_assert_false(RECOGNISED(SMTP, "EHLO a.example\n"));
+        g_assert_true(RECOGNISED(SMTP, "EHLO a.example\n"));
         g_assert_false(RECOGNISED(SMTP, "EHLO\r\n"));
         g_assert_false(RECOGNISED(SMTP, "EHLO a\1\r\n"));
         g_assert_true(RECOGNISED(SMTP, "LHLO a\r\n"));
