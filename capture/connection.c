@@ -843,6 +843,9 @@ void connection_table_settle(ConnectionTable *t, OpenItem *item, Stamp now)
                 opener_update(&user);
         } else if (item->kind == ITEM_UNACKED) {
                 sequencer_close(item);
+        } else if (item->kind == ITEM_TRIAL) {
+                Connection *c = CONTAINER(Connection, exchange.pairing.trial_item, item);
+                exchange_end_trial(&c->exchange, t->context);
         } else if (item->kind == ITEM_STREAM) {
                 streams_settle(item, t->context);
         } else if (item->kind == ITEM_MESSAGE_0) {

@@ -8,6 +8,11 @@
 #include "capture/cut-run.h"
 #include "capture/pairing.h"
 
+enum {
+        MAX_PROBES = 16, /* runs that are shown to every protocol */
+        BOTH_SIDES = 3,  /* of a bit a side */
+};
+
 typedef struct {
         guint8 *buffer; /* bytes that the parser has seen, and wants to see again with more */
         guint32 buffered, capacity;
@@ -18,6 +23,7 @@ typedef struct {
         guint8 ends_after_skip;                 /* the open message ends with the skipped bytes, */
         guint8 switches_after_skip;             /* and the connection speaks something else then */
         guint8 lost;                            /* looks for a boundary between messages */
+        guint8 holed;     /* a hole was the reason, and no message has ended since */
         guint8 by_run;    /* all bytes of this run belong to the open message */
         guint16 part;     /* PartFlags of the open message; 0: it is whole */
         guint8 part_kind; /* MessageKind of that part */
@@ -33,6 +39,10 @@ typedef struct {
         guint8 run;        /* the side whose run goes on; NO_SIDE: none, or messages are parsed */
         guint8 probes;     /* how many runs no protocol has recognised */
         guint8 parsed;     /* the protocol has parsed a message on this connection */
+        guint8 role_known; /* it had when the protocol was chosen */
+        guint8 fitted;     /* a bit a side: a message of the protocol has begun */
+        guint8 talked;     /* a bit a side: it has sent bytes */
+        guint32 refused;   /* a bit for each of protocols[] that was taken back */
         guint8 called;     /* TLS: a run of data was a call */
         guint8 start_seen; /* the first bytes of the connection are there */
         guint8 decided;    /* --proto says what the protocol is */

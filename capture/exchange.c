@@ -41,12 +41,11 @@
 
 #include <string.h>
 
+#include "capture/choice.h"
 #include "capture/parsing.h"
 #include "capture/protocol/tls.h"
 #include "capture/run.h"
 #include "capture/streams.h"
-
-enum { MAX_PROBES = 16 }; /* runs that are shown to every protocol */
 
 /* How cut runs are to be understood on a connection of this protocol: see cut-run.h. */
 static CutTalkKind talk_of(const Protocol *protocol, gboolean from_start)
@@ -70,24 +69,27 @@ void exchange_init(Exchange *x, const Protocol *protocol, guint client, gboolean
         x->decided = protocol != NULL;
         if (protocol)
                 x->talk.kind = talk_of(protocol, start_seen);
+        if (protocol && protocol->find_boundary && protocol != &protocol_tls)
+                choice_try(&x->pairing);
 }
 
 /* --- undecided ------------------------------------------------------------- */
 
-/* The protocol that recognises data. NULL: none does; *more: one may when more bytes have come.
- * sender: as far as it is known. */
-static const Protocol *exchange_probe(const guint8 *data, gsize n, gboolean whole,
-                                      gboolean datagrams, guint8 sender, gboolean *more)
+/* The protocol that recognises data of side. NULL: none does; *more: one may when more bytes have
+ * come. */
+static const Protocol *exchange_probe(const Exchange *x, guint side, const guint8 *data, gsize n,
+                                      gboolean whole, gboolean datagrams, gboolean *more)
 {
         *more = FALSE;
         for (guint i = 0; protocols[i]; i++) {
                 guint64 state[PROTOCOL_STATE_SIZE / 8] = { 0 };
-                Parsed parsed = { .sender = sender };
-                if (protocols[i]->datagrams != datagrams)
+                Parsed parsed = { .sender = datagrams ? SENDER_ANY : parsing_sender(x, side) };
+                if (protocols[i]->datagrams != datagrams || (x->refused & 1u << i))
                         continue;
                 ParseStatus status =
                         protocols[i]->parse(state, CALL_PROBE, data, n, whole, NULL, &parsed);
-                if (status != PARSE_NOT_MINE && parsed.length > 0 && parsed.kind != KIND_NOTHING)
+                if (status != PARSE_NOT_MINE && parsed.length > 0 && parsed.kind != KIND_NOTHING &&
+                    parsing_may_send(x, side, protocols[i], &parsed))
                         return protocols[i];
                 *more |= status == PARSE_MORE;
         }
@@ -123,6 +125,31 @@ static void exchange_adopt(Exchange *x, const Protocol *protocol, Stamp now,
         x->run = NO_SIDE;
 }
 
+/* A protocol has recognised a run of side, and is on trial (choice.h). So is the run of the other
+ * side before it if that may be dropped. */
+static void exchange_try(Exchange *x, const Protocol *protocol, guint side, guint32 seq, gsize n,
+                         gboolean cut, Stamp stamp, const CaptureContext *context)
+{
+        Pairing *p = &x->pairing;
+        const MessageInProgress *before = &p->message[!side], *m = &p->message[side];
+        x->fitted = 0;
+        if (x->run == !side && before->kind == KIND_RETURN && p->calls.n_of[side] > 0) {
+                pairing_end(p, !side, stamp, context); /* it answers a call, and so is no rest */
+                x->run = NO_SIDE;
+        }
+        if (p->cut || cut || protocol == &protocol_tls)
+                return;
+        x->role_known = x->parsed;
+        choice_try(p);
+        if (x->run == !side && before->open && !before->written) {
+                if (before->kind == KIND_CALL)
+                        choice_include_call(p);
+                choice_see(p, !side, before->seq, before->bytes, before->first, before->last,
+                           context);
+        }
+        choice_see(p, side, seq, n, m->open ? m->first : stamp, stamp, context);
+}
+
 /* Takes n bytes of side while no protocol is known. *hidden: how many more were cut off after them;
  * 0 afterwards if they are taken, too. Returns how many of the n bytes were taken. */
 static gsize exchange_take_undecided(Exchange *x, guint side, const guint8 *bytes, gsize n,
@@ -140,9 +167,9 @@ static gsize exchange_take_undecided(Exchange *x, guint side, const guint8 *byte
                 return n;
         }
         const Protocol *found =
-                n > 0 ? exchange_probe(bytes, n, FALSE, FALSE, parsing_sender(x, side), &more)
-                      : NULL;
+                n > 0 ? exchange_probe(x, side, bytes, n, FALSE, FALSE, &more) : NULL;
         if (found) {
+                exchange_try(x, found, side, seq, length, *hidden > 0, stamp, context);
                 exchange_adopt(x, found, stamp, context);
                 Stretch stretch = { .bytes = bytes,
                                     .n = n,
@@ -215,9 +242,13 @@ void exchange_bytes(Exchange *x, guint side, guint32 seq, const guint8 *bytes, g
                     gsize length, Stamp stamp, const CaptureContext *context)
 {
         ExchangeSide *s = &x->side[side];
+        x->talked |= (guint8)(1 << side);
+        if (G_UNLIKELY(x->pairing.trial) &&
+            (n < length || !choice_see(&x->pairing, side, seq, length, stamp, stamp, context)))
+                parsing_end_trial(x, context);
         if (s->by_run) {
                 parsing_cut_goes_on(x, side, bytes, n, length, stamp, context);
-        } else if (x->pairing.cut && parsing_answers_run(x, side)) {
+        } else if (x->pairing.by_run && parsing_answers_run(x, side)) {
                 parsing_cut(x, side, seq, bytes, n, length, stamp, context);
         } else {
                 gsize skipped = s->skip ? parsing_skip(x, side, length, stamp, context) : 0;
@@ -237,6 +268,7 @@ void exchange_missing(Exchange *x, guint side, guint32 seq, gsize n, const Captu
         ExchangeSide *s = &x->side[side];
         Pairing *p = &x->pairing;
         Stamp nobody = { 0, 0 };
+        parsing_end_trial(x, context);
         gsize skipped = parsing_skip(x, side, n, nobody, context);
         s->seq = seq + (guint32)skipped;
         if (skipped < n)
@@ -252,6 +284,7 @@ void exchange_missing(Exchange *x, guint side, guint32 seq, gsize n, const Captu
                                 pairing_forget_calls(
                                         p, context); /* it calls again, so it has its returns */
                         parsing_lose(x, side, context);
+                        s->holed = TRUE;
                         s->by_run = p->cut && p->message[side].open;
                 }
         }
@@ -303,6 +336,8 @@ static void exchange_leave(Exchange *x, guint side, CallEnding how, Stamp stamp,
 void exchange_end(Exchange *x, guint side, CallEnding how, Stamp stamp,
                   const CaptureContext *context)
 {
+        if (x->pairing.trial && (x->pairing.trial->doubted || x->pairing.calls.n_of[!side]))
+                parsing_end_trial(x, context);
         if (x->protocol && x->protocol != &protocol_generic) {
                 parsing_end(x, side, stamp, context);
                 if (parsing_owes_returns(x))
@@ -332,7 +367,7 @@ void exchange_datagram(Exchange *x, guint side, const guint8 *bytes, gsize n, gs
         guint64 state[PROTOCOL_STATE_SIZE / 8] = { 0 };
         const Protocol *protocol =
                 x->protocol ? x->protocol
-                            : exchange_probe(bytes, n, n == length, TRUE, SENDER_ANY, &more);
+                            : exchange_probe(x, side, bytes, n, n == length, TRUE, &more);
         if (context->label)
                 g_string_truncate(context->label, 0);
         if (protocol && protocol->datagrams) {
@@ -364,9 +399,15 @@ void exchange_settle(Exchange *x, guint side, Stamp stamp, const CaptureContext 
                 pairing_settle(&x->pairing, side, context);
 }
 
+void exchange_end_trial(Exchange *x, const CaptureContext *context)
+{
+        parsing_end_trial(x, context);
+}
+
 void exchange_clear(Exchange *x, Stamp stamp, const CaptureContext *context)
 {
         Pairing *p = &x->pairing;
+        parsing_end_trial(x, context);
         guint first = p->client == 1; /* calls are settled before their returns */
         for (guint i = 0; i < 2; i++) {
                 guint side = first ^ i;

@@ -38,6 +38,9 @@ void exchange_datagram(Exchange *x, guint side, const guint8 *bytes, gsize n, gs
 /* The message of side has been open for too long (see sequencer.h). */
 void exchange_settle(Exchange *x, guint side, Stamp stamp, const CaptureContext *context);
 
+/* The sequencer can wait no longer for the trial of the protocol (choice.h). */
+void exchange_end_trial(Exchange *x, const CaptureContext *context);
+
 /* The connection is over, or the capture is: writes the messages that are complete, counts the
  * others, and frees what x holds. */
 void exchange_clear(Exchange *x, Stamp stamp, const CaptureContext *context);

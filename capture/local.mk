@@ -2,6 +2,7 @@
 libravel_a_SOURCES += \
 	%D%/caller-evidence.c \
 	%D%/capture.c \
+	%D%/choice.c \
 	%D%/connection-number.c \
 	%D%/connection.c \
 	%D%/cut-run.c \
@@ -77,6 +78,7 @@ libravel_a_SOURCES += \
 	%D%/source/stamp-evidence.c \
 	%D%/source/stamp-scan.c \
 	%D%/streams.c \
+	%D%/trial.c \
 	%D%/tls/key-log.c \
 	%D%/tls/opener.c \
 	%D%/tls/record-cipher.c

@@ -11,6 +11,7 @@ enum {
         MAX_KEYED_CALLS = 1024, /* a connection; the oldest is dropped for another */
         MAX_CALLS = 16384,      /* in order, where none can be dropped */
         MAX_ALL_CALLS = 4 << 20,
+        MAX_ALL_TRIALS = 100000, /* messages; then a trial that has another one is passed */
 };
 
 /* Less ns, in a message, are not written. */
@@ -27,6 +28,7 @@ void pairing_init(Pairing *p, const NodeId node[2], const guint16 port[2])
         p->client = p->opener = NO_SIDE;
         p->opening = (ConnectionOpening){ NO_TIME, NO_TIME, NO_TIME, NO_TIME, NO_TIME };
         p->unacked[0].item.kind = p->unacked[1].item.kind = ITEM_UNACKED;
+        p->trial_item.kind = ITEM_TRIAL;
 }
 
 static NetworkDelays *delays_of(CapturedMessage *m)
@@ -271,6 +273,27 @@ static void return_hold(Pairing *p, guint side, const CapturedMessage *out,
         u->message = sequencer_add(context->sequencer, out);
 }
 
+/* Gives out and counts a call or a one-way message. */
+static void pairing_give(Pairing *p, const CapturedMessage *out, const CaptureContext *context)
+{
+        account_add(context->account, out->op == CALL_SENT ? ACCOUNT_CALLS : ACCOUNT_ONE_WAY);
+        p->counts.written += out->op == CALL_SENT;
+        sequencer_add(context->sequencer, out);
+}
+
+void pairing_pass_trial(Pairing *p, const CaptureContext *context)
+{
+        Trial *t = g_steal_pointer(&p->trial);
+        if (!t)
+                return;
+        for (guint i = 0; i < t->messages->len; i++)
+                pairing_give(p, &g_array_index(t->messages, CapturedMessage, i), context);
+        context->memory->trials -= t->messages->len;
+        g_array_set_clear_func(t->messages, NULL);
+        trial_free(t);
+        sequencer_close(&p->trial_item);
+}
+
 static void message_write(Pairing *p, guint side, const CaptureContext *context)
 {
         MessageInProgress *m = &p->message[side];
@@ -297,8 +320,6 @@ static void message_write(Pairing *p, guint side, const CaptureContext *context)
                         call_waits_for_work(&p->calls, side);
                 held_up_write(&m->held_up, 0, &out);
                 pairing_mark_call(p, side, &out, context);
-                account_add(context->account, ACCOUNT_CALLS);
-                p->counts.written++;
                 if (m->several)
                         pairing_doubt(p, context);
                 if (m->unseen)
@@ -320,13 +341,13 @@ static void message_write(Pairing *p, guint side, const CaptureContext *context)
                 out.outcome = m->outcome;
                 held_up_write(&m->held_up, call.resent, &out);
                 account_add(context->account, ACCOUNT_RETURNS);
+                pairing_pass_trial(p, context); /* its call is given out before it */
                 return_hold(p, side, &out, context);
                 return;
         case KIND_ONE_WAY:
                 out.op = MSG_SENT;
                 out.has_id = !p->datagrams;
                 out.link = m->link;
-                account_add(context->account, ACCOUNT_ONE_WAY);
                 if (p->client == NO_SIDE && !p->datagrams) {
                         account_add(context->account, ACCOUNT_ROLE_UNKNOWN);
                         context->account->unclear_port[MIN(p->port[0], p->port[1])]++;
@@ -344,7 +365,13 @@ static void message_write(Pairing *p, guint side, const CaptureContext *context)
         case KIND_UNKNOWN:
                 return;
         }
-        sequencer_add(context->sequencer, &out);
+        if (G_UNLIKELY(p->trial) && context->memory->trials < MAX_ALL_TRIALS &&
+            trial_keep(p->trial, &out)) {
+                context->memory->trials++;
+                return;
+        }
+        pairing_pass_trial(p, context);
+        pairing_give(p, &out, context);
 }
 
 /* --- pieces ---------------------------------------------------------------- */
@@ -852,6 +879,12 @@ void pairing_forget_calls(Pairing *p, const CaptureContext *context)
                         !waiting_call_at(&p->calls, i)->session;
         p->calls.n = p->calls.n_of[0] = p->calls.n_of[1] = p->order.sure = 0;
         p->calls.beyond = 0;
+}
+
+void pairing_keep_calls(Pairing *p, guint n)
+{
+        while (p->calls.n > n)
+                call_take(&p->calls, p->calls.n - 1u);
 }
 
 guint8 pairing_call(const Pairing *p, guint side)

@@ -26,6 +26,7 @@
 #include "capture/pieces.h"
 #include "capture/protocol/protocol.h"
 #include "capture/tls/opener.h"
+#include "capture/trial.h"
 
 /* See links.h, settling.h, streams.h. */
 typedef struct LinkTable LinkTable;
@@ -37,6 +38,7 @@ typedef struct StreamTable StreamTable;
 typedef struct {
         gsize calls;   /* how many waiting calls there is room for */
         gsize buffers; /* bytes that parsers have yet to settle */
+        gsize trials;  /* messages that trials keep (choice.h) */
         PieceMemory pieces;
 } CaptureMemory;
 
@@ -59,7 +61,15 @@ typedef struct {
 #define NO_SIDE 2
 
 /* The kind of an OpenItem: what of a connection it belongs to. */
-enum { ITEM_MESSAGE_0, ITEM_MESSAGE_1, ITEM_HELD, ITEM_STREAM, ITEM_TLS, ITEM_UNACKED };
+enum {
+        ITEM_MESSAGE_0,
+        ITEM_MESSAGE_1,
+        ITEM_HELD,
+        ITEM_STREAM,
+        ITEM_TLS,
+        ITEM_UNACKED,
+        ITEM_TRIAL,
+};
 
 /* How the end of a message will be known. */
 typedef enum {
@@ -165,12 +175,15 @@ typedef struct {
         WaitingCalls calls;
         CallOrder order;
         StreamTable *streams; /* calls whose messages come in parts; NULL before the first */
+        Trial *trial;         /* NULL where there is none */
+        OpenItem trial_item;
         NodeId node[2];
         guint16 port[2];
         guint8 client;    /* the side that calls, or NO_SIDE where that is not known */
         guint8 opener;    /* the side that opened the connection, or NO_SIDE: not seen */
         guint8 datagrams; /* messages have no sequence numbers */
         guint8 cut;       /* packets were cut where their bytes had to be seen */
+        guint8 by_run;    /* a message has gone on by run, which may be a call that waits */
         guint8 called;    /* a call was written */
         guint32 number;   /* of the connection; 0: see connection-number.h */
         ConnectionOpening opening;
@@ -362,6 +375,13 @@ guint8 pairing_call(const Pairing *p, guint side);
 
 /* Whether the oldest call that side may answer was a run that no parser has seen. */
 gboolean pairing_call_is_run(const Pairing *p, guint side);
+
+/* Forgets the calls that wait, but for the first n. */
+void pairing_keep_calls(Pairing *p, guint n);
+
+/* The trial of the protocol is over: its messages are given out (choice.h). Nothing where there is
+ * none. */
+void pairing_pass_trial(Pairing *p, const CaptureContext *context);
 
 /* Takes the oldest call that side may answer, and its number. FALSE: there is none. */
 gboolean pairing_take_call(Pairing *p, guint side, guint64 *number);

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "capture/choice.h"
 #include "capture/run.h"
 #include "capture/streams.h"
 
@@ -55,26 +56,42 @@ static void part_begin(Exchange *x, guint side, const Parsed *parsed, Stamp now,
                            p->message[side].first, context);
 }
 
+/* The side that calls, as the message of side says, or NO_SIDE. */
+static guint parsed_client(const Protocol *protocol, guint side, const Parsed *parsed)
+{
+        if (protocol->mutual)
+                return parsed->sender == SENDER_ANY      ? NO_SIDE
+                       : parsed->sender == SENDER_CLIENT ? side
+                                                         : !side;
+        return parsed->kind == KIND_CALL ? side : parsed->kind == KIND_RETURN ? !side : NO_SIDE;
+}
+
+gboolean parsing_may_send(const Exchange *x, guint side, const Protocol *protocol,
+                          const Parsed *parsed)
+{
+        guint client = parsed_client(protocol, side, parsed);
+        return client == NO_SIDE || x->pairing.opener == NO_SIDE || client == x->pairing.opener ||
+               protocol->mutual || (parsed->keyed && !parsed->part);
+}
+
 /* A message begins, of which the parser knows the kind. FALSE: side may not send such a message. */
 static gboolean parsing_message_begin(Exchange *x, guint side, const Parsed *parsed, Stamp now,
                                       const CaptureContext *context)
 {
         Pairing *p = &x->pairing;
         MessageEnd end = parsed->length == PARSE_FOREVER ? END_BY_CLOSE : END_BY_CONTENT;
-        if (x->protocol->mutual) {
-                if (parsed->sender != SENDER_ANY && !x->parsed)
-                        p->client = parsed->sender == SENDER_CLIENT ? side : !side;
-                x->parsed |= parsed->sender != SENDER_ANY;
-        } else if (parsed->kind == KIND_CALL || parsed->kind == KIND_RETURN) {
-                guint client = parsed->kind == KIND_CALL ? side : !side;
-                gboolean either = parsed->keyed && !parsed->part; /* side may call */
-                if (p->client != client && x->parsed && !either)
+        guint client = parsed_client(x->protocol, side, parsed);
+        gboolean either = parsed->keyed && !parsed->part; /* side may call */
+        if (client != NO_SIDE) {
+                if (p->client != client && !either && !x->protocol->mutual &&
+                    (x->parsed || p->opener != NO_SIDE))
                         return FALSE;
-                if (!x->parsed)
+                if (!x->parsed && p->opener == NO_SIDE)
                         p->client = (guint8)client;
                 x->parsed = TRUE;
         }
         if (parsed->part) {
+                pairing_pass_trial(p, context);
                 part_begin(x, side, parsed, now, context);
                 return TRUE;
         }
@@ -95,14 +112,16 @@ void parsing_forget(Exchange *x)
         x->memory = NULL;
 }
 
-/* From here on the connection speaks protocol; NULL: it is undecided again. */
-static void leave_protocol(Exchange *x, const Protocol *protocol, Stamp now,
+/* From here on the connection speaks protocol; NULL: it is undecided again. The message of goes_on
+ * is not over; NO_SIDE: all are. */
+static void leave_protocol(Exchange *x, const Protocol *protocol, guint goes_on, Stamp now,
                            const CaptureContext *context)
 {
         parsing_forget(x);
+        pairing_pass_trial(&x->pairing, context);
         x->protocol = protocol;
         x->run = NO_SIDE;
-        x->probes = 0;
+        x->fitted = 0;
         for (guint side = 0; side < 2; side++) {
                 ExchangeSide *s = &x->side[side];
                 MessageInProgress *m = &x->pairing.message[side];
@@ -110,7 +129,7 @@ static void leave_protocol(Exchange *x, const Protocol *protocol, Stamp now,
                 s->skip = 0;
                 s->lost = s->by_run = FALSE;
                 s->part = 0;
-                if (m->open && m->kind != KIND_UNKNOWN)
+                if (m->open && m->kind != KIND_UNKNOWN && side != goes_on)
                         pairing_end(&x->pairing, side, now, context);
                 if (protocol == &protocol_generic)
                         run_take_buffer(x, side, now, context);
@@ -133,8 +152,11 @@ static void message_end(Exchange *x, guint side, gboolean switches, const Protoc
                 pairing_abandon(&x->pairing, side, context);
         else
                 pairing_end(&x->pairing, side, now, context);
-        if (switches)
-                leave_protocol(x, next, now, context);
+        s->holed = FALSE;
+        if (switches) {
+                leave_protocol(x, next, NO_SIDE, now, context);
+                x->probes = 0;
+        }
 }
 
 /* A piece of the open message ends. */
@@ -191,14 +213,17 @@ void parsing_cut(Exchange *x, guint side, guint32 seq, const guint8 *bytes, gsiz
         ExchangeSide *s = &x->side[side];
         Pairing *p = &x->pairing;
         MessageInProgress *m = &p->message[side];
-        p->cut = TRUE;
+        p->cut |= n < length;
+        p->by_run = TRUE;
         if (!m->open)
                 pairing_open(p, side, seq, &stamp, context);
         else
                 pairing_grow(p, side, stamp, context);
         pairing_count(p, side, length);
         if (m->kind == KIND_UNKNOWN) {
-                MessageKind kind = run_kind_if_cut(x, side, bytes, n, length, context);
+                MessageKind kind = p->cut ? run_kind_if_cut(x, side, bytes, n, length, context)
+                                   : side == p->client || p->calls.n_of[!side] ? KIND_BY_SIDE
+                                                                               : KIND_ONE_WAY;
                 if (kind == KIND_INTERIM || kind == KIND_CONTROL) {
                         run_ignore_cut(x, side, kind, context);
                         return;
@@ -236,7 +261,7 @@ void parsing_cut_goes_on(Exchange *x, guint side, const guint8 *bytes, gsize n, 
                          Stamp stamp, const CaptureContext *context)
 {
         MessageInProgress *m = &x->pairing.message[side];
-        if (m->kind == KIND_CALL && cut_run_repeats(&x->talk, bytes, n))
+        if (x->pairing.cut && m->kind == KIND_CALL && cut_run_repeats(&x->talk, bytes, n))
                 m->several = TRUE;
         if (m->open) {
                 pairing_grow(&x->pairing, side, stamp, context);
@@ -251,17 +276,114 @@ gboolean parsing_answers_run(const Exchange *x, guint side)
                (!m->open || m->kind == KIND_UNKNOWN) && pairing_call_is_run(&x->pairing, side);
 }
 
+/* --- a choice that is taken back ------------------------------------------- */
+
+/* The choice of the protocol was wrong. A protocol that was only recognised is not asked again, if
+ * the connection's first bytes are there. */
+static const Protocol *parsing_refuse_protocol(Exchange *x, const CaptureContext *context)
+{
+        if (x->decided)
+                account_add(context->account, ACCOUNT_NOT_AS_SAID);
+        for (guint i = 0; x->start_seen && protocols[i]; i++)
+                if (protocols[i] == x->protocol)
+                        x->refused |= 1u << i;
+        x->talk.kind = TALK_PLAIN;
+        return x->decided || ++x->probes >= MAX_PROBES ? &protocol_generic : NULL;
+}
+
+/* What was said during the trial becomes runs. of_side, at seq: a run that is not among them, as it
+ * will be shown to other protocols; NO_SIDE: none. */
+static void take_back(Exchange *x, guint of_side, guint32 seq, const CaptureContext *context)
+{
+        Pairing *p = &x->pairing;
+        const Protocol *next = parsing_refuse_protocol(x, context);
+        for (guint side = 0; side < 2; side++) {
+                pairing_abandon(p, side, context);
+                x->side[side].buffered = 0;
+        }
+        Trial *t = choice_undo(p, !x->parsed || x->role_known, context);
+        x->parsed = x->role_known;
+        leave_protocol(x, next, NO_SIDE, (Stamp){ 0, 0 }, context);
+        for (guint i = 0; i < t->turns->len; i++) {
+                const Turn *turn = &g_array_index(t->turns, Turn, i);
+                if (turn->side == of_side && turn->seq == seq)
+                        continue;
+                run_extend(x, turn->side, turn->seq, turn->bytes, KIND_BY_SIDE, &turn->first,
+                           turn->first, context);
+                pairing_grow(p, turn->side, turn->last, context);
+        }
+        trial_free(t);
+        sequencer_close(&p->trial_item);
+}
+
+/* The same after the trial, from the bytes on that are refused. Of several calls that one run was
+ * taken for, the reply answers the first. */
+static void take_back_late(Exchange *x, guint side, const Stretch *b, const CaptureContext *context)
+{
+        Pairing *p = &x->pairing;
+        MessageInProgress *m = &p->message[side], *other = &p->message[!side];
+        if (other->open && other->kind != KIND_UNKNOWN) { /* its buffered bytes are settled */
+                pairing_count(p, !side, x->side[!side].buffered);
+                x->side[!side].buffered = 0;
+        }
+        leave_protocol(x, parsing_refuse_protocol(x, context), side, b->stamp, context);
+        run_take_buffer(x, !side, b->stamp, context);
+        if (side != p->client)
+                pairing_keep_calls(p, 1);
+        if (m->open && m->kind != KIND_UNKNOWN) {
+                x->run = (guint8)side;
+                pairing_set_end(p, side, END_BY_SILENCE, context);
+        }
+        run_extend(x, side, b->seq + (guint32)b->at, b->n - b->at, KIND_BY_SIDE, &b->stamp,
+                   b->stamp, context);
+}
+
+void parsing_end_trial(Exchange *x, const CaptureContext *context)
+{
+        const Trial *t = x->pairing.trial;
+        gboolean refused = t && t->doubted;
+        for (guint side = 0; t && side < 2; side++)
+                refused |= x->side[side].buffered > 0 && !(x->fitted & 1 << side);
+        if (refused)
+                take_back(x, NO_SIDE, 0, context);
+        else
+                pairing_pass_trial(&x->pairing, context);
+}
+
+/* Whether a refusal takes the choice back: no messages of both sides have shown it to be right. The
+ * first bytes of a side may be the rest of a message from before the capture: that is left to the
+ * trial. Where one side alone is captured nothing can. */
+static gboolean refusal_takes_back(Exchange *x, guint side, const Stretch *b)
+{
+        Pairing *p = &x->pairing;
+        gboolean fits = (x->fitted & 1 << side) != 0;
+        if (p->cut || b->cut || x->fitted == BOTH_SIDES || x->protocol == &protocol_tls)
+                return FALSE;
+        if (p->trial && !x->start_seen && !fits)
+                return !(p->trial->doubted = TRUE);
+        return !fits || (x->talked & 1 << !side);
+}
+
+/* Side is refused bytes among others of the protocol: they are a message that goes on to the end of
+ * the run. */
+static gboolean refusal_is_run(const Exchange *x, guint side, const Stretch *b)
+{
+        return !b->cut && x->fitted == BOTH_SIDES && !x->protocol->keyed && !x->protocol->mutual &&
+               !x->pairing.streams && !x->side[side].holed && x->talk.kind != TALK_MAIL &&
+               x->protocol != &protocol_tls;
+}
+
 /* The parser refuses the bytes of side. FALSE: from here on the connection is generic. */
 static gboolean not_mine(Exchange *x, guint side, Stamp now, const CaptureContext *context)
 {
         gboolean within = x->decided && !x->start_seen; /* the bytes may be the rest of a message */
         account_add(context->account,
                     x->parsed || !within ? ACCOUNT_UNPARSED : ACCOUNT_BEFORE_BOUNDARY);
-        if (x->parsed || within) {
+        if (x->parsed || within || x->pairing.trial) {
                 parsing_lose(x, side, context);
                 return TRUE;
         }
-        leave_protocol(x, &protocol_generic, now, context);
+        leave_protocol(x, &protocol_generic, NO_SIDE, now, context);
         return FALSE;
 }
 
@@ -321,15 +443,43 @@ static gboolean stretch_begin_message(Exchange *x, guint side, const Stretch *b,
                 run_record(x, side, stretch_seq(b), parsed->part, b->stamp, context);
         if (status == PARSE_NOT_MINE)
                 return FALSE;
-        return parsed->kind == KIND_UNKNOWN || x->pairing.message[side].kind != KIND_UNKNOWN ||
-               parsing_message_begin(x, side, parsed, b->stamp, context);
+        if (parsed->kind == KIND_UNKNOWN || x->pairing.message[side].kind != KIND_UNKNOWN)
+                return TRUE;
+        if (!parsing_message_begin(x, side, parsed, b->stamp, context))
+                return FALSE;
+        if (parsed->kind != KIND_NOTHING)
+                x->fitted |= (guint8)(1 << side);
+        if (G_UNLIKELY(x->pairing.trial) && x->fitted == BOTH_SIDES)
+                pairing_pass_trial(&x->pairing, context);
+        return TRUE;
+}
+
+/* The choice of the protocol is taken back. A run that begins with these bytes is shown to the
+ * others. */
+static Step stretch_take_back(Exchange *x, guint side, Stretch *b, const CaptureContext *context)
+{
+        const Trial *t = x->pairing.trial;
+        if (!t) {
+                take_back_late(x, side, b, context);
+                return STEP_DONE;
+        }
+        const Turn *last = &g_array_index(t->turns, Turn, t->turns->len - 1);
+        if (last->seq != b->seq || b->old > 0 || !x->start_seen) {
+                take_back(x, NO_SIDE, 0, context);
+                return STEP_DONE;
+        }
+        take_back(x, side, b->seq, context);
+        b->at = 0;
+        return STEP_SWITCHES;
 }
 
 /* The parser does not know the bytes. */
 static Step stretch_refuse(Exchange *x, guint side, Stretch *b, const CaptureContext *context)
 {
         gsize left = b->n - b->at;
-        if (x->pairing.cut && x->parsed && !x->pairing.streams) {
+        if (refusal_takes_back(x, side, b))
+                return stretch_take_back(x, side, b, context);
+        if ((x->pairing.cut && x->parsed && !x->pairing.streams) || refusal_is_run(x, side, b)) {
                 parsing_cut(x, side, stretch_seq(b), b->bytes + b->at, left, left, b->stamp,
                             context);
                 return STEP_DONE;
@@ -339,7 +489,7 @@ static Step stretch_refuse(Exchange *x, guint side, Stretch *b, const CaptureCon
                            context);
                 return STEP_DONE;
         }
-        if (x->parsed || ++b->refused > MAX_BOUNDARIES)
+        if ((x->fitted & 1 << side) || ++b->refused > MAX_BOUNDARIES)
                 return STEP_DONE;
         b->at++;
         return STEP_NEXT;

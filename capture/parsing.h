@@ -25,6 +25,13 @@ guint8 parsing_sender(const Exchange *x, guint side);
 /* How many of the bytes were taken: all, or up to where the connection speaks something else. */
 gsize parsing_bytes(Exchange *x, guint side, Stretch *b, const CaptureContext *context);
 
+/* Whether side may send what was recognised. Who opened the connection is the client. */
+gboolean parsing_may_send(const Exchange *x, guint side, const Protocol *protocol,
+                          const Parsed *parsed);
+
+/* The trial is over, if there is one (choice.h). If bytes were refused the choice is taken back. */
+void parsing_end_trial(Exchange *x, const CaptureContext *context);
+
 /* Passes over bytes that the parser need not see. How many of the n bytes they are. */
 gsize parsing_skip(Exchange *x, guint side, gsize n, Stamp stamp, const CaptureContext *context);
 

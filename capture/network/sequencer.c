@@ -48,7 +48,7 @@ Sequencer *sequencer_new(gint64 patience, gint64 disorder)
         return s;
 }
 
-static void message_clear(CapturedMessage *m)
+void captured_message_clear(CapturedMessage *m)
 {
         g_free(m->label);
         g_free(m->identifiers);
@@ -60,9 +60,9 @@ void sequencer_free(Sequencer *s)
         if (!s)
                 return;
         for (guint i = 0; i < s->n_ring; i++)
-                message_clear(&s->ring[(s->first + i) & (s->ring_size - 1)].message);
+                captured_message_clear(&s->ring[(s->first + i) & (s->ring_size - 1)].message);
         for (guint i = 0; i < s->n_heap; i++)
-                message_clear(&s->late[s->heap[i].slot]);
+                captured_message_clear(&s->late[s->heap[i].slot]);
         g_free(s->items);
         g_free(s->ring);
         g_free(s->heap);

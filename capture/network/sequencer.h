@@ -62,6 +62,9 @@ typedef struct {
         RequestIdentifiers *identifiers; /* likewise */
 } CapturedMessage;
 
+/* Frees what message owns. */
+void captured_message_clear(CapturedMessage *message);
+
 typedef struct OpenItem OpenItem;
 typedef struct Sequencer Sequencer;
 struct OpenItem {

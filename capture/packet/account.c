@@ -120,6 +120,18 @@ static void judge_roles(const Account *account, GPtrArray *lines)
                                                n[ACCOUNT_ROLE_UNKNOWN], ports));
 }
 
+static void judge_names(const Account *account, GPtrArray *lines)
+{
+        GString *text;
+        if (account->count[ACCOUNT_NOT_AS_SAID] == 0)
+                return;
+        text = g_string_new(NULL);
+        account_append_count(text, account->count[ACCOUNT_NOT_AS_SAID], "connection does",
+                             "connections do");
+        g_string_append(text, " not speak what --proto says: runs of bytes are messages there");
+        g_ptr_array_add(lines, g_string_free(text, FALSE));
+}
+
 static void judge_doubt(const Account *account, GPtrArray *lines)
 {
         guint64 doubted = account->count[ACCOUNT_ROLE_DOUBTED];
@@ -280,6 +292,7 @@ char **account_judge(const Account *account)
                 judge_calls(account, lines);
         if (n[ACCOUNT_ROLE_UNKNOWN] > 0)
                 judge_roles(account, lines);
+        judge_names(account, lines);
         judge_doubt(account, lines);
         judge_cut(account, lines);
         judge_callers(account, lines);

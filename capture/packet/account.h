@@ -31,6 +31,7 @@
         X(ROLE_BY_ACCEPT, "connections whose server is known by other connections")                \
         X(ROLE_BY_NAME, "connections whose server is known by --nodes")                            \
         X(ROLE_BY_PORTS, "connections whose server is known by the port numbers")                  \
+        X(NOT_AS_SAID, "connections that do not speak what --proto says")                          \
         X(ROLE_DOUBTED, "connections whose server is doubtful: the client accepts others")         \
         X(CALLER_BY_PROCESS, "connections whose caller is known by its process")                   \
         X(CALLER_UNKNOWN, "connections whose caller's process was missed")                         \

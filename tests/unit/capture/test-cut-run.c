@@ -83,6 +83,7 @@ static void expect(Scene *s, const char *lines)
         g_assert_cmpstr(found->str, ==, lines);
         g_assert_cmpuint(s->memory.buffers, ==, 0);
         g_assert_cmpuint(s->memory.calls, ==, 0);
+        g_assert_cmpuint(s->memory.trials, ==, 0);
         stream_pool_free(s->context.streams);
         piece_memory_clear(&s->memory.pieces);
         connection_numbers_free(s->context.numbers);
