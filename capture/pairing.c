@@ -273,27 +273,6 @@ static void return_hold(Pairing *p, guint side, const CapturedMessage *out,
         u->message = sequencer_add(context->sequencer, out);
 }
 
-/* Gives out and counts a call or a one-way message. */
-static void pairing_give(Pairing *p, const CapturedMessage *out, const CaptureContext *context)
-{
-        account_add(context->account, out->op == CALL_SENT ? ACCOUNT_CALLS : ACCOUNT_ONE_WAY);
-        p->counts.written += out->op == CALL_SENT;
-        sequencer_add(context->sequencer, out);
-}
-
-void pairing_pass_trial(Pairing *p, const CaptureContext *context)
-{
-        Trial *t = g_steal_pointer(&p->trial);
-        if (!t)
-                return;
-        for (guint i = 0; i < t->messages->len; i++)
-                pairing_give(p, &g_array_index(t->messages, CapturedMessage, i), context);
-        context->memory->trials -= t->messages->len;
-        g_array_set_clear_func(t->messages, NULL);
-        trial_free(t);
-        sequencer_close(&p->trial_item);
-}
-
 static void message_write(Pairing *p, guint side, const CaptureContext *context)
 {
         MessageInProgress *m = &p->message[side];
@@ -563,17 +542,6 @@ void pairing_open(Pairing *p, guint side, guint32 seq, const Stamp *stamp,
         }
 }
 
-void held_up_add(HeldUp *h, TcpStall stall, gint64 ns)
-{
-        gint64 *sum = stall == TCP_ACK_DELAYED ? &h->ack
-                      : stall == TCP_PAUSED    ? &h->pause
-                                               : &h->stall;
-
-        *sum = MAX(*sum + ns, 0);
-        if (stall == TCP_WINDOW)
-                h->shut += ns;
-}
-
 /* The last message of side is sent again. */
 static void pairing_resend(Pairing *p, guint side, gint64 ns, const CaptureContext *context)
 {
@@ -740,7 +708,7 @@ void pairing_end(Pairing *p, guint side, Stamp stamp, const CaptureContext *cont
         pairing_abandon(p, side, context);
 }
 
-/* Takes back that the open call of side waits for a return. */
+/* The open call of side waits for no return. */
 static void call_unmake(Pairing *p, guint side)
 {
         if (!p->message[side].beyond)

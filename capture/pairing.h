@@ -274,7 +274,17 @@ static inline void pairing_see_handshake(Pairing *p, gint64 time)
                 p->opening.secured = time;
 }
 
-void held_up_add(HeldUp *held_up, TcpStall stall, gint64 ns);
+static inline void held_up_add(HeldUp *h, TcpStall stall, gint64 ns)
+{
+        gint64 *sum = stall == TCP_ACK_DELAYED ? &h->ack
+                      : stall == TCP_PAUSED    ? &h->pause
+                                               : &h->stall;
+
+        *sum = MAX(*sum + ns, 0);
+        if (stall == TCP_WINDOW)
+                h->shut += ns;
+}
+
 void held_up_put(const HeldUp *held_up, gint64 resent, CapturedMessage *message);
 
 /* What held the message up; resent: NetworkDelays.resent. */
@@ -379,9 +389,28 @@ gboolean pairing_call_is_run(const Pairing *p, guint side);
 /* Forgets the calls that wait, but for the first n. */
 void pairing_keep_calls(Pairing *p, guint n);
 
+/* Gives out and counts a call or a one-way message. */
+static inline void pairing_give(Pairing *p, const CapturedMessage *out, const CaptureContext *context)
+{
+        account_add(context->account, out->op == CALL_SENT ? ACCOUNT_CALLS : ACCOUNT_ONE_WAY);
+        p->counts.written += out->op == CALL_SENT;
+        sequencer_add(context->sequencer, out);
+}
+
 /* The trial of the protocol is over: its messages are given out (choice.h). Nothing where there is
  * none. */
-void pairing_pass_trial(Pairing *p, const CaptureContext *context);
+static inline void pairing_pass_trial(Pairing *p, const CaptureContext *context)
+{
+        Trial *t = g_steal_pointer(&p->trial);
+        if (!t)
+                return;
+        for (guint i = 0; i < t->messages->len; i++)
+                pairing_give(p, &g_array_index(t->messages, CapturedMessage, i), context);
+        context->memory->trials -= t->messages->len;
+        g_array_set_clear_func(t->messages, NULL);
+        trial_free(t);
+        sequencer_close(&p->trial_item);
+}
 
 /* Takes the oldest call that side may answer, and its number. FALSE: there is none. */
 gboolean pairing_take_call(Pairing *p, guint side, guint64 *number);
