@@ -81,4 +81,5 @@ libravel_a_SOURCES += \
 	%D%/trial.c \
 	%D%/tls/key-log.c \
 	%D%/tls/opener.c \
-	%D%/tls/record-cipher.c
+	%D%/tls/record-cipher.c \
+	%D%/waiting-calls.c

@@ -8,9 +8,6 @@
 #include "capture/settling.h"
 
 enum {
-        MAX_KEYED_CALLS = 1024, /* a connection; the oldest is dropped for another */
-        MAX_CALLS = 16384,      /* in order, where none can be dropped */
-        MAX_ALL_CALLS = 4 << 20,
         MAX_ALL_TRIALS = 100000, /* messages; then a trial that has another one is passed */
 };
 
@@ -64,108 +61,6 @@ void pairing_mark_call(Pairing *p, guint client, CapturedMessage *out,
                         divide_opening(&p->opening, delays_of(out), out->stamp.time);
         }
         out->connection = p->number;
-}
-
-static WaitingCall *waiting_call_at(const WaitingCalls *w, guint i)
-{
-        return &w->ring[(w->first + i) & (w->capacity - 1u)];
-}
-
-/* The oldest call is gone. */
-static void call_shift(WaitingCalls *w)
-{
-        w->n_of[waiting_call_at(w, 0)->side]--;
-        w->first = (guint16)((w->first + 1) & (w->capacity - 1));
-        w->n--;
-}
-
-/* Makes room for one more call. FALSE: there may be no more. */
-static gboolean calls_grow(WaitingCalls *w, const CaptureContext *context)
-{
-        guint16 capacity = w->capacity ? 2 * w->capacity : 2; /* a power of 2 */
-        gsize *all = &context->memory->calls;
-        if (capacity > MAX_CALLS || *all + capacity - w->capacity > MAX_ALL_CALLS)
-                return FALSE;
-        *all += capacity - w->capacity;
-        WaitingCall *calls = g_new(WaitingCall, capacity);
-        for (guint i = 0; i < w->n; i++)
-                calls[i] = *waiting_call_at(w, i);
-        g_free(w->ring);
-        w->ring = calls;
-        w->first = 0;
-        w->capacity = capacity;
-        return TRUE;
-}
-
-/* Keeps a call that waits. FALSE: there is no room. */
-static gboolean call_push(WaitingCalls *w, WaitingCall call, gboolean keyed,
-                          const CaptureContext *context)
-{
-        if (keyed && w->n >= MAX_KEYED_CALLS) {
-                account_add(context->account, ACCOUNT_UNANSWERED);
-                call_shift(w);
-        }
-        if (w->beyond > 0 || (w->n == w->capacity && !calls_grow(w, context))) {
-                account_add(context->account, ACCOUNT_UNANSWERED);
-                w->beyond += !keyed;
-                return FALSE;
-        }
-        *waiting_call_at(w, w->n++) = call;
-        w->n_of[call.side]++;
-        return TRUE;
-}
-
-/* The number of a call while another with its key waits that has another topic. */
-static guint64 number_of_topic(guint64 key, guint16 topic)
-{
-        return key | (guint64)topic << 32;
-}
-
-static gboolean call_is_of(const WaitingCall *call, guint64 key, guint16 topic)
-{
-        if (call->number == key)
-                return !topic || !call->topic || call->topic == topic;
-        return topic && call->topic == topic && call->number == number_of_topic(key, topic);
-}
-
-/* The index of the call that a return by side answers, or -1. key and topic: if keyed. */
-static gint call_find(const WaitingCalls *w, guint side, gboolean keyed, guint64 key, guint16 topic)
-{
-        for (guint i = 0; i < w->n && w->n_of[!side]; i++)
-                if (waiting_call_at(w, i)->side != side &&
-                    (!keyed || call_is_of(waiting_call_at(w, i), key, topic)))
-                        return (gint)i;
-        return -1;
-}
-
-static WaitingCall call_take(WaitingCalls *w, guint index)
-{
-        WaitingCall call = *waiting_call_at(w, index);
-        for (; index > 0; index--)
-                *waiting_call_at(w, index) = *waiting_call_at(w, index - 1);
-        *waiting_call_at(w, 0) = call;
-        call_shift(w);
-        return call;
-}
-
-/* The last call that side made was no call. */
-static void call_withdraw(WaitingCalls *w, guint side)
-{
-        for (guint i = w->n; i-- > 0;)
-                if (waiting_call_at(w, i)->side == side) {
-                        call_take(w, i);
-                        return;
-                }
-}
-
-/* The last call of side waits until there is work, so nobody owes it a return. */
-static void call_waits_for_work(WaitingCalls *w, guint side)
-{
-        for (guint i = w->n; i-- > 0;)
-                if (waiting_call_at(w, i)->side == side) {
-                        waiting_call_at(w, i)->unsure = TRUE;
-                        return;
-                }
 }
 
 void pairing_doubt_returns(Pairing *p, guint side)
@@ -227,10 +122,11 @@ static void order_return(Pairing *p, MessageInProgress *m)
 static gboolean call_answered(Pairing *p, guint side, const MessageInProgress *m, WaitingCall *call,
                               const CaptureContext *context)
 {
-        gint index = m->stray ? -1 : call_find(&p->calls, side, m->keyed, m->number, m->topic);
+        gint index =
+                m->stray ? -1 : waiting_calls_find(&p->calls, side, m->keyed, m->number, m->topic);
         p->order.answered = TRUE;
         if (index >= 0) {
-                *call = call_take(&p->calls, (guint)index);
+                *call = waiting_calls_take(&p->calls, (guint)index);
                 p->order.longest = MAX(p->order.longest, m->last.time - call->time);
                 p->counts.shifted += !m->keyed && p->calls.n == 1;
                 p->counts.drained += !m->keyed && p->calls.n == 0;
@@ -296,7 +192,7 @@ static void message_write(Pairing *p, guint side, const CaptureContext *context)
                 out.link = m->link;
                 out.fetch = m->fetch;
                 if (m->fetch == FETCH_WAIT)
-                        call_waits_for_work(&p->calls, side);
+                        waiting_calls_excuse(&p->calls, side);
                 held_up_write(&m->held_up, 0, &out);
                 pairing_mark_call(p, side, &out, context);
                 if (m->several)
@@ -456,7 +352,7 @@ void pairing_link(Pairing *p, guint side, guint64 content, gboolean known,
 void pairing_deliver(Pairing *p, guint side, const Carried *carried, const CaptureContext *context)
 {
         const MessageInProgress *m = &p->message[side];
-        gint call = call_find(&p->calls, side, FALSE, 0, 0);
+        gint call = waiting_calls_find(&p->calls, side, FALSE, 0, 0);
         guint64 number = call < 0 ? m->number : waiting_call_at(&p->calls, (guint)call)->number;
         CapturedMessage out = pairing_message(p, side, MSG_SENT, m->last, p->port[!side], 0);
         out.connection = p->number;
@@ -606,7 +502,9 @@ gboolean pairing_begin(Pairing *p, guint side, MessageKind kind, MessageEnd end,
                 m->topic = parsed->topic;
         }
         if (kind == KIND_CALL && m->seen) {
-                gint same = m->keyed ? call_find(&p->calls, !side, TRUE, m->number, m->topic) : -1;
+                gint same =
+                        m->keyed ? waiting_calls_find(&p->calls, !side, TRUE, m->number, m->topic)
+                                 : -1;
                 if (same >= 0) {
                         WaitingCall *call = waiting_call_at(&p->calls, (guint)same);
                         if (p->datagrams)
@@ -617,8 +515,8 @@ gboolean pairing_begin(Pairing *p, guint side, MessageKind kind, MessageEnd end,
                 }
                 if (!m->keyed)
                         order_call(p, m->first, context);
-                else if (m->topic && call_find(&p->calls, !side, TRUE, m->number, 0) >= 0)
-                        m->number = number_of_topic(m->number, m->topic);
+                else if (m->topic && waiting_calls_find(&p->calls, !side, TRUE, m->number, 0) >= 0)
+                        m->number = waiting_call_number(m->number, m->topic);
                 m->session = parsed && parsed->session;
                 p->order.last_call = parsed ? parsed->call : CALL_NONE;
                 WaitingCall call = { .number = m->number,
@@ -630,7 +528,8 @@ gboolean pairing_begin(Pairing *p, guint side, MessageKind kind, MessageEnd end,
                                      .topic = m->topic };
                 if (p->calls.n_of[side] == 0)
                         p->heard[!side] = FALSE;
-                m->beyond = !call_push(&p->calls, call, m->keyed, context);
+                m->beyond = !waiting_calls_push(&p->calls, call, m->keyed, &context->memory->calls,
+                                                context->account);
                 if (parsed && context->label && context->label->len > 0)
                         m->label = g_strndup(context->label->str, context->label->len);
         }
@@ -712,7 +611,7 @@ void pairing_end(Pairing *p, guint side, Stamp stamp, const CaptureContext *cont
 static void call_unmake(Pairing *p, guint side)
 {
         if (!p->message[side].beyond)
-                call_withdraw(&p->calls, side);
+                waiting_calls_withdraw(&p->calls, side);
         else if (p->calls.beyond > 0)
                 p->calls.beyond--;
 }
@@ -781,12 +680,6 @@ static gboolean returns_are_known(const Pairing *p, guint side)
         return !p->cut && !p->order.unsure && p->calls.beyond == 0 && p->opener != side;
 }
 
-/* Whether nobody owes the call a return, or it may have been missed. */
-static gboolean call_is_excused(const WaitingCall *call)
-{
-        return call->session || call->by_run || call->unsure;
-}
-
 void pairing_cut_short(Pairing *p, guint side, const CaptureContext *context)
 {
         MessageInProgress *m = &p->message[side];
@@ -795,8 +688,8 @@ void pairing_cut_short(Pairing *p, guint side, const CaptureContext *context)
             (m->pieces && pieces_are_endless(m->pieces)) || p->message[!side].left ||
             !returns_are_known(p, side))
                 return;
-        call = call_find(&p->calls, side, m->keyed, m->number, m->topic);
-        if (call < 0 || call_is_excused(waiting_call_at(&p->calls, (guint)call)))
+        call = waiting_calls_find(&p->calls, side, m->keyed, m->number, m->topic);
+        if (call < 0 || waiting_call_is_excused(waiting_call_at(&p->calls, (guint)call)))
                 return;
         m->written = TRUE; /* pairing_give_up() says so */
         pairing_abandon(p, side, context);
@@ -816,11 +709,11 @@ void pairing_give_up(Pairing *p, guint side, CallEnding how, Stamp stamp,
         for (guint i = 0; known && i < p->calls.n;) {
                 WaitingCall call = *waiting_call_at(&p->calls, i);
 
-                if (call.side != side || call_is_excused(&call)) {
+                if (call.side != side || waiting_call_is_excused(&call)) {
                         i++;
                         continue;
                 }
-                call_take(&p->calls, i);
+                waiting_calls_take(&p->calls, i);
                 account_add(context->account, ACCOUNT_UNANSWERED);
                 out.number = call.number;
                 sequencer_add(context->sequencer, &out);
@@ -852,12 +745,12 @@ void pairing_forget_calls(Pairing *p, const CaptureContext *context)
 void pairing_keep_calls(Pairing *p, guint n)
 {
         while (p->calls.n > n)
-                call_take(&p->calls, p->calls.n - 1u);
+                waiting_calls_take(&p->calls, p->calls.n - 1u);
 }
 
 guint8 pairing_call(const Pairing *p, guint side)
 {
-        gint i = call_find(&p->calls, side, FALSE, 0, 0);
+        gint i = waiting_calls_find(&p->calls, side, FALSE, 0, 0);
         if (i >= 0)
                 return waiting_call_at(&p->calls, (guint)i)->call;
         return (p->order.unsure || p->calls.beyond > 0) && side != p->client ? p->order.last_call
@@ -866,16 +759,16 @@ guint8 pairing_call(const Pairing *p, guint side)
 
 gboolean pairing_call_is_run(const Pairing *p, guint side)
 {
-        gint i = call_find(&p->calls, side, FALSE, 0, 0);
+        gint i = waiting_calls_find(&p->calls, side, FALSE, 0, 0);
         return i >= 0 && waiting_call_at(&p->calls, (guint)i)->by_run;
 }
 
 gboolean pairing_take_call(Pairing *p, guint side, guint64 *number)
 {
-        gint i = call_find(&p->calls, side, FALSE, 0, 0);
+        gint i = waiting_calls_find(&p->calls, side, FALSE, 0, 0);
         if (i < 0)
                 return FALSE;
-        *number = call_take(&p->calls, (guint)i).number;
+        *number = waiting_calls_take(&p->calls, (guint)i).number;
         return TRUE;
 }
 

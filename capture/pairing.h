@@ -27,6 +27,7 @@
 #include "capture/protocol/protocol.h"
 #include "capture/tls/opener.h"
 #include "capture/trial.h"
+#include "capture/waiting-calls.h"
 
 /* See links.h, settling.h, streams.h. */
 typedef struct LinkTable LinkTable;
@@ -111,26 +112,6 @@ typedef struct {
         guint8 left;        /* CallEnding: its side sends no more, since `last` */
         guint8 gap_cause;   /* TcpStall of gap: TCP_ACK_DELAYED or TCP_PAUSED */
 } MessageInProgress;
-
-typedef struct {
-        guint64 number;
-        gint64 time;   /* of its first byte */
-        gint64 resent; /* ns from its last byte until bytes were sent again */
-        guint8 call;   /* Parsed.call */
-        guint8 side;   /* who called */
-        guint8 session;
-        guint8 by_run;
-        guint8 unsure; /* it may wait for work, or a hole may hide its return */
-        guint16 topic; /* Parsed.topic */
-} WaitingCall;
-
-/* The calls that wait for a return. */
-typedef struct {
-        WaitingCall *ring; /* oldest at first */
-        guint16 first, n, capacity;
-        guint16 n_of[2]; /* by who called */
-        guint32 beyond;  /* calls that came after these and are not kept */
-} WaitingCalls;
 
 /* What is known of the order in which calls and returns come. */
 typedef struct {
