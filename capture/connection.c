@@ -6,10 +6,8 @@
 
 #include "base/hash.h"
 #include "capture/caller-evidence.h"
+#include "capture/connection-state.h"
 #include "capture/exchange.h"
-#include "capture/prefix.h"
-#include "capture/recent-datagrams.h"
-#include "capture/signs.h"
 #include "capture/streams.h"
 
 enum {
@@ -18,62 +16,12 @@ enum {
         OPEN_PATIENCE = 3600,
         CLOSED_PATIENCE = 10,
         UDP_PATIENCE = 30,
-        MAX_OPENINGS = 4096, /* of which another form may be seen; a power of 2 */
         HELLO_SEGMENTS = 32, /* with payload, in which TLS says what it carries */
 };
 
 /* ns within which the forms of a connection open that stand before and after address
  * translation. */
 #define TRANSLATION_TIME G_GINT64_CONSTANT(1000000000)
-
-typedef struct Connection Connection;
-struct Connection {
-        Connection *chain;         /* in its bucket; or the next free one */
-        Connection *older, *newer; /* in its list of silence */
-        Address address[2];        /* the lower first, with its port */
-        guint16 port[2];
-        guint8 protocol;   /* IP_TCP or IP_UDP */
-        guint8 patient;    /* on which list */
-        guint8 payload;    /* a bit a side: it has sent some */
-        guint8 evidence;   /* CallerEvidence */
-        guint8 translated; /* another connection is the same, and counts */
-        guint8 syn_seen;   /* it was the first segment */
-        guint8 named;      /* by the other sides of translators, and for good */
-        guint32 asked;     /* how many servers were known when there was none */
-        gint64 seen;       /* in seconds */
-        OpenItem held;     /* open while segments wait */
-        TcpConnection tcp;
-        RecentDatagrams recent;             /* UDP */
-        guint64 opening;                    /* a hash of what translation leaves alike, or 0 */
-        Stamp client_opened, server_opened; /* the SYN, where that end's address was seen */
-        Exchange exchange;
-        Signs signs;
-        TlsOpener *opener; /* while it may be opened, or is; else NULL */
-        OpenItem sealed;   /* open while what it has waits, or prefix */
-        Prefix prefix;
-        guint8 greeted; /* a hello was seen where keys were there */
-};
-
-typedef struct {
-        Connection *oldest, *newest;
-} SilenceList;
-
-struct ConnectionTable {
-        const CaptureContext *context;
-        NodeNames *names;
-        SignTable *signs;
-        const Protocol *const *ports;
-        Connection **buckets;
-        gsize n_buckets, n;
-        Connection *free;
-        SilenceList lists[2]; /* those soon to be forgotten, and the patient */
-        TcpTotals totals;
-        Connection *openings[MAX_OPENINGS]; /* by hash of their opening; may be gone since */
-        guint64 seed;
-        ServerSet *servers;
-        gint64 expired;      /* when that was last done, in seconds */
-        gboolean translates; /* names know of address translation */
-};
 
 ConnectionTable *connection_table_new(const CaptureContext *context, NodeNames *names,
                                       const Protocol *const *ports)
@@ -91,66 +39,6 @@ ConnectionTable *connection_table_new(const CaptureContext *context, NodeNames *
         t->seed = (guint64)g_random_int() << 32 | g_random_int();
         t->expired = G_MININT64;
         return t;
-}
-
-/* --- the table ------------------------------------------------------------- */
-
-static void list_remove(ConnectionTable *t, Connection *c)
-{
-        SilenceList *list = &t->lists[c->patient];
-        *(c->older ? &c->older->newer : &list->oldest) = c->newer;
-        *(c->newer ? &c->newer->older : &list->newest) = c->older;
-}
-
-static void silence_list_append(ConnectionTable *t, Connection *c)
-{
-        SilenceList *list = &t->lists[c->patient];
-        c->newer = NULL;
-        c->older = list->newest;
-        *(list->newest ? &list->newest->newer : &list->oldest) = c;
-        list->newest = c;
-}
-
-G_GNUC_NO_INLINE static void connection_move(ConnectionTable *t, Connection *c, gint64 seconds,
-                                             guint8 patient)
-{
-        list_remove(t, c);
-        c->seen = seconds;
-        c->patient = patient;
-        silence_list_append(t, c);
-}
-
-static inline void connection_touch(ConnectionTable *t, Connection *c, gint64 seconds)
-{
-        guint8 patient = c->protocol == IP_TCP && !c->tcp.closed;
-        if (c->seen != seconds || c->patient != patient)
-                connection_move(t, c, seconds, patient);
-}
-
-static guint64 connection_hash(const ConnectionTable *t, const Address address[2],
-                               const guint16 port[2], guint8 protocol)
-{
-        guint64 h =
-                hash_word(t->seed, address[0].low ^ (address[1].low << 32 | address[1].low >> 32));
-        if (address[0].high | address[1].high)
-                h = hash_word(hash_word(h, address[0].high), address[1].high);
-        return hash_word(h, (guint64)port[0] << 32 | (guint64)port[1] << 16 | protocol);
-}
-
-static void table_grow(ConnectionTable *t)
-{
-        gsize n = t->n_buckets * 2;
-        Connection **buckets = g_new0(Connection *, n);
-        for (gsize i = 0; i < t->n_buckets; i++)
-                for (Connection *c = t->buckets[i], *next; c; c = next) {
-                        next = c->chain;
-                        guint64 h = connection_hash(t, c->address, c->port, c->protocol);
-                        c->chain = buckets[h & (n - 1)];
-                        buckets[h & (n - 1)] = c;
-                }
-        g_free(t->buckets);
-        t->buckets = buckets;
-        t->n_buckets = n;
 }
 
 /* --- a connection ---------------------------------------------------------- */
@@ -572,20 +460,6 @@ static void connection_finish(ConnectionTable *t, Connection *c, Stamp now)
                 *(c->payload == 3 ? &account->tcp_two_sided : &account->tcp_one_sided) += 1;
 }
 
-static void connection_remove(ConnectionTable *t, Connection *c)
-{
-        guint64 h = connection_hash(t, c->address, c->port, c->protocol);
-        Connection **place = &t->buckets[h & (t->n_buckets - 1)];
-        while (*place != c)
-                place = &(*place)->chain;
-        *place = c->chain;
-        list_remove(t, c);
-        c->opening = 0;
-        c->chain = t->free;
-        t->free = c;
-        t->n--;
-}
-
 static Connection *connection_new(ConnectionTable *t, const Address address[2],
                                   const guint16 port[2], guint8 protocol, Stamp stamp)
 {
@@ -595,57 +469,7 @@ static Connection *connection_new(ConnectionTable *t, const Address address[2],
                 connection_finish(t, old, stamp);
                 connection_remove(t, old);
         }
-        if (t->n >= t->n_buckets)
-                table_grow(t);
-        Connection *c = t->free;
-        if (c)
-                t->free = c->chain;
-        else
-                c = g_new(Connection, 1);
-        memset(c, 0, sizeof *c);
-        memcpy(c->address, address, sizeof c->address);
-        memcpy(c->port, port, sizeof c->port);
-        c->protocol = protocol;
-        c->patient = protocol == IP_TCP;
-        c->seen = stamp.time / 1000000000;
-        c->held.kind = ITEM_HELD;
-        c->sealed.kind = ITEM_TLS;
-        guint64 h = connection_hash(t, address, port, protocol);
-        c->chain = t->buckets[h & (t->n_buckets - 1)];
-        t->buckets[h & (t->n_buckets - 1)] = c;
-        silence_list_append(t, c);
-        t->n++;
-        return c;
-}
-
-/* The connection of these two ends; NULL: it is new. address and port get its true ends in
- * order; side: which end is the source. */
-static Connection *connection_find(const ConnectionTable *t, const IpPacket *ip,
-                                   guint16 source_port, guint16 destination_port, gint64 time,
-                                   Address address[2], guint16 port[2], guint *side)
-{
-        Address from = ip->source, to = ip->destination;
-        if (t->translates) {
-                Endpoint ends[2] = { { from, source_port }, { to, destination_port } };
-                node_names_translate(t->names, ends, time);
-                from = ends[0].address;
-                to = ends[1].address;
-                source_port = ends[0].port;
-                destination_port = ends[1].port;
-        }
-        int order = address_compare(from, to);
-        *side = order > 0 || (order == 0 && source_port > destination_port);
-        address[*side] = from;
-        address[!*side] = to;
-        port[*side] = source_port;
-        port[!*side] = destination_port;
-        guint64 h = connection_hash(t, address, port, ip->protocol);
-        Connection *c = t->buckets[h & (t->n_buckets - 1)];
-        while (c && (!address_equal(c->address[0], address[0]) ||
-                     !address_equal(c->address[1], address[1]) || c->port[0] != port[0] ||
-                     c->port[1] != port[1] || c->protocol != ip->protocol))
-                c = c->chain;
-        return c;
+        return connection_insert(t, address, port, protocol, stamp.time / 1000000000);
 }
 
 /* --- address translation ----------------------------------------------------- */

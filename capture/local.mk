@@ -4,6 +4,7 @@ libravel_a_SOURCES += \
 	%D%/capture.c \
 	%D%/choice.c \
 	%D%/connection-number.c \
+	%D%/connection-state.c \
 	%D%/connection.c \
 	%D%/cut-run.c \
 	%D%/exchange-state.c \
