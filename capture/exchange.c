@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  *
- * A connection is in one of three states. Exchange.protocol says in which:
+ * A run is what one side sends until the other side sends. A connection is in one of three states,
+ * and Exchange.protocol says in which:
  *
  * - undecided (NULL): no protocol has recognised it. The first bytes of each run are shown to
  *   every protocol. If one asks for more they are buffered. If none recognises them the run is a
@@ -24,7 +25,8 @@
  *
  * If TLS is opened, a new Exchange begins with the bytes inside (connection.c).
  *
- * In the parsed state a side is in step with its parser, or in one of these states of its own:
+ * In the parsed state a side is in step with its parser, or in one of these states. by_run is a
+ * special case of lost:
  *
  * - skip > 0: the next bytes belong to the open message, and the parser need not see them;
  * - lost: after a hole, after bytes that the parser refused, or, if messages are paired by key,
@@ -32,7 +34,7 @@
  *   on until then, or until the other side begins one. Any other open message is dropped;
  * - by_run: the snapshot length has cut bytes that the parser had to see, so nobody knows where
  *   its message ends. The message goes on until the other side calls or answers. Then the parser
- *   begins anew.
+ *   begins anew. From then on Pairing.cut stays set.
  *
  * Which side calls is known from the connection's opening, or from its ports and names
  * (connection.c). The first call or return that a parser sees corrects that.
@@ -96,9 +98,10 @@ static const Protocol *exchange_probe(const Exchange *x, guint side, const guint
         return NULL;
 }
 
-/* The protocol is known. A run of the other side that came before ends here as a message, or is
- * dropped: if it was a greeting, or the rest of a message whose beginning was not seen. Where
- * packets were cut, its message goes on by run, or is dropped if messages are paired by key. */
+/* The protocol is known. A run of the other side that came before ends here as a message. It is
+ * dropped if it was a greeting (Protocol.greets), or the rest of a message whose beginning was not
+ * seen. Where packets were cut, its message goes on by run. It is dropped if messages are paired by
+ * key (Protocol.keyed). */
 static void exchange_adopt(Exchange *x, const Protocol *protocol, Stamp now,
                            const CaptureContext *context)
 {
@@ -150,8 +153,9 @@ static void exchange_try(Exchange *x, const Protocol *protocol, guint side, guin
         choice_see(p, side, seq, n, m->open ? m->first : stamp, stamp, context);
 }
 
-/* Takes n bytes of side while no protocol is known. *hidden: how many more were cut off after them;
- * 0 afterwards if they are taken, too. Returns how many of the n bytes were taken. */
+/* Takes n bytes of side while no protocol is known. old: how many of them came earlier and were
+ * buffered. *hidden: in, bytes cut off after them; out, the part of these not taken yet. Returns
+ * how many of the n bytes were taken. */
 static gsize exchange_take_undecided(Exchange *x, guint side, const guint8 *bytes, gsize n,
                                      gsize old, gsize *hidden, guint32 seq, Stamp stamp,
                                      const CaptureContext *context)

@@ -21,21 +21,22 @@ void exchange_bytes(Exchange *x, guint side, guint32 seq, const guint8 *bytes, g
 /* n > 0 bytes of side that nobody has seen. */
 void exchange_missing(Exchange *x, guint side, guint32 seq, gsize n, const CaptureContext *context);
 
-/* Side will send no more. how: how its calls end that have no return. */
+/* Side will send no more. Calls of the other side without a return end as `how` says. Calls of side
+ * may still be answered; they end so if the other side ends, too, or is silent for too long. */
 void exchange_end(Exchange *x, guint side, CallEnding how, Stamp stamp,
                   const CaptureContext *context);
 
 /* What side sends was not all seen, so returns may be missing. */
 void exchange_doubt_returns(Exchange *x, guint side);
 
-/* What the handshake of a connection of TLS has told so far. */
+/* What the TLS handshake says about the protocol inside, so far: a TlsInside (protocol/tls.h). */
 guint exchange_tls_inside(const Exchange *x);
 
 /* One datagram of side. It had length bytes on the wire, and n are at hand. */
 void exchange_datagram(Exchange *x, guint side, const guint8 *bytes, gsize n, gsize length,
                        Stamp stamp, const CaptureContext *context);
 
-/* The message of side has been open for too long (see sequencer.h). */
+/* The message of side has been open for longer than the sequencer's patience (sequencer.h). */
 void exchange_settle(Exchange *x, guint side, Stamp stamp, const CaptureContext *context);
 
 /* The sequencer can wait no longer for the trial of the protocol (choice.h). */

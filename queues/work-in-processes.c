@@ -3,14 +3,17 @@
  * Which call is for which job, by a trellis over the calls of a worker in order of start.
  *
  * A state says what each process is at, and which jobs wait. A path through the trellis gives each
- * call a job, or none. Here two processes do three jobs in five calls; call 4 is for no job:
+ * call a job, or none. Here two processes do three jobs in five calls. (: no change.)
  *
  *                  call 1      call 2      call 3      call 4   call 5
  *     process A    job 1, 1st  job 1, 2nd  :           :        job 2, 1st
  *     process B    :           :           job 3, 1st  :        :
  *     waiting                              job 2       job 2
  *
- * Each call extends each state in every possible way. The log likelihood of a path is the sum of
+ * At call 3 process B begins job 3 before job 2, so job 2 waits. Call 4 is for no job.
+ *
+ * Each call extends each state in every possible way. The log likelihood of a path is this sum,
+ * with the probabilities of job-model.h:
  *
  *     a call for no job         STRAY
  *     a later call of a job     log P(kind | place, last kind) + log p(pause | last kind, kind)
@@ -22,12 +25,11 @@
  * A job is what a worker takes from its queue; when it was begun is known roughly, from the
  * acknowledgement. Idle is the time from the end of the process's last call to then. If it is
  * negative, OVERLAP stands for the two terms. In the end, END is added for the job of each process.
- * The result is Job.end, and a later Job.earliest.
+ * The result is Job.end. Before the search, limit_early() may set Job.earliest later.
  *
- * with the probabilities of job-model.h. Paths merge if their states have equal keys; then the
- * best STATES states go on (beam search). Equal states that began their jobs in another order
- * mostly have different keys, and stay apart. After STRETCH calls only the best of all goes on,
- * which bounds memory.
+ * Paths merge if their states have equal keys; then the best STATES states go on (beam search).
+ * Keys ignore which call of a process was the last. Some equal states have different keys, which
+ * only takes room. After STRETCH calls only the best of all goes on, which bounds memory.
  *
  * The model is learned by hard expectation maximisation: find the best path, count along it, and
  * again, ROUNDS times. It starts without any path: around the times when jobs are begun there are
@@ -47,8 +49,8 @@
 enum {
         STATES = 200,        /* states that go on after a call */
         STRETCH = 4096,      /* calls after which only the best state goes on */
-        WAITING = 16,        /* most jobs that wait: a later one has been begun before them; */
-        WAITING_MORE = 4,    /* and at most this many more than there are processes */
+        WAITING = 16,        /* most jobs that wait while later ones were begun */
+        WAITING_MORE = 4,    /* also, no more of them than processes plus this */
         ROUNDS = 12,         /* of learning */
         USE_ALL_ROUNDS = 10, /* of them, rounds in which hardly a job may have no call */
         LEARNED = 8192,      /* calls that are learned from; the last round decides on all */
@@ -79,7 +81,7 @@ static const ProcessState no_job = { NOBODY, NOBODY, 0, NOT_YET };
 
 typedef struct {
         double log;   /* log likelihood of the best path to it */
-        guint64 key;  /* equal for equal states */
+        guint64 key;  /* states with the same key merge */
         guint32 from; /* the last step of that path: an index of history */
         guint32 next; /* jobs before this one have been begun, wait, or have no calls */
         guint32 n_waiting, waiting[WAITING]; /* ascending */

@@ -145,9 +145,9 @@ static double find_divisor(const Joint *j, const Trust *t, guint32 n)
         return divisor * fourth_root(t->n_alike);
 }
 
-/* The part of the calls that look sure and are in error. Calls change places with each other. So
- * where many calls are uncertain, wrong parents took sure ones, too. Where calls hang together,
- * they are wrong together. */
+/* The part of the calls that look sure and are in error. Calls swap parents, so where many are
+ * uncertain, wrong parents took sure ones, too. Leases tie calls together, which are then wrong
+ * together. */
 static double find_error_rate(const Joint *j, const Trust *t)
 {
         double rate = tuning.error_rate * t->unsure * sqrt(t->unsure);
@@ -233,9 +233,9 @@ static void find_shares(Joint *j, const float *start, const float *beliefs, guin
         weigh_drawings(j, drawn, first, beliefs, share);
 }
 
-/* Where evidence refines chances, calls hang together, and a chain may never leave its start. A
- * shorter chain that begins with the second shares shows how far that is so. second becomes the
- * shares of that chain. */
+/* Leases of connections refine chances. They also tie calls together, so that a chain may never
+ * leave its start. A shorter chain that begins with the second shares shows how far that is so.
+ * second becomes the shares of that chain. */
 static void find_again(Joint *j, float *second, const float *beliefs)
 {
         gsize n = problem_n_all(j->problem);
@@ -245,8 +245,9 @@ static void find_again(Joint *j, float *second, const float *beliefs)
         find_shares(j, second, beliefs, tuning.again_drawn, drawn, second);
 }
 
-/* The chain begins with the parents that learning ended with. Their chances become a little greater
- * than by beliefs. */
+/* Lets the chain begin with the parents that learning ended with: their scores are 1 greater. Of
+ * each chance 90 % stay, and the learned parent gets the other 10 %. Beliefs weigh less if they are
+ * far less likely than the learned parents. */
 static void begin_as_learned(Joint *j, float *chance)
 {
         const Problem *p = j->problem;

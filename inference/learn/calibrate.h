@@ -15,10 +15,17 @@
  *  2. Messages settle again from the second best parent of each call, to the second shares: loopy
  *     messages confirm what they began with. A weighted mean of both, with high odds damped, is the
  *     chance of a candidate.
- *  3. A Markov chain (sampler.h), from the chosen solution on, draws whole assignments. A share is
- *     now (drawings + w chance + b [it began with this parent]) / (all drawings + w + b). The more
- *     candidates of a call are about as good, the larger w: few drawings tell them apart badly.
- *     These shares are the scores.
+ *  3. A Markov chain (sampler.h) draws whole assignments: half of them warm, from the likelihood,
+ *     and half cold, from its square. It begins with the solution of step 1, or, where leases of
+ *     connections count (evidence/leases.h), with the best chances that they refined. If learning
+ *     found better parents (Scores.learned), it begins with these. A share is now
+ *
+ *         (drawings + w chance + b [the chain began with this parent]) / (all drawings + w + b).
+ *
+ *     b is tuning.first_drawings. w is called the prior in code. It is 20 n^2 if n candidates are
+ *     about as good, since few drawings tell many apart badly; with leases it is 20. Calls with a
+ *     chance above 0.9999 are left out of the chain. So are calls with a w above 480, unless
+ *     leases or processes tie calls together. These shares are the scores.
  *  4. temper(): odds beyond usual_odds first count by their power 3/4. Then o becomes o^(7/8).
  *     Drawings of one chain resemble each other, so it is surer than it should be.
  *  5. find_divisor(): odds are divided by (1 + k x^1.5 (n - 2))^(3/4) g^(1/4) for n candidates. x
@@ -28,11 +35,12 @@
  *     power is 3/8, as second shares know little about order.
  *  6. find_error_rate(): a part z of the calls is in error whatever their odds, so
  *         probability = (1 - z) o / (1 + o) + z / n.
- *     z grows with y^1.5, where y is the mean of 1 - best share. Calls change places, so where many
- *     are uncertain, sure ones are wrong, too. z is larger where calls hang together.
+ *     z grows with y^1.5, where y is the mean of 1 - best share. Calls swap parents: a wrong parent
+ *     of one call often took it from a sure one. z is larger with leases, which tie calls together.
  *
  * The powers and constants were chosen on generated and captured systems (model/tuning.def).
- * Cost: nine rounds of messages and 150 sweeps of the chain; half as many sweeps again with leases.
+ * Cost: nine rounds of messages, and 150 sweeps of the chain: 20 and 60 warm, 10 and 60 cold. With
+ * leases a second chain has 70 more.
  */
 #pragma once
 
@@ -40,7 +48,8 @@
 #include "inference/search/sampler.h"
 
 typedef struct Scores {
-        float *share;      /* by candidate: the share of its belief, and then its probability */
+        float *share;      /* by candidate: first its share of the messages, then of the drawings,
+                              and in the end its probability */
         float *score;      /* by candidate: the greatest decides */
         Drawings *drawn;   /* by candidate, or NULL; no bits for calls the chain skips */
         guint32 *learned;  /* by call out: the parents that learning ended with, where the chain

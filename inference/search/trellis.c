@@ -32,8 +32,8 @@ enum {
 struct TrellisOffer {
         gint64 start;
         double total;
-        double least;  /* a lower density of its delay is negligible; 0: none is */
-        double later;  /* the least such density of later calls to the callee, 0 aside */
+        double least; /* an edge is left out if step probability times density is lower; 0: never */
+        double later; /* the lowest `least` of later calls to the callee, 0 aside */
         guint64 alike; /* bits of its word: later calls to the callee */
         guint32 callee;
         guint32 after; /* the first offer that starts after it returned */
@@ -686,7 +686,7 @@ gboolean trellis_find_shares(Trellis *l, ParentWalk *w, const TrellisParent *par
         add_start(l, w, parent, calls, n);
         find_skips(l, 0, n);
         expand(l, w, START, parent, calls, n);
-        double mass = 1;
+        double mass = 1; /* of all families so far, had they no further call; scaled */
         gint32 mass_exponent = 0;
         for (guint32 i = 0; i < n; i++) {
                 mass *= l->left[i];

@@ -5,10 +5,10 @@
  * forward-backward algorithm (Baum and others, 1970).
  *
  * Input: the parent's entry and reply (ns); n offered calls, in order of start; and the worth of
- * each call to other parents. `taken` is this parent's share of the messages on a call (beliefs.h).
- * `total` is the sum of these messages, in calls per ns. The model is a ParentWalk. It has the
- * states of a parent, the probabilities of steps between states, and the densities (per ns) of
- * their delays.
+ * each call to other parents. Each candidate parent sends a call one message (beliefs.h): the rate,
+ * per ns, at which it would make the call. `total` is the sum of these, and `taken` the share of
+ * this parent. The model is a ParentWalk. It has the states of a parent, the probabilities of steps
+ * between states, and the densities (per ns) of their delays.
  *
  * Output: for each call its `share`, the probability that the parent made it. If asked for, the
  * model also counts the steps, to learn from. trellis_run() also finds the log of the sum.
@@ -40,13 +40,15 @@
  *      R(END) = 1          R(u) = sum over edges u -> v of W(u -> v) R(v)
  *      share(c) = sum over vertices v of call c of F(v) R(v) / F(END)
  *
- * The forward pass makes vertices and edges call by call. The backward pass goes over them in
- * reverse. Both leave out vertices and edges with less than a share `least` of the weight. Where
- * the node serves in order, an edge is also multiplied by the factor of its inversions
+ * The forward pass makes vertices and edges call by call. It drops an edge whose weight is below
+ * `least` times the weight of leaving the call to others. It does not go on from a vertex whose
+ * share of the weight is below `least`. The backward pass goes over the rest in reverse. Where the
+ * node serves in order, an edge is also multiplied by the factor of its inversions
  * (model/serving-order.h).
  *
- * Cost: O(vertices * offers in reach). A call has at most MAX_AT_CALL vertices, each with at most
- * MAX_OPEN open calls besides its own.
+ * Cost: O(vertices * offers in reach). A call has at most MAX_AT_CALL vertices (model/limits.h).
+ * Edges that need one more are dropped. A vertex has at most MAX_OPEN open calls, its own included.
+ * Of more, the one that returns last is forgotten.
  */
 #pragma once
 
@@ -124,10 +126,12 @@ static inline guint32 trellis_class(const ParentWalk *w, guint32 event, guint32 
 }
 
 /* Finds the shares of n calls, ordered by start. count: the model counts each step with its share.
- * FALSE if no family is possible; then each share is as taken. */
+ * FALSE if no family is possible, or their sum is out of range (1e-290 to 1e290, scaled). Each
+ * share is then as taken. */
 gboolean trellis_find_shares(Trellis *l, ParentWalk *w, const TrellisParent *parent,
                              TrellisCall *calls, guint32 n, gboolean count);
 
-/* The same, and finds the log, too. */
+/* The same, and finds the log, too. It is the log of a family's likelihood only if each total is 1,
+ * but for the ratio of other evidence (family.c). */
 gboolean trellis_run(Trellis *l, ParentWalk *w, const TrellisParent *parent, TrellisCall *calls,
                      guint32 n, gboolean count);
