@@ -28,7 +28,7 @@
  * The result is Job.end. Before the search, limit_early() may set Job.earliest later.
  *
  * Paths merge if their states have equal keys; then the best STATES states go on (beam search).
- * Keys ignore which call of a process was the last. Some equal states have different keys, which
+ * Keys ignore which call of a process was the last. Some equal states have different keys. That
  * only takes room. After STRETCH calls only the best of all goes on, which bounds memory.
  *
  * The model is learned by hard expectation maximisation: find the best path, count along it, and
@@ -566,15 +566,23 @@ typedef struct {
         guint8 place, last; /* as in ProcessState */
 } JobProgress;
 
-/* When the jobs without a call were begun, in order. */
-static GArray *find_unused(const Trellis *t, guint n_calls)
+/* By job: whether one of the first n calls is for it. */
+static gboolean *find_used(const Trellis *t, guint n_calls)
 {
-        g_autofree gboolean *used = g_new0(gboolean, t->n_jobs);
-        GArray *unused = g_array_new(FALSE, FALSE, sizeof(gint64));
+        gboolean *used = g_new0(gboolean, t->n_jobs);
 
         for (guint i = 0; i < n_calls; i++)
                 if (t->job_of[i] != NOBODY)
                         used[t->job_of[i]] = TRUE;
+        return used;
+}
+
+/* When the jobs without a call were begun, in order. Jobs after the last call are left out. */
+static GArray *find_unused(const Trellis *t, guint n_calls)
+{
+        g_autofree gboolean *used = find_used(t, n_calls);
+        GArray *unused = g_array_new(FALSE, FALSE, sizeof(gint64));
+
         for (guint m = 0; m < t->n_jobs && t->jobs[m].earliest <= t->calls[n_calls - 1].start; m++)
                 if (!used[m])
                         g_array_append_val(unused, t->jobs[m].begun);
@@ -757,9 +765,12 @@ static void find_jobs(Trellis *t)
 
 static guint count_used(const Trellis *t)
 {
-        g_autoptr(GArray) unused = find_unused(t, t->n_calls);
+        g_autofree gboolean *used = find_used(t, t->n_calls);
+        guint n = 0;
 
-        return t->n_jobs - unused->len;
+        for (guint m = 0; m < t->n_jobs; m++)
+                n += used[m] != FALSE;
+        return n;
 }
 
 /* The room for states, by the number of processes. */

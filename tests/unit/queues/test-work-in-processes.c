@@ -131,6 +131,18 @@ static void test_asked(void)
         }
 }
 
+/* Nearly all jobs come after the last call, so hardly one of them has calls. */
+static void test_few_calls(void)
+{
+        g_autoptr(GRand) random = g_rand_new_with_seed(1);
+        Worker *w = g_new(Worker, 1);
+
+        work(w, random, 12 * MS, FALSE);
+        g_assert_true(work_in_processes_find(w->message, MESSAGES / 5, w->call, w->n_calls / 5));
+        g_assert_false(work_in_processes_find(w->message, MESSAGES, w->call, w->n_calls / 5));
+        g_free(w);
+}
+
 /* What cannot be told apart: all on one connection, or on none that is known. */
 static void test_no_processes(void)
 {
@@ -174,6 +186,7 @@ int main(int argc, char **argv)
         g_test_add_func("/work-in-processes/leisure", test_leisure);
         g_test_add_func("/work-in-processes/hurry", test_hurry);
         g_test_add_func("/work-in-processes/asked", test_asked);
+        g_test_add_func("/work-in-processes/few-calls", test_few_calls);
         g_test_add_func("/work-in-processes/no-processes", test_no_processes);
         g_test_add_func("/work-in-processes/processes", test_processes);
         return g_test_run();
