@@ -150,10 +150,8 @@ static double find_divisor(const Joint *j, const Trust *t, guint32 n)
  * together. */
 static double find_error_rate(const Joint *j, const Trust *t)
 {
-        double rate = tuning.error_rate * t->unsure * sqrt(t->unsure);
-
-        rate += evidence_refines(&j->model->evidence) ? tuning.tied_error_rate : 0;
-        return MIN(rate, 0.95); /* families divide by the rest */
+        return MIN(tuning.error_rate * t->unsure * sqrt(t->unsure), tuning.most_error_rate) +
+               (evidence_refines(&j->model->evidence) ? tuning.tied_error_rate : 0);
 }
 
 /* Calibration: turns shares into probabilities. */
