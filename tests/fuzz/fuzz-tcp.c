@@ -12,7 +12,7 @@
 static void take_stall(gpointer user, guint side, TcpStall stall, gint64 ns)
 {
         (void)user;
-        g_assert(side < 2 && stall <= TCP_WINDOW && ns > 0);
+        g_assert(side < 2 && stall <= TCP_KEPT && (stall == TCP_RESENT ? ns != 0 : ns > 0));
 }
 
 int LLVMFuzzerTestOneInput(const guint8 *data, gsize n);
