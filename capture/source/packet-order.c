@@ -222,6 +222,8 @@ static int pipe_next(PacketOrder *o, PcapSource *source, Packet *packet)
 {
         while (!o->pipe->live && !reorder_is_full(o->buffer) &&
                packet_order_read(o, source, packet)) {
+                if (packet->time < 0)
+                        return 1; /* it has no place in the order */
                 Message m = packet_to_message(packet);
                 reorder_put(o->buffer, &m);
                 pipe_see(o->pipe, packet);

@@ -13,6 +13,7 @@ ORDER is how the file has them:
   reversed   the last first
   near       each up to 3 ms from its place
   once       one packet, a second late
+  unstamped  by stamps, of which each tenth is none
   step       as sent; the clock was set back by a quarter of the time, half-way
   back       as sent; the clock was set back by more than all of the time, half-way
 """
@@ -101,6 +102,8 @@ def arrange(packets, order, random):
         late = packets.pop(half)
         at = next(i for i, p in enumerate(packets) if p[0] > late[0] + 1_000_000)
         packets.insert(at, late)
+    elif order == "unstamped":
+        return [(t if i % 10 else 0, s, b) for i, (t, s, b) in enumerate(packets)]
     elif order in ("step", "back"):
         back = whole // 4 if order == "step" else 2 * whole + 90_000_000
         return [(t - back if i >= half else t, s, b) for i, (t, s, b) in enumerate(packets)]
@@ -113,7 +116,8 @@ def write_pcap(packets, kind, out):
     out.write(struct.pack(order + "IHHiIII", magic, 2, 4, 0, 0, 262144, 1))
     tail = bytes(8) if kind == "modified" else b""
     for time, _, frame in packets:
-        out.write(struct.pack(order + "IIII", time // 1_000_000, time % 1_000_000 * unit, len(frame), len(frame)))
+        fraction = time % 1_000_000 * unit if time else 0xffffffff
+        out.write(struct.pack(order + "IIII", time // 1_000_000, fraction, len(frame), len(frame)))
         out.write(tail + frame)
 
 

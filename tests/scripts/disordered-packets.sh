@@ -51,7 +51,14 @@ for format in nano big modified pcapng; do
 done
 capture - <rx-tx.pcap
 same 'standard input that is a file'
+make unstamped >unstamped.pcap
+capture unstamped.pcap
+cp out unstamped
 mkfifo pipe
+cat unstamped.pcap >pipe &
+capture pipe
+cmp out unstamped && ! grep -q 'later stamp' err
+result $? 'a pipe: packets without a stamp are not late' err
 for order in rx-tx near; do
 	cat $order.pcap >pipe &
 	capture pipe
