@@ -86,12 +86,11 @@ static void append_way(GString *out, const PathSet *set, const PathPattern *p)
 {
         g_autoptr(CollapsedTree) tree = collapsed_tree_new(p, G_MAXUINT32);
         g_autoptr(GArray) ways = way_times_find(tree);
-        const WayTime *way = &g_array_index(ways, WayTime, 0);
-        g_autofree char *name =
-                ways->len > 0 ? way_time_format(way, set, p, tree, G_MAXINT) : g_strdup("-");
+        const WayTime *way = ways->len > 0 ? &g_array_index(ways, WayTime, 0) : NULL;
+        g_autofree char *name = way ? way_time_format(way, set, p, tree, G_MAXINT) : g_strdup("-");
 
         g_string_append_printf(out, "\t%s", name);
-        append_next_time(out, ways->len > 0 ? way->sum / (gint128)p->count : 0);
+        append_next_time(out, way ? way->sum / (gint128)p->count : 0);
 }
 
 static void paths_tsv_append_pattern(GString *out, const PathSet *set, const PathPattern *p,
