@@ -17,13 +17,13 @@ void choice_try(Pairing *p)
                           .client = p->client,
                           .called = p->called };
         if (!p->trial)
-                p->trial = trial_new(g_memdup2(&before, sizeof before));
+                p->trial = trial_new(&before, sizeof before);
 }
 
 gboolean choice_see(Pairing *p, guint side, guint32 seq, gsize n, Stamp first, Stamp last,
                     const CaptureContext *context)
 {
-        if (p->trial->turns->len == 0)
+        if (p->trial->n_turns == 0)
                 sequencer_open(context->sequencer, &p->trial_item, first.time);
         return trial_see(p->trial, side, seq, n, first, last);
 }
@@ -36,8 +36,8 @@ void choice_include_call(Pairing *p)
 Trial *choice_undo(Pairing *p, gboolean role_is_certain, const CaptureContext *context)
 {
         Trial *t = g_steal_pointer(&p->trial);
-        const Before *before = t->before;
-        context->memory->trials -= t->messages->len;
+        const Before *before = (const Before *)t->before;
+        context->memory->trials -= t->n_messages;
         pairing_keep_calls(p, before->waiting);
         for (guint i = 0; p->called && !before->called && i < 2; i++)
                 connection_numbers_drop(context->numbers, p->node[i], p->node[!i], p->port[i], p);

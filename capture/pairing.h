@@ -385,10 +385,10 @@ static inline void pairing_pass_trial(Pairing *p, const CaptureContext *context)
         Trial *t = g_steal_pointer(&p->trial);
         if (!t)
                 return;
-        for (guint i = 0; i < t->messages->len; i++)
-                pairing_give(p, &g_array_index(t->messages, CapturedMessage, i), context);
-        context->memory->trials -= t->messages->len;
-        g_array_set_clear_func(t->messages, NULL);
+        for (guint i = 0; i < t->n_messages; i++)
+                pairing_give(p, &t->messages[i], context);
+        context->memory->trials -= t->n_messages;
+        t->n_messages = 0;
         trial_free(t);
         sequencer_close(&p->trial_item);
 }

@@ -304,8 +304,8 @@ static void take_back(Exchange *x, guint of_side, guint32 seq, const CaptureCont
         Trial *t = choice_undo(p, !x->parsed || x->role_known, context);
         x->parsed = x->role_known;
         leave_protocol(x, next, NO_SIDE, (Stamp){ 0, 0 }, context);
-        for (guint i = 0; i < t->turns->len; i++) {
-                const Turn *turn = &g_array_index(t->turns, Turn, i);
+        for (guint i = 0; i < t->n_turns; i++) {
+                const Turn *turn = &t->turns[i];
                 if (turn->side == of_side && turn->seq == seq)
                         continue;
                 run_extend(x, turn->side, turn->seq, turn->bytes, KIND_BY_SIDE, &turn->first,
@@ -463,7 +463,7 @@ static Step stretch_take_back(Exchange *x, guint side, Stretch *b, const Capture
                 take_back_late(x, side, b, context);
                 return STEP_DONE;
         }
-        const Turn *last = &g_array_index(t->turns, Turn, t->turns->len - 1);
+        const Turn *last = &t->turns[t->n_turns - 1];
         if (last->seq != b->seq || b->old > 0 || !x->start_seen) {
                 take_back(x, NO_SIDE, 0, context);
                 return STEP_DONE;

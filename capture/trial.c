@@ -1,40 +1,36 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "capture/trial.h"
 
-enum { MAX_TURNS = 16, MAX_MESSAGES = 1024 };
+#include <string.h>
 
-static void trial_clear_message(gpointer message)
-{
-        captured_message_clear(message);
-}
+enum { MAX_MESSAGES = 1024 };
 
-Trial *trial_new(gpointer before)
+Trial *trial_new(gconstpointer before, gsize n)
 {
-        Trial *t = g_new0(Trial, 1);
-        t->turns = g_array_new(FALSE, FALSE, sizeof(Turn));
-        t->messages = g_array_new(FALSE, FALSE, sizeof(CapturedMessage));
-        g_array_set_clear_func(t->messages, trial_clear_message);
-        t->before = before;
+        Trial *t = g_malloc(sizeof *t + n);
+        t->messages = NULL;
+        t->n_messages = t->n_turns = 0;
+        t->doubted = FALSE;
+        memcpy(t->before, before, n);
         return t;
 }
 
 void trial_free(Trial *t)
 {
-        g_array_unref(t->turns);
-        g_array_unref(t->messages);
-        g_free(t->before);
+        for (guint i = 0; i < t->n_messages; i++)
+                captured_message_clear(&t->messages[i]);
+        g_free(t->messages);
         g_free(t);
 }
 
 gboolean trial_see(Trial *t, guint side, guint32 seq, gsize n, Stamp first, Stamp last)
 {
-        Turn *turn = t->turns->len ? &g_array_index(t->turns, Turn, t->turns->len - 1) : NULL;
+        Turn *turn = t->n_turns ? &t->turns[t->n_turns - 1] : NULL;
         if (!turn || turn->side != side) {
-                Turn new = { .first = first, .seq = seq, .side = (guint8)side };
-                if (t->turns->len == MAX_TURNS)
+                if (t->n_turns == MAX_TURNS)
                         return FALSE;
-                g_array_append_val(t->turns, new);
-                turn = &g_array_index(t->turns, Turn, t->turns->len - 1);
+                turn = &t->turns[t->n_turns++];
+                *turn = (Turn){ .first = first, .seq = seq, .side = (guint8)side };
         }
         turn->last = last;
         turn->bytes += n;
@@ -43,8 +39,11 @@ gboolean trial_see(Trial *t, guint side, guint32 seq, gsize n, Stamp first, Stam
 
 gboolean trial_keep(Trial *t, const CapturedMessage *message)
 {
-        if (t->messages->len == MAX_MESSAGES)
+        guint n = t->n_messages;
+        if (n == MAX_MESSAGES)
                 return FALSE;
-        g_array_append_val(t->messages, *message);
+        if ((n & (n - 1)) == 0) /* all that there is room for */
+                t->messages = g_renew(CapturedMessage, t->messages, MAX(2 * n, 1));
+        t->messages[t->n_messages++] = *message;
         return TRUE;
 }

@@ -15,14 +15,18 @@ typedef struct {
         guint8 side;
 } Turn;
 
+enum { MAX_TURNS = 16 };
+
 typedef struct {
-        GArray *turns;    /* Turn, 16 at most */
-        GArray *messages; /* CapturedMessage, calls and one-way messages, 1,024 at most */
-        gpointer before;  /* what choice.c puts back; owned */
-        guint8 doubted;   /* bytes were refused */
+        CapturedMessage *messages; /* calls and one-way messages, 1,024 at most; owned */
+        guint n_messages, n_turns;
+        guint8 doubted; /* bytes were refused */
+        Turn turns[MAX_TURNS];
+        guint64 before[]; /* what choice.c puts back */
 } Trial;
 
-Trial *trial_new(gpointer before);
+/* before: of n bytes, copied. */
+Trial *trial_new(gconstpointer before, gsize n);
 void trial_free(Trial *trial); /* and what its messages own */
 
 /* n more bytes of side. FALSE: there were too many runs. */
