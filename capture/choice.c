@@ -5,6 +5,7 @@
 typedef struct {
         CallOrder order;
         PairingCounts counts;
+        ConnectionOpening opening;
         guint waiting; /* how many calls waited */
         guint8 client, called;
 } Before;
@@ -13,6 +14,7 @@ void choice_try(Pairing *p)
 {
         Before before = { .order = p->order,
                           .counts = p->counts,
+                          .opening = p->opening,
                           .waiting = p->calls.n,
                           .client = p->client,
                           .called = p->called };
@@ -45,6 +47,8 @@ Trial *choice_undo(Pairing *p, gboolean role_is_certain, const CaptureContext *c
         if (!role_is_certain)
                 p->client = before->client;
         p->order = before->order;
+        p->opening.secured = before->opening.secured;
+        p->opening.greeted = before->opening.greeted;
         p->counts.unseen_segments = MIN(p->counts.unseen_segments, before->counts.unseen_segments);
         p->counts.unseen_bytes = MIN(p->counts.unseen_bytes, before->counts.unseen_bytes);
         return t;

@@ -650,7 +650,7 @@ static void opening_see(ConnectionOpening *o, const MessageInProgress *m)
 {
         if (m->kind == KIND_CONTROL)
                 o->secured = MAX(o->secured, m->last.time);
-        else if (m->kind != KIND_UNKNOWN)
+        else if (m->kind != KIND_UNKNOWN && m->kind != KIND_INTERIM)
                 o->greeted = MAX(o->greeted, m->last.time);
 }
 

@@ -114,6 +114,18 @@ static void test_other_protocol(void)
                      "6 RET_SENT b>a 1000.101 st=404\n");
 }
 
+/* What one protocol has for a login is none where another is found. */
+static void test_login(void)
+{
+        Scene *s = scene_new(two_nodes, NULL, FALSE);
+        s->openings = TRUE;
+        handshake(s);
+        say_hex(s, CLIENT, 5, "00000013 00030000 75736572 00 7a65656b 0000"); /* PostgreSQL */
+        say_hex(s, SERVER, 6, "5a000000 010000");
+        scene_end(s, "5 CALL_SENT a>b 1000.101 syn=5000000 tcp=1\n"
+                     "6 RET_SENT b>a 1000.101\n");
+}
+
 /* Who has opened the connection calls, whatever the bytes look like. */
 static void test_roles(void)
 {
@@ -184,6 +196,7 @@ int main(int argc, char **argv)
         g_test_add_func("/choice/every-place", test_every_place);
         g_test_add_func("/choice/pipelined", test_pipelined);
         g_test_add_func("/choice/other-protocol", test_other_protocol);
+        g_test_add_func("/choice/login", test_login);
         g_test_add_func("/choice/roles", test_roles);
         g_test_add_func("/choice/named", test_named);
         g_test_add_func("/choice/rest-of-message", test_rest_of_message);

@@ -79,13 +79,14 @@ static void test_pipelined(void)
 static void test_interim(void)
 {
         Scene *s = scene_new(two_nodes, NULL, FALSE);
+        s->openings = TRUE;
         handshake(s);
         say(s, CLIENT, 5, "PUT / HTTP/1.1\r\nExpect: 100-continue\r\nContent-Length: 3\r\n\r\n");
         say(s, SERVER, 6, "HTTP/1.1 100 Continue\r\n\r\n");
         say(s, CLIENT, 7, "abc");
         say(s, SERVER, 8, "HTTP/1.1 201 Created\r\nContent-Length: 0\r\n\r\n");
         check_count(s, ACCOUNT_INTERIM, 1);
-        scene_end(s, "5 CALL_SENT a>b 1000.101 dur=2000000\n"
+        scene_end(s, "5 CALL_SENT a>b 1000.101 dur=2000000 syn=5000000 tcp=1\n"
                      "8 RET_SENT b>a 1000.101\n");
 }
 
