@@ -42,6 +42,8 @@ enum {
         MAX_FIRST_FIELD = 24,    /* padding, priority, table sizes and the first field */
         MAX_BLOCK = 65536,       /* or no labels from there on */
         LAST_ERROR_CODE = 13,
+        FIRST_STATUS = 8, /* of ":status" in the static table; before it are the request's */
+        LAST_STATUS = 14,
         SURE = 2,         /* see weigh_frame() */
         MAX_UNSURE = 256, /* frames by which it is not known */
 };
@@ -141,6 +143,12 @@ static gboolean string_skip(Cursor *c)
         return integer_read(c, 7, &n) && cursor_skip(c, n);
 }
 
+static gboolean table_size_read(Cursor *c)
+{
+        guint32 size;
+        return cursor_left(c) > 0 && (*c->at & 0xe0) == 0x20 && integer_read(c, 5, &size);
+}
+
 /* One representation of a field, or a change of the table's size; its value may
  * be cut off. *index is that of the static or dynamic table, 0 for a new name. */
 static gboolean http2_field_read(Cursor *c, gboolean *literal, guint32 *index)
@@ -152,10 +160,24 @@ static gboolean http2_field_read(Cursor *c, gboolean *literal, guint32 *index)
         return integer_read(c, first & 0x80 ? 7 : first & 0x40 ? 6 : 4, index);
 }
 
-static gboolean table_size_read(Cursor *c)
+/* Skips ":status" in letters, which stands where its index is 0. */
+static gboolean status_skip(Cursor *c)
 {
-        guint32 size;
-        return cursor_left(c) > 0 && (*c->at & 0xe0) == 0x20 && integer_read(c, 5, &size);
+        static const char status[] = "\7:status";
+        gsize n = sizeof status - 1;
+        return cursor_left(c) >= n && memcmp(c->at, status, n) == 0 && cursor_skip(c, n);
+}
+
+/* As http2_field_read(), of the first field. A ":status" has its index in the static table. */
+static inline gboolean first_field_read(Cursor *c, gboolean *literal, guint32 *index)
+{
+        while (table_size_read(c)) {
+        }
+        if (!http2_field_read(c, literal, index))
+                return FALSE;
+        if (*index == 0 && *literal && status_skip(c))
+                *index = FIRST_STATUS;
+        return TRUE;
 }
 
 /* A status that begins with 1, plain or in Huffman's code. */
@@ -175,12 +197,10 @@ static guint first_status(Cursor c)
         gboolean literal;
         guint32 index;
         const guint8 *p;
-        while (table_size_read(&c)) {
-        }
-        if (!http2_field_read(&c, &literal, &index) || index < 8 || index > 14)
+        if (!first_field_read(&c, &literal, &index) || index < FIRST_STATUS || index > LAST_STATUS)
                 return 0;
         if (!literal)
-                return statuses[index - 8];
+                return statuses[index - FIRST_STATUS];
         if (!(p = cursor_take(&c, 4)) || p[0] != 3 || !g_ascii_isdigit(p[1]) ||
             !g_ascii_isdigit(p[2]) || !g_ascii_isdigit(p[3]))
                 return 0;
@@ -191,13 +211,11 @@ static Field first_field(Cursor c)
 {
         gboolean literal;
         guint32 index;
-        while (table_size_read(&c)) {
-        }
-        if (!http2_field_read(&c, &literal, &index) || (!literal && index == 0))
+        if (!first_field_read(&c, &literal, &index) || (!literal && index == 0))
                 return FIELD_BROKEN;
-        if (index >= 1 && index <= 7) /* :authority, :method, :path, :scheme */
+        if (index >= 1 && index < FIRST_STATUS) /* :authority, :method, :path, :scheme */
                 return FIELD_REQUEST;
-        if (index >= 8 && index <= 14) /* :status */
+        if (index >= FIRST_STATUS && index <= LAST_STATUS)
                 return literal && status_is_interim(c) ? FIELD_INTERIM : FIELD_RESPONSE;
         return !literal && index > 61 ? FIELD_DYNAMIC : FIELD_OTHER;
 }

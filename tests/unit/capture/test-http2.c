@@ -54,6 +54,9 @@ static void test_server(void)
               ". R1b R1 R1e");
         check(SETTINGS "000001 01 05 00000001 88 000004 03 00 00000003 00000007", ". R1be R3a");
         check(NO_SETTINGS SETTINGS_ACK "000001 01 05 00000001 88", ". . R1be");
+        check(SETTINGS_ACK
+              "00000d 01 04 00000001 40 07 ':status' 03 '200' 000001 00 01 00000001 00",
+              ". R1b R1e");
 }
 
 static void test_interim(void)
