@@ -234,7 +234,7 @@ static char *find_hidden(const Account *account)
         for (guint i = 0; i < MAX_UNOPENED; i++)
                 if (account->unopened[i].n > most.n)
                         most = account->unopened[i];
-        for (guint port = 0; port < 65536; port++)
+        for (guint port = 1024; port < 65536; port++) /* no tunnel has one of the system's */
                 if (account->udp_port[port] > most.n)
                         most = (UnopenedCount){ UNOPENED_UDP_PORT | port, account->udp_port[port] };
         if (most.n == 0 || most.n * 2 <= account->count[ACCOUNT_PACKETS])

@@ -39,18 +39,24 @@ fi
 # Of a port whose content cannot tell: no IPv4 header has its checksum.
 python3 - <<'END'
 data = open('vxlan-any.4.pcap', 'rb').read()
-at, out = 24, data[:24]
+at, out, system = 24, data[:24], data[:24]
 while at < len(data):
     n = int.from_bytes(data[at + 8:at + 12], 'little')
     head, frame = data[at:at + 16], bytearray(data[at + 16:at + 16 + n])
     frame[28 + 8 + 14 + 10:28 + 8 + 14 + 12] = b'\0\0'
     out += head + bytes(frame)
+    frame[22:24] = b'\0\x45'
+    system += head + bytes(frame)
     at += 16 + n
 open('said.pcap', 'wb').write(out)
+open('system.pcap', 'wb').write(system)
 END
 messages said.pcap >got
 grep -q 'if they are a tunnel.s, say of which kind with --tunnel 21212=KIND' err && ! grep -q CALL got
 result $? 'a port that may be a tunnel is named' err
+messages system.pcap >got
+grep -q 'no call was found.*: check the interface' err
+result $? 'none of the system' err
 messages --tunnel 21212=vxlan said.pcap >got
 cmp got want.4
 result $? '--tunnel opens it' err
