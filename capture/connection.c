@@ -607,7 +607,6 @@ void connection_table_add_tcp(ConnectionTable *t, const IpPacket *ip, const TcpS
         }
         SinkUser user = { t, c, 0 };
         TcpSink sink = sink_for(&user);
-
         if (G_UNLIKELY(!c->exchange.pairing.called))
                 pairing_see_opening(&c->exchange.pairing.opening, segment, stamp.time);
         tcp_add(&c->tcp, side, segment, stamp, &sink, &t->totals);

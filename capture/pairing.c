@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "capture/links.h"
-#include "capture/recent-datagrams.h"
 #include "capture/settling.h"
 
 enum {
@@ -786,14 +785,4 @@ void pairing_clear(Pairing *p, const CaptureContext *context)
         g_clear_pointer(&p->calls.ring, g_free);
         context->memory->calls -= p->calls.capacity;
         p->calls.capacity = p->calls.first = 0;
-}
-
-void pairing_see_opening(ConnectionOpening *o, const TcpSegment *segment, gint64 time)
-{
-        if (o->asked == NO_TIME)
-                return;
-        if ((segment->flags & (TCP_SYN | TCP_ACK)) == TCP_SYN && time - o->asked >= COPY_TIME)
-                o->again = time;
-        else if (!(segment->flags & TCP_SYN) && o->ready == NO_TIME)
-                o->ready = time;
 }

@@ -26,6 +26,7 @@
 #include "capture/pieces.h"
 #include "capture/protocol/protocol.h"
 #include "capture/tls/opener.h"
+#include "capture/recent-datagrams.h"
 #include "capture/trial.h"
 #include "capture/waiting-calls.h"
 
@@ -423,4 +424,12 @@ void pairing_mark_call(Pairing *p, guint client, CapturedMessage *out,
 void pairing_clear(Pairing *p, const CaptureContext *context);
 
 /* A segment of the connection, before its first call. */
-void pairing_see_opening(ConnectionOpening *o, const TcpSegment *segment, gint64 time);
+static inline void pairing_see_opening(ConnectionOpening *o, const TcpSegment *segment, gint64 time)
+{
+        if (o->asked == NO_TIME)
+                return;
+        if ((segment->flags & (TCP_SYN | TCP_ACK)) == TCP_SYN && time - o->asked >= COPY_TIME)
+                o->again = time;
+        else if (!(segment->flags & TCP_SYN) && o->ready == NO_TIME)
+                o->ready = time;
+}
