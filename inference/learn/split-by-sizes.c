@@ -237,16 +237,20 @@ static void begin_by(Joint *j, guint8 sizes)
         joint_assign_first(j);
 }
 
-/* Whether labels tell calls of one edge apart, into the node or out. */
-static gboolean labels_tell_apart(const Joint *j)
+/* Whether labels tell calls of one edge apart: calls into the node, and calls out. */
+typedef struct {
+        gboolean in, out;
+} ToldApart;
+
+static ToldApart labels_tell_apart(const Joint *j)
 {
         NodeModel *model = node_model_new();
         Kinds kinds = { 0 };
-        gboolean tell;
+        ToldApart tell;
 
         model->sizes = NOT_BY_LABEL;
         kinds_number(&kinds, j->problem, model);
-        tell = j->model->in.n > model->in.n || j->model->out.n > model->out.n;
+        tell = (ToldApart){ j->model->in.n > model->in.n, j->model->out.n > model->out.n };
         kinds_clear(&kinds);
         node_model_free(model);
         return tell;
@@ -254,14 +258,15 @@ static gboolean labels_tell_apart(const Joint *j)
 
 void split_by_sizes(Joint *j)
 {
-        gboolean by_label = labels_tell_apart(j);
+        ToldApart by_label = labels_tell_apart(j);
         guint8 best;
 
-        if (by_label && labels_mean_nothing(j)) {
+        if ((by_label.in || by_label.out) && labels_mean_nothing(j)) {
                 begin_by(j, NOT_BY_LABEL);
-                by_label = FALSE;
+                by_label.in = FALSE;
         }
-        best = !by_label && have_sizes(j->problem->node) ? find_best_sizes(j) : 0;
+        /* Names of parents say what they call. Where all have one name, as in GraphQL, sizes may. */
+        best = !by_label.in && have_sizes(j->problem->node) ? find_best_sizes(j) : 0;
         if (best)
                 begin_by(j, j->model->sizes | best);
 }
