@@ -19,6 +19,7 @@ typedef struct {
         guint32 seq;   /* sequence number of the next byte */
         Stamp arrived; /* stamp of the last of the buffered bytes */
         guint64 skip;  /* how many of the next bytes the parser need not see */
+        guint64 body;  /* how many of these, from the first on, may name the operation */
         guint64 state[PROTOCOL_STATE_SIZE / 8]; /* the parser's */
         guint8 ends_after_skip;                 /* the open message ends with the skipped bytes, */
         guint8 switches_after_skip;             /* and the connection speaks something else then */

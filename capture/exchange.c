@@ -255,7 +255,8 @@ void exchange_bytes(Exchange *x, guint side, guint32 seq, const guint8 *bytes, g
         } else if (x->pairing.by_run && parsing_answers_run(x, side)) {
                 parsing_cut(x, side, seq, bytes, n, length, stamp, context);
         } else {
-                gsize skipped = s->skip ? parsing_skip(x, side, length, stamp, context) : 0;
+                gsize skipped =
+                        s->skip ? parsing_skip(x, side, bytes, n, length, stamp, context) : 0;
                 gsize seen = MIN(skipped, n);
                 s->seq = seq + (guint32)skipped;
                 if (skipped < length)
@@ -273,7 +274,7 @@ void exchange_missing(Exchange *x, guint side, guint32 seq, gsize n, const Captu
         Pairing *p = &x->pairing;
         Stamp nobody = { 0, 0 };
         parsing_end_trial(x, context);
-        gsize skipped = parsing_skip(x, side, n, nobody, context);
+        gsize skipped = parsing_skip(x, side, NULL, 0, n, nobody, context);
         s->seq = seq + (guint32)skipped;
         if (skipped < n)
                 exchange_doubt_returns(x, side);

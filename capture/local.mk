@@ -38,6 +38,7 @@ libravel_a_SOURCES += \
 	%D%/processes/process-table.c \
 	%D%/processes/process-watch.c \
 	%D%/protocol/amqp.c \
+	%D%/protocol/body-name.c \
 	%D%/protocol/dns.c \
 	%D%/protocol/fastcgi.c \
 	%D%/protocol/header-labels.c \

@@ -153,11 +153,12 @@ static gboolean is_verb(const char *text, gsize n)
         return n > 0 && n <= MAX_VERB;
 }
 
-static void path_append(GString *out, const char *path)
+/* Up to end. */
+static void path_append(GString *out, const char *path, const char *end)
 {
-        gsize n = strcspn(path + 1, "/;");
+        gsize n = MIN(strcspn(path + 1, "/;"), (gsize)(end - path - 1));
 
-        if (n == 0 && path[1] == '\0')
+        if (n == 0 && path + 1 == end)
                 g_string_append(out, " /");
         else if (operation_is_word(path + 1, n))
                 g_string_append_printf(out, " /%.*s", (int)n, path + 1);
@@ -222,12 +223,16 @@ static void two_append(GString *out, const char *label, const char *blank)
         if (g_str_has_prefix(label, "DNS ") || g_str_has_prefix(label, "RPC ")) {
                 g_string_append(out, label);
         } else if (*rest == '/' || *rest == '*' || *rest == '\0') {
-                if (!operation_is_one_of(label, n, methods) &&
-                    !operation_is_one_of(label, n, path_operations))
+                gboolean http = operation_is_one_of(label, n, methods);
+                const char *name = http ? strchr(rest, ' ') : NULL;
+
+                if (!http && !operation_is_one_of(label, n, path_operations))
                         return;
                 g_string_append_len(out, label, n);
                 if (*rest == '/')
-                        path_append(out, rest);
+                        path_append(out, rest, name ? name : rest + strlen(rest));
+                if (name)
+                        operation_name_append(out, name + 1, strlen(name + 1));
         } else if (is_verb(label, n)) {
                 g_string_append_len(out, label, n);
                 if (is_at_queue(label, n))

@@ -6,6 +6,8 @@
  *
  *     GET /cart           an HTTP method, and the first segment of the path where it is a word
  *     GET /...            where it is none
+ *     POST /api getUser   with the operation in the body or a header, where its name is one of a
+ *                         schema
  *     SELECT items        a verb of SQL and the first table, where its name is one of a schema
  *     shop.Cart/Add       a method of gRPC
  *     publish orders      what is done at a broker, and the queue, exchange or topic, likewise

@@ -186,6 +186,8 @@ static void message_write(Pairing *p, guint side, const CaptureContext *context)
                         account_add(context->account, ACCOUNT_SESSION);
                         return;
                 }
+                if (m->body)
+                        message_take_name(m, &context->memory->bodies);
                 out.label = g_steal_pointer(&m->label);
                 out.identifiers = g_steal_pointer(&m->identifiers);
                 out.link = m->link;
@@ -323,14 +325,6 @@ void pairing_set_content(Pairing *p, guint side, guint64 content, const CaptureC
         m->link = link_table_add(context->links, content, p->node[side], p->port[side],
                                  (guint32)m->number);
         m->link.relay = TRUE;
-}
-
-void pairing_name(Pairing *p, guint side, const char *job)
-{
-        MessageInProgress *m = &p->message[side];
-
-        if (m->label && !m->written)
-                label_go_on(&m->label, job);
 }
 
 void pairing_link(Pairing *p, guint side, guint64 content, gboolean known,
@@ -666,10 +660,10 @@ void pairing_abandon(Pairing *p, guint side, const CaptureContext *context)
                         call_unmake(p, side);
         }
         sequencer_close(&m->item);
-        if (m->label)
-                g_clear_pointer(&m->label, g_free);
-        if (m->identifiers)
-                g_clear_pointer(&m->identifiers, g_free);
+        g_clear_pointer(&m->label, g_free);
+        if (m->body)
+                body_name_drop(&m->body, &context->memory->bodies);
+        g_clear_pointer(&m->identifiers, g_free);
         m->open = FALSE;
 }
 

@@ -24,6 +24,7 @@
 #include "capture/packet/account.h"
 #include "capture/packet/identifiers.h"
 #include "capture/pieces.h"
+#include "capture/protocol/body-name.h"
 #include "capture/protocol/protocol.h"
 #include "capture/tls/opener.h"
 #include "capture/recent-datagrams.h"
@@ -41,6 +42,7 @@ typedef struct {
         gsize calls;   /* how many waiting calls there is room for */
         gsize buffers; /* bytes that parsers have yet to settle */
         gsize trials;  /* messages that trials keep (choice.h) */
+        gsize bodies;  /* of calls that are not named yet */
         PieceMemory pieces;
 } CaptureMemory;
 
@@ -89,6 +91,7 @@ typedef struct {
         OpenItem item;
         Stamp first, last; /* of the bytes that were seen */
         char *label;
+        BodyName *body; /* of a call: where the rest of its label may be; NULL: nowhere */
         RequestIdentifiers *identifiers; /* of a call; NULL: none */
         Link link;       /* of a call: the first message with the same content; see links.h */
         Pieces *pieces;  /* NULL before the first */
@@ -212,8 +215,23 @@ static inline void label_go_on(char **label, const char *word)
         g_free(before);
 }
 
-/* The open call of side asks for a job of this name. Its label says so, if it has one. */
-void pairing_name(Pairing *p, guint side, const char *job);
+/* An open message asks for a job of this name, or for this operation. Its label says so, if it has
+ * one. */
+static inline void message_name(MessageInProgress *m, const char *name)
+{
+        if (m->label && !m->written)
+                label_go_on(&m->label, name);
+}
+
+/* The same of the name in its body. bodies: of CaptureMemory. */
+static inline void message_take_name(MessageInProgress *m, gsize *bodies)
+{
+        g_autofree char *name = body_name_find(m->body);
+
+        if (name)
+                label_go_on(&m->label, name);
+        body_name_drop(&m->body, bodies);
+}
 
 /* The open message of side carries content. Of several, the first that is a link stands for all.
  * known: it is a link only if another node has sent the same content. */

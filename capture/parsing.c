@@ -526,6 +526,33 @@ static void take_content(Exchange *x, guint side, const Parsed *parsed,
                 pairing_set_content(&x->pairing, side, parsed->carried.content, context);
 }
 
+/* n more bytes of the body of an open call. missing: what follows them was not seen. */
+static void take_body(MessageInProgress *m, BodyKind kind, const guint8 *bytes, gsize n,
+                      gboolean missing, const CaptureContext *context)
+{
+        if (!m->body && kind && m->label && !m->written)
+                m->body = body_name_new(kind, &context->memory->bodies);
+        if (m->body)
+                body_name_add(m->body, bytes, n, missing);
+}
+
+/* What the label of the open call goes on with. Of the settled bytes, n are at hand. */
+static void take_name(Exchange *x, guint side, const guint8 *bytes, gsize n, const Parsed *parsed,
+                      const CaptureContext *context)
+{
+        const Named *named = &parsed->named;
+        g_autofree char *name = named->name ? g_strndup((const char *)named->name, named->n) : NULL;
+        if (name)
+                message_name(&x->pairing.message[side], name);
+        if (!named->body)
+                return;
+        guint64 length = parsed->length - named->body_from - named->after;
+        gsize shown = (gsize)MIN(length, n - named->body_from);
+        take_body(&x->pairing.message[side], (BodyKind)named->body, bytes + named->body_from, shown,
+                  FALSE, context);
+        x->side[side].body = length - shown;
+}
+
 /* Takes over what the parser has found out about the open message, whether or not it ends here. */
 static void stretch_take_facts(Exchange *x, guint side, const Stretch *b, const Parsed *parsed,
                                const CaptureContext *context)
@@ -540,6 +567,9 @@ static void stretch_take_facts(Exchange *x, guint side, const Stretch *b, const 
                 take_content(x, side, parsed, context);
         if (parsed->length == PARSE_FOREVER && m->end != END_BY_CLOSE)
                 pairing_set_end(&x->pairing, side, END_BY_CLOSE, context);
+        x->side[side].body = 0;
+        if (parsed->named.name || parsed->named.body)
+                take_name(x, side, b->bytes + b->at, b->n - b->at, parsed, context);
         take_values(x, side, b->bytes + b->at, (gsize)MIN(parsed->length, b->n - b->at),
                     parsed->length, context);
 }
@@ -596,7 +626,7 @@ static void take_contents(Exchange *x, guint side, const Carried *carried,
                 return;
         }
         if (carried->job)
-                pairing_name(&x->pairing, side, carried->job);
+                message_name(&x->pairing.message[side], carried->job);
         for (guint i = 0; i < carried->n_contents; i++)
                 pairing_link(&x->pairing, side, carried->contents[i], side != x->pairing.client,
                              context);
@@ -655,12 +685,25 @@ gsize parsing_bytes(Exchange *x, guint side, Stretch *b, const CaptureContext *c
         return step == STEP_SWITCHES ? b->at : b->n;
 }
 
-gsize parsing_skip(Exchange *x, guint side, gsize n, Stamp stamp, const CaptureContext *context)
+/* n bytes of side are skipped, of which the first seen are at hand. */
+static void skip_body(Exchange *x, guint side, const guint8 *bytes, gsize seen, gsize n,
+                      const CaptureContext *context)
+{
+        ExchangeSide *s = &x->side[side];
+        gsize body = (gsize)MIN(s->body, n), shown = MIN(seen, body);
+        take_body(&x->pairing.message[side], BODY_OTHER, bytes, shown, shown < body, context);
+        s->body -= body;
+}
+
+gsize parsing_skip(Exchange *x, guint side, const guint8 *bytes, gsize seen, gsize n, Stamp stamp,
+                   const CaptureContext *context)
 {
         ExchangeSide *s = &x->side[side];
         gsize skipped = (gsize)MIN(s->skip, n);
         if (skipped == 0)
                 return 0;
+        if (s->body > 0)
+                skip_body(x, side, bytes, seen, skipped, context);
         if (s->skip != PARSE_FOREVER)
                 s->skip -= skipped;
         if (stamp.packet && !s->aside)
@@ -696,7 +739,7 @@ gsize parsing_hidden(Exchange *x, guint side, guint32 seq, gsize n, Stamp stamp,
                      const CaptureContext *context)
 {
         ExchangeSide *s = &x->side[side];
-        gsize taken = parsing_skip(x, side, n, stamp, context);
+        gsize taken = parsing_skip(x, side, NULL, 0, n, stamp, context);
         if (taken > 0)
                 return taken;
         if (x->protocol == &protocol_tls)

@@ -32,8 +32,10 @@ gboolean parsing_may_send(const Exchange *x, guint side, const Protocol *protoco
 /* The trial is over, if there is one (choice.h). If bytes were refused the choice is taken back. */
 void parsing_end_trial(Exchange *x, const CaptureContext *context);
 
-/* Passes over bytes that the parser need not see. How many of the n bytes they are. */
-gsize parsing_skip(Exchange *x, guint side, gsize n, Stamp stamp, const CaptureContext *context);
+/* Passes over bytes that the parser need not see. How many of the n bytes they are. The first seen
+ * of them are at hand. */
+gsize parsing_skip(Exchange *x, guint side, const guint8 *bytes, gsize seen, gsize n, Stamp stamp,
+                   const CaptureContext *context);
 
 /* After the bytes that the parser has seen, n bytes of side were cut off. How many were taken, as
  * parsing_bytes() says it. */

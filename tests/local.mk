@@ -5,7 +5,7 @@ unit_tests = \
 	%D%/unit/base/test-crew %D%/unit/base/test-exact-sum %D%/unit/base/test-json-reader \
 	%D%/unit/base/test-outcome %D%/unit/base/test-printable %D%/unit/base/test-size-class %D%/unit/calls/test-call-connections \
 	%D%/unit/calls/test-call-facts %D%/unit/calls/test-call-labels %D%/unit/calls/test-call-pairs \
-	%D%/unit/capture/test-amqp %D%/unit/capture/test-capture %D%/unit/capture/test-choice \
+	%D%/unit/capture/test-amqp %D%/unit/capture/test-body-name %D%/unit/capture/test-capture %D%/unit/capture/test-choice \
 	%D%/unit/capture/test-common-address %D%/unit/capture/test-connection-number %D%/unit/capture/test-connection \
 	%D%/unit/capture/test-cut-run %D%/unit/capture/test-dns %D%/unit/capture/test-exchange \
 	%D%/unit/capture/test-fastcgi %D%/unit/capture/test-http %D%/unit/capture/test-http2 \
@@ -53,7 +53,7 @@ unit_tests = \
 	%D%/unit/tracefmt/test-trace-reader %D%/unit/tracefmt/test-trace-writer \
 	%D%/unit/write/test-path-write
 fuzz_tests = \
-	%D%/fuzz/fuzz-amqp %D%/fuzz/fuzz-capture %D%/fuzz/fuzz-choice %D%/fuzz/fuzz-convolution \
+	%D%/fuzz/fuzz-amqp %D%/fuzz/fuzz-body-name %D%/fuzz/fuzz-capture %D%/fuzz/fuzz-choice %D%/fuzz/fuzz-convolution \
 	%D%/fuzz/fuzz-dns-stream \
 	%D%/fuzz/fuzz-dns %D%/fuzz/fuzz-draw %D%/fuzz/fuzz-fastcgi %D%/fuzz/fuzz-header-labels \
 	%D%/fuzz/fuzz-http %D%/fuzz/fuzz-http2 %D%/fuzz/fuzz-jaeger %D%/fuzz/fuzz-json \

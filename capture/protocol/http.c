@@ -2,8 +2,10 @@
  *
  * HTTP/1.0 and 1.1 (RFC 9112). A request is a call, a final response its return, in order; 1xx
  * responses are interim. Headers are read line by line. Only headers that say where the body
- * ends are looked at. Bodies are passed over.
+ * ends are looked at. Bodies are passed over, but
+ * for the name of the operation in some (body-name.h).
  */
+#include "capture/protocol/body-name.h"
 #include "capture/protocol/path-label.h"
 #include "capture/protocol/protocol.h"
 #include "capture/protocol/raft-record.h"
@@ -38,6 +40,8 @@ typedef struct {
         guint8 h2c;       /* it switches to HTTP/2, where the answer comes */
         guint8 websocket; /* it switches to that */
         guint8 expects;   /* a request whose body may wait for "100 Continue" */
+        guint8 names;     /* a request whose name may be in its headers or its body */
+        guint8 body;      /* BodyKind, as its headers say */
         guint8 finals;    /* how many final responses have begun, modulo 256; of a request that
                              expects, how many had before */
 } HttpState;
@@ -155,6 +159,7 @@ static gboolean request_begin(HttpState *s, const Line *line, GString *label, Pa
                 parsed->call = CALL_RAFT;
         if (label)
                 http_label_append(label, line->text, line->n, method);
+        s->names = label && method == 4 && memcmp(line->text, "POST", 4) == 0;
         s->status = 0;
         return TRUE;
 }
@@ -244,10 +249,46 @@ static inline gboolean header_is(const Line *line, const char *name, gsize n)
         return differs == 0;
 }
 
-static inline ParseStatus http_header_read(HttpState *s, const Line *line)
+/* A header that names the operation: the last part of a value such as "urn:shop#GetPrice". */
+static void http_action_read(HttpState *s, const guint8 *p, const guint8 *end, Named *named)
+{
+        const guint8 *from = http_skip_blanks(p, end);
+        for (p = from; p < end; p++)
+                if (!g_ascii_isalnum(*p) && *p != '_' && *p != '"')
+                        from = p + 1;
+        if (from < end && *from == '"')
+                from++;
+        if (end > from && end[-1] == '"')
+                end--;
+        if (!is_operation_name(from, (gsize)(end - from)))
+                return;
+        named->name = from;
+        named->n = (guint8)(end - from);
+        s->names = FALSE;
+}
+
+/* Of a POST, what says where its name is. */
+static void http_naming_header_read(HttpState *s, const Line *line, Named *named)
+{
+        const guint8 *end = line->text + line->n;
+        if (header_is(line, "content-type", 12)) {
+                const guint8 *value = http_skip_blanks(line->text + 13, end);
+                s->body = (guint8)body_kind(value, (gsize)(end - value));
+        } else if (header_is(line, "content-encoding", 16)) {
+                s->names = FALSE;
+        } else if (header_is(line, "soapaction", 10)) {
+                http_action_read(s, line->text + 11, end, named);
+        } else if (header_is(line, "x-amz-target", 12)) {
+                http_action_read(s, line->text + 13, end, named);
+        }
+}
+
+static inline ParseStatus http_header_read(HttpState *s, const Line *line, Named *named)
 {
         const guint8 *end = line->text + line->n;
         guint8 first = line->text[0] | 0x20;
+        if (s->names)
+                http_naming_header_read(s, line, named);
         if (first == 'c' && header_is(line, "content-length", 14)) {
                 guint64 length;
                 if (!content_length_parse(line->text + 15, end, &length) ||
@@ -275,6 +316,15 @@ static inline ParseStatus http_header_read(HttpState *s, const Line *line)
         return PARSE_MORE;
 }
 
+/* The bytes that are settled end with n of the body and after more. */
+static void http_body_name(const HttpState *s, guint64 n, guint8 after, Parsed *parsed)
+{
+        parsed->named.body = s->names ? s->body : (guint8)BODY_OTHER;
+        parsed->named.body_from = (guint32)parsed->length;
+        parsed->named.after = after;
+        parsed->length += n + after;
+}
+
 /* Where the body ends (RFC 9112, 6.3). */
 static ParseStatus body_begin(HttpState *s, Parsed *parsed)
 {
@@ -283,7 +333,7 @@ static ParseStatus body_begin(HttpState *s, Parsed *parsed)
                 return PARSE_MORE;
         }
         if (s->has_length && !s->coded) {
-                parsed->length += s->content_length;
+                http_body_name(s, s->content_length, 0, parsed);
                 return PARSE_MESSAGE;
         }
         if (s->status == 0)
@@ -343,7 +393,7 @@ static ParseStatus http_headers_read(HttpState *s, const guint8 *bytes, gsize n,
                         parsed->length = at;
                         return headers_end(s, parsed);
                 }
-                if (http_header_read(s, &line) == PARSE_NOT_MINE)
+                if (http_header_read(s, &line, &parsed->named) == PARSE_NOT_MINE)
                         return PARSE_NOT_MINE;
         }
         parsed->length = at;
@@ -373,7 +423,7 @@ static ParseStatus chunk_begin(HttpState *s, const Line *line, Parsed *parsed)
                 s->phase = RECORDS;
                 return PARSE_MORE;
         }
-        parsed->length += size + 2;
+        http_body_name(s, size, 2, parsed);
         parsed->endless = s->events || s->call == CALL_RAFT;
         return PARSE_PIECE;
 }

@@ -96,6 +96,15 @@ typedef struct {
         guint8 ends; /* the block is complete */
 } HeaderBlock;
 
+/* Of a call whose label its first bytes do not complete, where labels are wanted. */
+typedef struct {
+        const guint8 *name; /* what its label goes on with, of the bytes shown; NULL: nothing */
+        guint8 n;
+        guint8 body; /* BodyKind: the settled bytes end with some of such a body; see body-name.h */
+        guint8 after;      /* bytes that follow these, */
+        guint32 body_from; /* which begin here */
+} Named;
+
 /* What parse() found out. Zero when it is called, but for other, memory, sender and cut. */
 typedef struct {
         /* What parse() may look at. */
@@ -130,6 +139,7 @@ typedef struct {
         guint8 unfinished;  /* with eof: the message would have gone on */
 
         HeaderBlock headers; /* where labels are wanted */
+        Named named;
         Carried carried;
 } Parsed;
 

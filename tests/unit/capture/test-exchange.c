@@ -35,6 +35,67 @@ static void test_keep_alive_and_labels(void)
                      "10 RET_SENT b>a 1000.12f\n");
 }
 
+/* A request and its answer, the request cut after `first` bytes; without the bytes from there to
+ * `next`. */
+static char *labelled_call(const char *request, gsize first, gsize next)
+{
+        Scene *s = scene_new(two_nodes, NULL, TRUE);
+        g_autofree char *one = g_strndup(request, first);
+        handshake(s);
+        if (first > 0)
+                say(s, CLIENT, 5, one);
+        s->next[CLIENT] += (guint32)(next - first);
+        if (request[next])
+                say(s, CLIENT, 5, request + next);
+        say(s, SERVER, 6, "HTTP/1.1 204 n\r\n\r\n");
+        say(s, CLIENT, 7, "GET /next HTTP/1.1\r\n\r\n");
+        capture_finish(s->capture);
+        take_lines(s);
+        char *lines = g_strdup(s->lines->str);
+        scene_free(s);
+        return lines;
+}
+
+static void check_name(const char *request, const char *expected)
+{
+        g_autofree char *lines = NULL;
+        for (gsize cut = 0; cut < strlen(request); cut++) {
+                g_free(lines);
+                lines = labelled_call(request, cut, cut);
+                g_autofree char *end = g_strconcat(" label=", expected, "\n6 RET_SENT ", NULL);
+                g_assert_nonnull(strstr(lines, end));
+                g_assert_nonnull(strstr(lines, " label=GET%20/next\n"));
+        }
+}
+
+static void test_names_after_the_first_line(void)
+{
+        static const char query[] = "POST /graphql HTTP/1.1\r\nContent-Length: 27\r\n"
+                                    "Content-Type: application/json\r\n\r\n"
+                                    "{\"operationName\":\"getUser\"}";
+        check_name(query, "POST%20/graphql%20getUser");
+        check_name("POST /q HTTP/1.1\r\ncontent-type: application/json\r\n"
+                   "Transfer-Encoding: chunked\r\n\r\n"
+                   "10\r\n{\"query\":\"query \r\n7\r\nQ {a}\"}\r\n0\r\n\r\n",
+                   "POST%20/q%20Q");
+        check_name("POST /s HTTP/1.1\r\nSOAPAction: \"urn:a#Get\"\r\nContent-Length: 0\r\n\r\n",
+                   "POST%20/s%20Get");
+        check_name("POST / HTTP/1.1\r\nX-Amz-Target: Db_2012.GetItem\r\n"
+                   "Content-Type: application/json\r\nContent-Length: 21\r\n\r\n"
+                   "{\"operationName\":\"a\"}",
+                   "POST%20/%20GetItem");
+        check_name("PUT /q HTTP/1.1\r\ncontent-type: application/json\r\n"
+                   "Content-Length: 21\r\n\r\n{\"operationName\":\"a\"}",
+                   "PUT%20/q");
+        check_name("POST /q HTTP/1.1\r\ncontent-type: application/json\r\n"
+                   "Content-Encoding: gzip\r\nContent-Length: 21\r\n\r\n{\"operationName\":\"a\"}",
+                   "POST%20/q");
+        for (gsize missing = strlen(query) - 27; missing < strlen(query) - 4; missing++) {
+                g_autofree char *lines = labelled_call(query, missing, missing + 4);
+                g_assert_nonnull(strstr(lines, " label=POST%20/graphql\n6 RET_SENT "));
+        }
+}
+
 /* A connection that is not HTTP, beside one that is. */
 static void test_no_label_of_others(void)
 {
@@ -680,6 +741,7 @@ int main(int argc, char **argv)
         g_test_add_func("/exchange/size-of-calls", test_size_of_calls);
         g_test_add_func("/exchange/one-call", test_one_call);
         g_test_add_func("/exchange/keep-alive-and-labels", test_keep_alive_and_labels);
+        g_test_add_func("/exchange/names-after-the-first-line", test_names_after_the_first_line);
         g_test_add_func("/exchange/no-label-of-others", test_no_label_of_others);
         g_test_add_func("/exchange/pipelined", test_pipelined);
         g_test_add_func("/exchange/interim", test_interim);
