@@ -48,6 +48,7 @@ libravel_a_SOURCES += \
 	%D%/protocol/ldap.c \
 	%D%/protocol/memcached.c \
 	%D%/protocol/mqtt.c \
+	%D%/protocol/mysql-values.c \
 	%D%/protocol/mysql.c \
 	%D%/protocol/nats.c \
 	%D%/protocol/path-label.c \

@@ -506,7 +506,7 @@ static void take_values(Exchange *x, guint side, const guint8 *bytes, gsize n, g
             (s->part ? s->part_kind : m->kind) != KIND_CALL)
                 return;
         g_string_truncate(context->values, 0);
-        x->protocol->values(context->values, bytes, MIN(n, MAX_VALUES));
+        x->protocol->values(context->values, &x->memory, bytes, MIN(n, MAX_VALUES));
         gboolean whole = n == length && n <= MAX_VALUES;
         if (context->values->len == 0)
                 return;

@@ -282,7 +282,8 @@ static gboolean is_common_parameter(const char *name, gsize n)
 }
 
 /* Parameters, as lines "name: value". */
-static void fastcgi_values(GString *text, const guint8 *bytes, gsize n)
+static void fastcgi_values(GString *text, G_GNUC_UNUSED gpointer *memory, const guint8 *bytes,
+                           gsize n)
 {
         Cursor name, value;
         Record r;

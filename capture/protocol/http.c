@@ -601,7 +601,7 @@ static gsize http_find_boundary(const guint8 *bytes, gsize n)
 }
 
 /* Method and target, and headers. What goes on with another line than a header is a body. */
-static void http_values(GString *text, const guint8 *bytes, gsize n)
+static void http_values(GString *text, G_GNUC_UNUSED gpointer *memory, const guint8 *bytes, gsize n)
 {
         Line line;
         if (line_find(bytes, n, &line) && request_line_parse(line.text, line.n)) {

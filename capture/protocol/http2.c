@@ -542,7 +542,8 @@ static gsize http2_find_boundary(const guint8 *bytes, gsize n)
 }
 
 /* What the data of a call of gRPC has. */
-static void http2_values(GString *text, const guint8 *bytes, gsize n)
+static void http2_values(GString *text, G_GNUC_UNUSED gpointer *memory, const guint8 *bytes,
+                         gsize n)
 {
         if (n <= FRAME_HEADER)
                 return;

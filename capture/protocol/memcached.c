@@ -554,7 +554,8 @@ static void line_values(GString *text, const guint8 *line, gsize n)
         }
 }
 
-static void memcached_values(GString *text, const guint8 *bytes, gsize n)
+static void memcached_values(GString *text, G_GNUC_UNUSED gpointer *memory, const guint8 *bytes,
+                             gsize n)
 {
         const guint8 *end = n > 0 ? memchr(bytes, '\n', n) : NULL;
         if (n >= HEADER && is_request(bytes)) {

@@ -10,6 +10,7 @@
  * Whether EOF packets stand after the definitions of columns was agreed on at the
  * login, which need not have been seen: they are known by their length.
  */
+#include "capture/protocol/mysql-values.h"
 #include "capture/protocol/protocol.h"
 #include "capture/protocol/sql-label.h"
 #include "capture/protocol/statements.h"
@@ -567,15 +568,16 @@ static gsize mysql_find_boundary(const guint8 *bytes, gsize n)
         return 0;
 }
 
-/* A statement, or what is readable of the parameters of one. */
-static void mysql_values(GString *text, const guint8 *bytes, gsize n)
+/* A statement, or its parameters; where their types are not known, what is readable in them. */
+static void mysql_values(GString *text, gpointer *memory, const guint8 *bytes, gsize n)
 {
         gsize from = HEADER + 1;
         if (n <= from)
                 return;
         if (bytes[HEADER] == COM_QUERY || bytes[HEADER] == COM_STMT_PREPARE)
                 g_string_append_len(text, (const char *)bytes + from, (gssize)(n - from));
-        else if (bytes[HEADER] == COM_STMT_EXECUTE)
+        else if (bytes[HEADER] == COM_STMT_EXECUTE &&
+                 !mysql_values_append(text, (Statements **)memory, bytes + from, n - from))
                 values_append_readable(text, bytes + from, n - from);
         g_string_append_c(text, '\n');
 }

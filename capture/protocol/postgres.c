@@ -486,7 +486,8 @@ static void bind_values(GString *text, Cursor c)
 }
 
 /* Statements and parameters. */
-static void postgres_values(GString *text, const guint8 *bytes, gsize n)
+static void postgres_values(GString *text, G_GNUC_UNUSED gpointer *memory, const guint8 *bytes,
+                            gsize n)
 {
         for (gsize at = 0; n - at >= HEADER;) {
                 guint32 length = read_u32(bytes + at + 1);

@@ -186,9 +186,9 @@ struct Protocol {
         void (*forget)(gpointer memory); /* frees Parsed.memory; NULL where it keeps none */
 
         /* Appends the values in bytes of a call that parse() has settled, as lines of text; n of
-         * them are at hand. What HTTP/2 has in Parsed.headers is not among them. NULL where there
+         * them are at hand. memory: as of parse(). What HTTP/2 has in Parsed.headers is not among them. NULL where there
          * are none that are passed on. See values.h. */
-        void (*values)(GString *text, const guint8 *bytes, gsize n);
+        void (*values)(GString *text, gpointer *memory, const guint8 *bytes, gsize n);
 };
 
 extern const Protocol protocol_amqp, protocol_fastcgi, protocol_http, protocol_dns,

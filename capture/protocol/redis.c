@@ -802,7 +802,8 @@ static gsize redis_find_boundary(const guint8 *bytes, gsize n)
 }
 
 /* The arguments of a command, or the rest of them. */
-static void redis_values(GString *text, const guint8 *bytes, gsize n)
+static void redis_values(GString *text, G_GNUC_UNUSED gpointer *memory, const guint8 *bytes,
+                         gsize n)
 {
         gsize at = 0;
         gboolean named = FALSE;

@@ -716,7 +716,7 @@ static gsize smtp_find_boundary(const guint8 *bytes, gsize n)
 }
 
 /* Addresses and names of mails. */
-static void smtp_values(GString *text, const guint8 *bytes, gsize n)
+static void smtp_values(GString *text, G_GNUC_UNUSED gpointer *memory, const guint8 *bytes, gsize n)
 {
         static const char *const names[] = {
                 "MAIL FROM:", "RCPT TO:", "Message-ID:", "From:",

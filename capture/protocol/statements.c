@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "capture/protocol/statements.h"
 
-enum { MAX_STATEMENTS = 1024 };
+enum { MAX_STATEMENTS = 2048 }; /* of MySQL, operations and types */
 
 struct Statements {
         GHashTable *operations; /* of texts, by name */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  *
  * The prepared statements of a connection to a database. The client sends the text once, under a
- * name, and later only the name; so the operation is kept here. Of more than 1,024 statements the
+ * name, and later only the name; so the operation is kept here. Of more than 2,048 entries the
  * oldest is forgotten: its executions are then without verb and table, as are those of a statement
  * that was prepared before the capture.
  */

@@ -161,6 +161,56 @@ static void test_statements(void)
         MYSQL.forget(memory);
 }
 
+/* The values in an execution. */
+static void check_values(gpointer *memory, const char *bytes, gsize n, const char *expected)
+{
+        g_autoptr(GString) text = g_string_new(NULL);
+
+        for (gsize shown = 0; shown < n; shown++) { /* parts do no harm */
+                g_autofree guint8 *copy = g_memdup2(bytes, shown);
+                gpointer other = NULL;
+                MYSQL.values(text, &other, copy, shown);
+                if (other)
+                        MYSQL.forget(other);
+        }
+        g_string_truncate(text, 0);
+        MYSQL.values(text, memory, (const guint8 *)bytes, n);
+        g_assert_cmpstr(text->str, ==, expected);
+}
+
+#define VALUES(text, expected) check_values(&memory, text, sizeof(text) - 1, expected)
+#define OF_STATEMENT           "\x17\5\0\0\0\0\1\0\0\0"
+#define LONG_TYPE              "\3\0"
+#define STRING_TYPE            "\xfd\0"
+
+/* Types are sent once. */
+static void test_values(void)
+{
+        gpointer memory = NULL;
+
+        VALUES("\x15\0\0\0" OF_STATEMENT "\0\0"
+               "\x67\x12\0\0"
+               "\4id17",
+               "id17\n\n");
+        VALUES("\x19\0\0\0" OF_STATEMENT "\0\1" LONG_TYPE STRING_TYPE "\x67\x12\0\0"
+               "\4id17",
+               "4711\nid17\n\n");
+        VALUES("\x15\0\0\0" OF_STATEMENT "\0\0"
+               "\xfe\xff\xff\xff"
+               "\4id18",
+               "-2\nid18\n\n");
+        VALUES("\x11\0\0\0" OF_STATEMENT "\1\0"
+               "\4id19",
+               "id19\n\n");
+        VALUES("\x22\0\0\0" OF_STATEMENT "\0\1\5\0\x01\x80\x07\0\x08\0"
+               "\0\0\0\0\0\xc0\x50\x40"
+               "\xff"
+               "\1\1"
+               "\x11\0\0\0\0\0\0\0",
+               "67\n255\n17\n\n");
+        MYSQL.forget(memory);
+}
+
 static void test_recognised(void)
 {
         g_assert_true(RECOGNISED(MYSQL, GREETING));
@@ -198,6 +248,7 @@ int main(int argc, char **argv)
         g_test_add_func("/mysql/transactions", test_transactions);
         g_test_add_func("/mysql/labels", test_labels);
         g_test_add_func("/mysql/statements", test_statements);
+        g_test_add_func("/mysql/values", test_values);
         g_test_add_func("/mysql/recognised", test_recognised);
         g_test_add_func("/mysql/find-boundary", test_find_boundary);
         return g_test_run();

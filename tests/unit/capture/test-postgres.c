@@ -128,18 +128,18 @@ static void test_named_statements(void)
                      "SELECT,,SELECT t,EXECUTE,");
 }
 
-/* Of a thousand and more, the oldest is forgotten. */
+/* Of more than 2,048, the oldest is forgotten. */
 static void test_statements(void)
 {
         Statements *s = NULL;
 
-        for (guint64 name = 0; name < 1025; name++)
+        for (guint64 name = 0; name < 2049; name++)
                 statements_put(&s, name, "SELECT t");
         statements_put(&s, 5, "SELECT u");
         g_assert_null(statements_lookup(s, 0));
         g_assert_cmpstr(statements_lookup(s, 1), ==, "SELECT t");
         g_assert_cmpstr(statements_lookup(s, 5), ==, "SELECT u");
-        g_assert_cmpstr(statements_lookup(s, 1024), ==, "SELECT t");
+        g_assert_cmpstr(statements_lookup(s, 2048), ==, "SELECT t");
         statements_free(s);
 }
 
