@@ -56,6 +56,7 @@ libravel_a_SOURCES += \
 	%D%/protocol/protocol.c \
 	%D%/protocol/raft-record.c \
 	%D%/protocol/redis-carried.c \
+	%D%/protocol/redis-bus.c \
 	%D%/protocol/redis-commands.c \
 	%D%/protocol/redis.c \
 	%D%/protocol/rpc.c \

@@ -18,7 +18,7 @@ unit_tests = \
 	%D%/unit/capture/test-packet-relay %D%/unit/capture/test-pairing \
 	%D%/unit/capture/test-pcap-source %D%/unit/capture/test-pcapng %D%/unit/capture/test-perf-record \
 	%D%/unit/capture/test-pieces %D%/unit/capture/test-postgres %D%/unit/capture/test-prefix %D%/unit/capture/test-process-table \
-	%D%/unit/capture/test-redis %D%/unit/capture/test-rpc %D%/unit/capture/test-run \
+	%D%/unit/capture/test-redis %D%/unit/capture/test-redis-bus %D%/unit/capture/test-rpc %D%/unit/capture/test-run \
 	%D%/unit/capture/test-sequencer %D%/unit/capture/test-server-set %D%/unit/capture/test-settling \
 	%D%/unit/capture/test-smtp %D%/unit/capture/test-sql-label \
 	%D%/unit/capture/test-stamp-scan %D%/unit/capture/test-streams \
@@ -61,7 +61,7 @@ fuzz_tests = \
 	%D%/fuzz/fuzz-memcached %D%/fuzz/fuzz-merge %D%/fuzz/fuzz-models %D%/fuzz/fuzz-mqtt \
 	%D%/fuzz/fuzz-mysql %D%/fuzz/fuzz-nats %D%/fuzz/fuzz-node-files %D%/fuzz/fuzz-node-names \
 	%D%/fuzz/fuzz-otlp %D%/fuzz/fuzz-paths %D%/fuzz/fuzz-pcapng %D%/fuzz/fuzz-postgres %D%/fuzz/fuzz-prefix \
-	%D%/fuzz/fuzz-processes %D%/fuzz/fuzz-redis %D%/fuzz/fuzz-rpc %D%/fuzz/fuzz-skewer \
+	%D%/fuzz/fuzz-processes %D%/fuzz/fuzz-redis %D%/fuzz/fuzz-redis-bus %D%/fuzz/fuzz-rpc %D%/fuzz/fuzz-skewer \
 	%D%/fuzz/fuzz-smtp %D%/fuzz/fuzz-store %D%/fuzz/fuzz-tcp %D%/fuzz/fuzz-tls-keys \
 	%D%/fuzz/fuzz-tls %D%/fuzz/fuzz-trace %D%/fuzz/fuzz-trend-condition %D%/fuzz/fuzz-tshark \
 	%D%/fuzz/fuzz-tunnel %D%/fuzz/fuzz-websocket %D%/fuzz/fuzz-zipkin %D%/fuzz/fuzz-zookeeper

@@ -35,6 +35,21 @@ static void test_keep_alive_and_labels(void)
                      "10 RET_SENT b>a 1000.12f\n");
 }
 
+/* Servers of a cluster tell each other what they know. Nothing is a message, also cut. */
+static void test_bus_of_a_cluster(void)
+{
+        static const char news[] = "52436d6200000014000161626364656667686970";
+        for (gsize cut = 2; cut < sizeof news - 1; cut += 2) {
+                Scene *s = scene_new(two_nodes, NULL, TRUE);
+                g_autofree char *first = g_strndup(news, cut);
+                handshake(s);
+                say_hex(s, CLIENT, 5, first);
+                say_hex(s, CLIENT, 6, news + cut);
+                say_hex(s, SERVER, 7, news);
+                scene_end(s, "");
+        }
+}
+
 /* A request and its answer, the request cut after `first` bytes; without the bytes from there to
  * `next`. */
 static char *labelled_call(const char *request, gsize first, gsize next)
@@ -742,6 +757,7 @@ int main(int argc, char **argv)
         g_test_add_func("/exchange/one-call", test_one_call);
         g_test_add_func("/exchange/keep-alive-and-labels", test_keep_alive_and_labels);
         g_test_add_func("/exchange/names-after-the-first-line", test_names_after_the_first_line);
+        g_test_add_func("/exchange/bus-of-a-cluster", test_bus_of_a_cluster);
         g_test_add_func("/exchange/no-label-of-others", test_no_label_of_others);
         g_test_add_func("/exchange/pipelined", test_pipelined);
         g_test_add_func("/exchange/interim", test_interim);
