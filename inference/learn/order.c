@@ -104,7 +104,7 @@ double order_learn(Joint *j, Ordered which)
         chain = sampler_new(j, chance, TRUE);
         do
                 odds = fit_to_chain(j, chain);
-        while (++n < tuning.order_stages && odds < tuning.hopeless_odds);
+        while (++n < tuning.order_stages && odds <= tuning.in_order);
         sampler_free(chain);
         return odds;
 }
