@@ -109,7 +109,7 @@ static Score *read_score(Work *w, guint method, GError **error)
 
 static gboolean score_all(Work *w, GError **error)
 {
-        ScoredMethod scored[N_METHODS - 1] = { { NULL } };
+        ScoredMethod scored[N_METHODS - 1] = { { NULL, NULL } };
         g_autoptr(GString) text = g_string_new(NULL);
         gboolean ok = TRUE;
 

@@ -25,6 +25,6 @@ result $? "why --failed names retries, in vain or not" "$(cat "$dir/out")"
 	python3 -c 'import json, sys
 w = json.load(sys.stdin)
 sys.exit(w["requests"] != 300 or sum(f["count"] for f in w["failures"]) != w["failed"])' \
-		<"$dir/out" 2>>"$dir/out"
-result $? "JSON counts each failed request once" "$(cat "$dir/out")"
+		<"$dir/out" 2>"$dir/err"
+result $? "JSON counts each failed request once" "$(cat "$dir/out" "$dir/err")"
 finish
