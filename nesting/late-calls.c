@@ -2,6 +2,7 @@
 #include "nesting/node-calls.h"
 
 #include "inference/model/pass-calls.h"
+#include "inference/model/roots.h"
 
 /* This share of an edge's calls is no sign of roots if it begins while the node is idle. A hedge
  * may be sent just after the reply. Or its parent was not captured. Of 71 hedges that lost in a
@@ -48,22 +49,6 @@ static void entered_calls_pass(EnteredCalls *o, gint64 time)
         }
 }
 
-/* The time in which a call of this duration would have a candidate, ns. */
-static double time_within(const NodeProblem *p, gint64 duration)
-{
-        gint64 until = p->in[0].enter;
-        double time = 0;
-
-        for (guint32 i = 0; i < p->n_in; i++) {
-                gint64 from = MAX(p->in[i].enter, until), to = p->in[i].reply - duration;
-
-                node_problem_pass(p, i);
-                time += (double)MAX(to - from, 0);
-                until = MAX(until, to);
-        }
-        return time;
-}
-
 /* Whether a call begins while calls into the node are open, and outlasts these. */
 static gboolean is_late(const EnteredCalls *o, const CallOut *out)
 {
@@ -99,8 +84,9 @@ static void find_late(const NodeProblem *p, GHashTable *edges, GArray *late)
  * both are as the times in which they do. */
 static void admit_edges(const NodeProblem *p, GHashTable *edges)
 {
-        double all = (double)(p->out[p->n_out - 1].start - p->in[0].enter);
-        double busy = time_within(p, 0);
+        gint64 from = p->in[0].enter;
+        double all = (double)(p->out[p->n_out - 1].start - from);
+        double busy = (double)roots_covered_time(p, 0, from, G_MAXINT64);
         GHashTableIter iter;
         gpointer value;
 
@@ -110,7 +96,8 @@ static void admit_edges(const NodeProblem *p, GHashTable *edges)
 
                 if (edge->n_late == 0)
                         continue;
-                double late = busy - time_within(p, edge->duration / edge->n_late);
+                gint64 duration = edge->duration / edge->n_late;
+                double late = busy - (double)roots_covered_time(p, duration, from, G_MAXINT64);
                 double idle = MAX(edge->n_idle - STRAYS * edge->n, 0);
                 edge->admitted = (edge->n_late - 1) * MAX(all - busy, 0) >= 2 * idle * late;
         }

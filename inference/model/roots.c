@@ -21,21 +21,30 @@ static Edge *get_edge(GHashTable *edges, NodeId callee)
         return edge;
 }
 
-/* The share of the time in which a call of this duration would have a candidate by accident. */
-static double busy_share(const NodeProblem *p, gint64 duration)
+gint64 roots_covered_time(const NodeProblem *p, gint64 duration, gint64 from, gint64 to)
 {
-        gint64 from = p->out[0].start, to = p->out[p->n_out - 1].start, busy = 0, until = from;
+        gint64 time = 0, until = from;
 
         for (guint32 i = 0; i < p->n_in; i++) {
-                gint64 enter = MAX(p->in[i].enter, until);
+                gint64 first = MAX(p->in[i].enter, until);
                 gint64 last = MIN(p->in[i].reply - duration, to);
 
-                if (last > enter) {
-                        busy += last - enter;
+                node_problem_pass(p, i);
+                if (last > first) {
+                        time += last - first;
                         until = last;
                 }
         }
-        return to > from ? (double)busy / (double)(to - from) : 0;
+        return time;
+}
+
+/* The share of the time in which a call of this duration would have a candidate by accident. */
+static double busy_share(const NodeProblem *p, gint64 duration)
+{
+        gint64 from = p->out[0].start, to = p->out[p->n_out - 1].start;
+
+        return to > from ? (double)roots_covered_time(p, duration, from, to) / (double)(to - from)
+                         : 0;
 }
 
 /* Whether the calls of an edge are roots: most have no candidate, and accident explains half of the

@@ -12,3 +12,7 @@
 /* Sets OUT_ROOT for the calls of such edges. n_candidates: by call out of the node. Returns whether
  * there are any. O(calls in * callees + calls out). */
 gboolean roots_find(NodeProblem *problem, const guint32 *n_candidates);
+
+/* The time, ns, in which a call of this duration may begin and have a candidate: it ends before a
+ * call into the node that is open then. Only moments from `from` to `to` count. O(calls in). */
+gint64 roots_covered_time(const NodeProblem *problem, gint64 duration, gint64 from, gint64 to);
