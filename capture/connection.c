@@ -225,6 +225,12 @@ static void opener_finish(SinkUser *u)
 
 /* --- bytes in order ---------------------------------------------------------- */
 
+/* Whether side is within a message: a gap before its next bytes is then the message's. */
+static inline gboolean is_within_message(const Pairing *p, guint side)
+{
+        return p->message[side].open || p->streams;
+}
+
 static gboolean segment_take(gpointer user, guint side, const PrefixSegment *s)
 {
         SinkUser *u = user;
@@ -246,7 +252,7 @@ static gboolean segment_take(gpointer user, guint side, const PrefixSegment *s)
         show_bytes(u, side, s->seq, s->bytes, s->n, s->length, s->stamp);
         u->shown = s->stamp.time;
         p->stall[side] = 0;
-        return p->message[side].open || p->streams;
+        return is_within_message(p, side);
 }
 
 /* A header says for whom the proxy calls. */
@@ -278,7 +284,7 @@ static gboolean sink_bytes(gpointer user, guint side, guint32 seq, const guint8 
                 return segment_take(u, side, &segment);
         prefix_take(&c->prefix, side, c->evidence != BY_SYN || side == c->exchange.pairing.client,
                     segment, prefix_sink_for(u));
-        return c->exchange.pairing.message[side].open || c->exchange.pairing.streams;
+        return is_within_message(&c->exchange.pairing, side);
 }
 
 static void sink_missing(gpointer user, guint side, guint32 seq, gsize n)

@@ -16,6 +16,8 @@
 #include <glib.h>
 #include <string.h>
 
+#define NS_PER_S G_GINT64_CONSTANT(1000000000)
+
 /* When something was seen: the time, and the number of the packet. The number orders packets of
  * equal time as they were captured. */
 typedef struct {

@@ -32,7 +32,6 @@ enum {
 
 #define BYTE_ORDER_MAGIC         0x1a2b3c4d
 #define BYTE_ORDER_MAGIC_SWAPPED 0x4d3c2b1a
-#define NS_PER_S                 G_GINT64_CONSTANT(1000000000)
 
 typedef struct {
         gint64 offset; /* seconds to add to every stamp */

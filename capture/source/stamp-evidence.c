@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "capture/source/stamp-evidence.h"
 
+#include "base/hash.h"
 #include "capture/network/ip.h"
 #include "capture/network/link-layer.h"
 #include "capture/network/tcp.h"
@@ -71,10 +72,8 @@ static guint64 hash_direction(const IpPacket *ip, const TcpSegment *segment)
                                   ip->destination.low,
                                   (guint64)segment->source_port << 16 | segment->destination_port };
         guint64 hash = 0;
-        for (guint i = 0; i < G_N_ELEMENTS(words); i++) {
-                hash = (hash ^ words[i]) * G_GUINT64_CONSTANT(0x9e3779b97f4a7c15);
-                hash ^= hash >> 32;
-        }
+        for (guint i = 0; i < G_N_ELEMENTS(words); i++)
+                hash = hash_word(hash, words[i]);
         return hash;
 }
 

@@ -15,8 +15,6 @@ enum {
         MAX_CAPTURED = 1 << 28, /* bytes; more are a broken file */
 };
 
-#define NS_PER_S G_GINT64_CONSTANT(1000000000)
-
 typedef enum { SCAN_BEGINS, SCAN_PCAP, SCAN_PCAPNG, SCAN_OVER } ScanState;
 
 /* Packets from the file's beginning to the end of a block. */
