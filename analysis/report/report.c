@@ -31,7 +31,7 @@ typedef struct {
         guint32 *row_of;  /* by pattern: its row, or NO_ROW */
         GArray *nodes;    /* of NodeId, by place: of the pattern in hand */
         GArray *stack;    /* of guint32: the places that are open in its shape */
-        GHashTable *own;  /* by node: its own time in the pattern, ns; both gint64 */
+        GHashTable *own;  /* by node: its own time in the pattern, gint64, ns */
         GHashTable *edges;
         GPtrArray *paths; /* by detail: GArray of PathOfPattern */
         GArray *all;      /* of ReportPath: every path */
@@ -278,13 +278,14 @@ static void add_blame(Report *r, const StoredPattern *p, const StoredPatternNode
 /* Times of all places of the node in the pattern are its own. */
 static void blame_row(Loading *l, const StoredPatternNode *n, ReportRow *row)
 {
-        gint64 node = n->node, *own;
+        gpointer node = GUINT_TO_POINTER(n->node);
+        gint64 *own;
 
         if (n->place == 0)
                 g_hash_table_remove_all(l->own);
-        if (!(own = g_hash_table_lookup(l->own, &node))) {
+        if (!(own = g_hash_table_lookup(l->own, node))) {
                 own = g_new0(gint64, 1);
-                g_hash_table_insert(l->own, g_memdup2(&node, sizeof node), own);
+                g_hash_table_insert(l->own, node, own);
         }
         if (__builtin_add_overflow(*own, n->own_mean, own))
                 *own = G_MAXINT64;
@@ -628,7 +629,7 @@ Report *report_new(StoreReader *reader, NodeTable *nodes, GError **error)
         l.all = g_array_new(FALSE, FALSE, sizeof(ReportPath));
         l.paths = g_ptr_array_new_with_free_func((GDestroyNotify)g_array_unref);
         l.edges = g_hash_table_new_full(hash_int64, g_int64_equal, g_free, NULL);
-        l.own = g_hash_table_new_full(hash_int64, g_int64_equal, g_free, g_free);
+        l.own = g_hash_table_new_full(NULL, NULL, NULL, g_free);
 
         gboolean ok = read_captures(&l, error) && report_read_trust(&l, error) &&
                       report_read_workers(&l, error) && read_doubts(&l, error) &&
