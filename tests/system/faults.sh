@@ -218,11 +218,7 @@ case_nginx() {
 		events { }
 		http {
 			access_log off;
-			client_body_temp_path $work/nginx-body;
-			proxy_temp_path $work/nginx-proxy;
-			fastcgi_temp_path $work/nginx-fastcgi;
-			uwsgi_temp_path $work/nginx-uwsgi;
-			scgi_temp_path $work/nginx-scgi;
+			$(nginx_paths)
 			upstream db {
 				server $(address db):8000 max_fails=0;
 				server $(address db2):8000 max_fails=0 backup;

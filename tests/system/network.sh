@@ -171,6 +171,14 @@ result() { # STATUS NAME
 
 # --- servers of several tests ---------------------------------------------------------
 
+nginx_paths() { # for its configuration: all that it writes is in $work
+	local kind
+	echo "client_body_temp_path $work/nginx-body;"
+	for kind in proxy fastcgi uwsgi scgi; do
+		echo "${kind}_temp_path $work/nginx-$kind;"
+	done
+}
+
 find_postgres() { # the newest installed
 	local found
 	found=$(find /usr/lib/postgresql/*/bin -name initdb 2>/dev/null | sort -V | tail -n 1)

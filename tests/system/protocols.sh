@@ -197,11 +197,7 @@ serve_tls() {
 		events { }
 		http {
 			access_log off;
-			client_body_temp_path $work/nginx-body;
-			proxy_temp_path $work/nginx-proxy;
-			fastcgi_temp_path $work/nginx-fastcgi;
-			uwsgi_temp_path $work/nginx-uwsgi;
-			scgi_temp_path $work/nginx-scgi;
+			$(nginx_paths)
 			ssl_certificate $work/certificate;
 			ssl_certificate_key $work/key;
 			root $work/pages;
