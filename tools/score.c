@@ -19,7 +19,7 @@
 /* How right inference is on what other programs know: spans to a trace with its truth, the true
  * paths, the paths that each method finds, and a table. */
 
-/* What is compared: a store each, and what nesting is asked for to make it. The first is true. */
+/* The stores to compare, and the option of nesting that makes each. The first has the true paths. */
 static const struct {
         const char *name, *option, *value;
 } METHODS[] = { { "true", "--cheat", NULL },

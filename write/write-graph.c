@@ -429,7 +429,7 @@ static void set_tooltip(const DrawnPattern *d, DrawingItem vertex, const Collaps
         graph_append_duration(tip, ", own time ", own_of_all(d, v), "");
         append_share(tip, n->own.sum, d);
         if (n->workers > 0) {
-                graph_append_duration(tip, ", of it queued ",
+                graph_append_duration(tip, ", queued ",
                                       collapsed_call_mean(v, d->pattern, &n->own_queued), "");
                 graph_append_duration(tip, ", serving ",
                                       collapsed_call_mean(v, d->pattern, &n->serving), "");

@@ -13,6 +13,7 @@
  * there are any. O(calls in * callees + calls out). */
 gboolean roots_find(NodeProblem *problem, const guint32 *n_candidates);
 
-/* The time, ns, in which a call of this duration may begin and have a candidate: it ends before a
- * call into the node that is open then. Only moments from `from` to `to` count. O(calls in). */
+/* The time, ns, in which a call of this duration may begin and have a candidate. A candidate is open
+ * then, and replies no earlier than the call ends. Only the time between `from` and `to` counts.
+ * O(calls in). */
 gint64 roots_covered_time(const NodeProblem *problem, gint64 duration, gint64 from, gint64 to);
