@@ -7,7 +7,8 @@ set -u
 source=${srcdir:-$(dirname "$0")/../..}
 ravel=${RAVEL:-./ravel}
 docs=$source/docs
-store_page=docs/ravel-store.5 # in the folder of the build
+store_page=docs/ravel-store.5 # this and the next in the folder of the build
+trace_page=docs/ravel-trace.5
 n=0
 bad=0
 
@@ -87,7 +88,7 @@ result 'docs/store.md has the columns of the store' "$(diff "$work/columns" \
 	<(sed -nE -e 's/^##+ (.*)/= \1/p' -e 's/^\| ([a-z0-9_, ]+) \|.*/\1/p' "$docs/store.md" |
 		awk '$1 == "=" { table = $2; next } $1 != "column" {
 			gsub(",", ""); for (i = 1; i <= NF; i++) print table, $i }' | sort))"
-for page in "$docs"/ravel*.[157] "$store_page"; do
+for page in "$docs"/ravel*.[157] "$store_page" "$trace_page"; do
 	if command -v mandoc >/dev/null; then
 		result "$(basename "$page") is correct" "$(mandoc -T lint -W warning "$page")"
 	else
