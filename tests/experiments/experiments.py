@@ -6,7 +6,7 @@ algorithm are in convolution.py.
 
     make experiments                                  in the build directory: all
     make experiments EXPERIMENTS='figure-19 table-1'  only these
-    make experiments EXPERIMENTS=--update             also into docs/evaluation.md
+    make experiments EXPERIMENTS=--update             also into docs/evaluation.md and docs/evaluation/
 
 Each experiment writes experiments/NAME.tsv, a line for each run; NAME.md, the table of
 docs/evaluation.md; and by gnuplot, where it is installed, NAME.svg. RAVEL names another
@@ -561,7 +561,8 @@ UPDATES = {"trust": trust.update}
 
 
 def update(name):
-    """Puts the table, the plot or both into the documentation, which has a place for either."""
+    """Puts the table, the plot or both into the documentation: into the page if it has a place for either, or
+    beside the plots."""
     page = DOCS / "evaluation.md"
     table = (OUT / f"{name}.md").read_text()
     text, times = re.subn(
@@ -570,8 +571,9 @@ def update(name):
         page.read_text(),
         flags=re.S,
     )
-    assert times or f"(evaluation/{name}.svg)" in text, f"{page}: no place for {name}"
     page.write_text(text)
+    if not times and f"(evaluation/{name}.svg)" not in text:
+        (DOCS / "evaluation" / f"{name}.md").write_text(table)
     picture = OUT / f"{name}.svg"
     if picture.exists():
         (DOCS / "evaluation").mkdir(exist_ok=True)

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# Each experiment has a table or a picture in docs/evaluation.md. Random configurations are what maketrace
+# Each experiment has a table, a picture or a link in docs/evaluation.md. Random configurations are what maketrace
 # reads, the same for the same seed. With RAVEL_LONG=1 the experiments run, on a real system too, and find the
 # delay that Figure 12 added at WS2, there and not at WS1. TAP.
 set -u
@@ -51,10 +51,13 @@ docs = pathlib.Path(sys.argv[1])
 page = (docs / "evaluation.md").read_text()
 tables = re.findall("<!-- table of (.*) -->", page)
 pictures = re.findall(r"\(evaluation/(.*)\.svg\)", page)
+tables += re.findall(r"\(evaluation/(.*)\.md\)", page)
 for name in sorted(set(experiments.EXPERIMENTS) ^ {*tables, *pictures}):
     print(name, "is an experiment or in evaluation.md, not both")
 for picture in sorted({f.stem for f in (docs / "evaluation").glob("*.svg")} ^ set(pictures)):
     print(picture, "is a picture or in evaluation.md, not both")
+for table in sorted({f.stem for f in (docs / "evaluation").glob("*.md")} - set(tables)):
+    print(table, "is a table, and not in evaluation.md")
 EOF
 ) && [ -z "$said" ]
 result 'each experiment has a place in the documentation' $? "$said"
