@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""The examples of manual pages, of the README and of docs/paths.md: what they print is what is said. TAP.
+"""The examples of manual pages and documents: what they print is what is said. TAP.
 
     examples.py [--update] RAVEL SOURCE PAGE...
 
 In a block of literal text, "$ COMMAND" is run, in a copy of demo/, and what follows is
 compared with all that it prints. Of ravel-tutorial(7) that is every command; of another
-page those that ask the trace and the store of the tutorial and show an answer. The README has its
-commands and the beginning of their answers after four blanks; where that is "...", the answer
-is shown from the line after it. --update writes the answers
-anew into the pages: read the diff.
+page those that ask the trace and the store of the tutorial and show an answer. The documents of
+MARKDOWN have commands and the beginning of their answers after four blanks; where that is "...", the
+answer is shown from the line after it. There each command succeeds. --update writes the answers anew
+into the pages: read the diff.
 """
 import difflib
 import os
@@ -17,6 +17,8 @@ import shutil
 import subprocess
 import sys
 import tempfile
+
+MARKDOWN = ('README.md', 'docs/paths.md', 'docs/recipes.md')
 
 
 def is_whole(command):
@@ -65,7 +67,7 @@ def markdown_examples(lines):
 def run(command, work):
     answer = subprocess.run(['sh', '-c', command], cwd=work, stdin=subprocess.DEVNULL,
                             stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
-    return [literal(line) for line in answer.stdout.splitlines()]
+    return answer.stdout.splitlines() + [f'status {answer.returncode}'] * (answer.returncode != 0)
 
 
 class Results:
@@ -98,7 +100,7 @@ def check_page(results, source, page, work, update):
     for command, start, end in examples(lines):
         if not is_checked(page, command, lines[start:end]):
             continue
-        found = run(command, work)
+        found = [literal(line) for line in run(command, work)]
         changes.append((start, end, found))
         results.add(page, command, found if update else lines[start:end], found)
     if update:
@@ -110,9 +112,10 @@ def check_page(results, source, page, work, update):
 
 def shown(expected, found):
     """What of an answer there is room for: its beginning, or where "..." leaves off."""
+    failed = found[-1:] if found[-1:] != expected[-1:] and found[-1:] and found[-1].startswith('status ') else []
     if expected[:1] == ['...'] and expected[1] in found:
         found = ['...'] + found[found.index(expected[1]):]
-    return found[:len(expected)]
+    return found[:len(expected)] + failed
 
 
 def check_markdown(results, source, page, work):
@@ -135,7 +138,7 @@ def main():
             shutil.copytree(f'{source}/{folder}', f'{scratch}/{folder}')
         for page in pages:
             check_page(results, source, page, scratch + '/demo', update)
-        for page in ('README.md', 'docs/paths.md'):
+        for page in MARKDOWN:
             check_markdown(results, source, page, scratch)
     print(f'1..{results.number}')
     return results.bad > 0
