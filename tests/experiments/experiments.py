@@ -561,18 +561,18 @@ UPDATES = {"trust": trust.update}
 
 
 def update(name):
-    """Puts the table, the plot or both into the documentation: into the page if it has a place for either, or
-    beside the plots."""
+    """Puts the table, the plot or both into the documentation: where the page has a place for the table, or a
+    link to it; and beside it the plot."""
     page = DOCS / "evaluation.md"
     table = (OUT / f"{name}.md").read_text()
-    text, times = re.subn(
+    text = re.sub(
         rf"(<!-- table of {name} -->\n).*?(<!-- end -->)",
         lambda m: m[1] + table + m[2],
         page.read_text(),
         flags=re.S,
     )
     page.write_text(text)
-    if not times and f"(evaluation/{name}.svg)" not in text:
+    if f"(evaluation/{name}.md)" in text:
         (DOCS / "evaluation" / f"{name}.md").write_text(table)
     picture = OUT / f"{name}.svg"
     if picture.exists():
