@@ -186,10 +186,32 @@ static gboolean is_about_writing(const char *message)
         return FALSE;
 }
 
-/* What SQLite says is wrong: with the question, or with the file. */
-static gboolean set_query_error(const StoreQuery *q, GError **error)
+/* Appends "; call has id, start" for each table and view that sql names. */
+static void append_columns(const StoreQuery *q, const char *sql, GString *text)
 {
-        g_autofree char *message = store_message(q->db), *tables = NULL;
+        g_auto(GStrv) words = g_regex_split_simple("\\W+", sql, 0, 0);
+        sqlite3_stmt *s = NULL;
+
+        sqlite3_set_authorizer(q->db, NULL, NULL); /* this question is ours, and q is given up */
+        sqlite3_prepare_v2(q->db, "SELECT group_concat(name, ', ') FROM pragma_table_info(?)", -1,
+                           &s, NULL);
+        for (char **table = q->tables; *table; table++) {
+                if (!g_strv_contains((const char *const *)words, *table))
+                        continue;
+                sqlite3_bind_text(s, 1, *table, -1, SQLITE_STATIC);
+                if (sqlite3_step(s) == SQLITE_ROW)
+                        g_string_append_printf(text, "; %s has %s", *table,
+                                               (const char *)sqlite3_column_text(s, 0));
+                sqlite3_reset(s);
+        }
+        sqlite3_finalize(s);
+}
+
+/* What SQLite says is wrong: with the question, or with the file. */
+static gboolean set_query_error(const StoreQuery *q, const char *sql, GError **error)
+{
+        g_autofree char *message = store_message(q->db);
+        g_autoptr(GString) known = g_string_new(NULL);
 
         switch (sqlite3_extended_errcode(q->db) & 0xff) {
         case SQLITE_AUTH:
@@ -200,10 +222,15 @@ static gboolean set_query_error(const StoreQuery *q, GError **error)
         case SQLITE_MISMATCH:
                 if (is_about_writing(message))
                         return query_refuse(error);
-                if (g_str_has_prefix(message, "no such table"))
-                        tables = g_strjoinv(", ", q->tables);
-                return ravel_fail(error, RAVEL_ERROR_USAGE, "the SQL is wrong: %s%s%s", message,
-                                  tables ? "; there are " : "", tables ? tables : "");
+                if (g_str_has_prefix(message, "no such table")) {
+                        g_autofree char *tables = g_strjoinv(", ", q->tables);
+
+                        g_string_append_printf(known, "; there are %s", tables);
+                } else if (g_str_has_prefix(message, "no such column")) {
+                        append_columns(q, sql, known);
+                }
+                return ravel_fail(error, RAVEL_ERROR_USAGE, "the SQL is wrong: %s%s", message,
+                                  known->str);
         default:
                 return store_set_error(q->db, q->path, error);
         }
@@ -216,10 +243,10 @@ static gboolean query_prepare(StoreQuery *q, const char *sql, GError **error)
         const char *rest;
 
         if (sqlite3_prepare_v2(q->db, sql, -1, &q->select, &rest) != SQLITE_OK)
-                return set_query_error(q, error);
+                return set_query_error(q, sql, error);
         while (q->select && *rest && !more)
                 if (sqlite3_prepare_v2(q->db, rest, -1, &more, &rest) != SQLITE_OK)
-                        return set_query_error(q, error);
+                        return set_query_error(q, sql, error);
         if (q->select && !more) /* VACUUM INTO asks nobody */
                 return sqlite3_stmt_readonly(q->select) || query_refuse(error);
         g_set_error(error, RAVEL_ERROR, RAVEL_ERROR_USAGE, "the SQL has %s, expected one",
@@ -279,7 +306,7 @@ int store_query_next(StoreQuery *q, GError **error)
         case SQLITE_DONE:
                 return 0;
         default:
-                set_query_error(q, error);
+                set_query_error(q, sqlite3_sql(q->select), error);
                 return -1;
         }
 }

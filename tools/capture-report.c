@@ -57,8 +57,21 @@ static void report_order(const CaptureRun *run)
                                             "used in the order of the file");
 }
 
+static void report_no_packet(const CaptureRun *run)
+{
+        if (run->command->interfaces)
+                tool_warn("no packet came: check the interface and the filter");
+        else
+                tool_warn("%s: no packet %s", (char *)run->sources->pdata[0],
+                          run->command->filter ? "passes the filter" : "in it");
+}
+
 gboolean capture_report_end(CaptureRun *run)
 {
+        if (!capture_account(run->capture)->count[ACCOUNT_PACKETS]) {
+                report_no_packet(run);
+                return FALSE;
+        }
         const Account *account = capture_account(run->capture);
         g_autofree char *summary = account_summary(account);
         g_auto(GStrv) lines = account_judge(account);

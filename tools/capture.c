@@ -299,7 +299,10 @@ static int capture_all(CaptureRun *run)
                 capture_report_counts(run);
         gboolean fit = capture_report_end(run);
         if (ok)
-                return run->command->strict && !fit ? EXIT_DIFFERS : EXIT_DONE;
+                return (run->command->strict && !fit) ||
+                                       !capture_account(run->capture)->count[ACCOUNT_PACKETS]
+                               ? EXIT_DIFFERS
+                               : EXIT_DONE;
         tool_fail(error);
         tool_warn("the trace holds what was read before that");
         return EXIT_PARTIAL;

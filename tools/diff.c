@@ -192,6 +192,9 @@ static gboolean write_diff(const Diff *d, const char *const names[N_SIDES], GErr
 
 static void say_what_is_compared(const Diff *d, char **names)
 {
+        if (run_files_same(names[DIFF_A], names[DIFF_B]))
+                tool_warn("%s and %s are one store, compared with itself", names[DIFF_A],
+                          names[DIFF_B]);
         if (d->has_labels[DIFF_A] != d->has_labels[DIFF_B])
                 tool_warn("%s has no operations: patterns are compared by their signatures alone",
                           names[d->has_labels[DIFF_A] ? DIFF_B : DIFF_A]);

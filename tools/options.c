@@ -123,14 +123,39 @@ static void print_words(const char *option)
         }
 }
 
+static void add_option_names(const GOptionEntry *entries, GPtrArray *names)
+{
+        for (; entries && entries->long_name; entries++)
+                if (!(entries->flags & G_OPTION_FLAG_HIDDEN) && *entries->long_name)
+                        g_ptr_array_add(names, (gpointer)entries->long_name);
+}
+
+/* The long name of an option that is most like option ("--node"); NULL: none is. entries: the
+ * verb's own. */
+static const char *nearest_option(const GOptionEntry *entries, const char *option)
+{
+        g_autoptr(GPtrArray) names = g_ptr_array_new();
+        g_autofree char *name = g_strndup(option + 2, strcspn(option + 2, "="));
+
+        add_option_names(entries, names);
+        for (guint i = 0; i < added.entries->len; i++)
+                add_option_names(added.entries->pdata[i], names);
+        g_ptr_array_add(names, NULL);
+        return tool_nearest(name, (const char *const *)names->pdata);
+}
+
 /* message: of GLib, which ends with the option where that is unknown. */
-static void fail_option(const char *message)
+static void fail_option(const GOptionEntry *entries, const char *message)
 {
         const char *option = strstr(message, "--");
         const char *instead = option ? removed_instead(tool_verb(), option) : NULL;
+        const char *nearest = option ? nearest_option(entries, option) : NULL;
 
         if (instead)
                 tool_warn("%s was removed: use %s", option, instead);
+        else if (nearest)
+                tool_warn("%s: did you mean --%s? (ravel %s --help lists the options)", message,
+                          nearest, tool_verb());
         else
                 tool_warn("%s (ravel %s --help lists the options)", message, tool_verb());
 }
@@ -161,7 +186,7 @@ gboolean tool_parse(const char *summary, const GOptionEntry *entries, const Tool
                 *status = EXIT_USAGE;
                 return FALSE;
         }
-        fail_option(error->message);
+        fail_option(entries, error->message);
         *status = EXIT_USAGE;
         return FALSE;
 }
@@ -223,6 +248,10 @@ gboolean tool_duration(const char *text, gint64 *ns, GError **error)
                 *ns = value;
                 return TRUE;
         }
+        if (unit != text && !*unit && value >= 0)
+                return ravel_fail(error, RAVEL_ERROR_USAGE,
+                                  "\"%s\" has no unit: did you mean %ss or %sms?", text, text,
+                                  text);
         return ravel_fail(
                 error, RAVEL_ERROR_USAGE,
                 "\"%s\" is not a duration: expected a number with a unit, such as 10ms, 2s or 5us",

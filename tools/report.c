@@ -2,6 +2,12 @@
  *
  * ravel report FILE...: one page that shows what was found, or what is found in packets.
  */
+#include <errno.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include "analysis/report/report.h"
 #include "base/error.h"
 #include "nesting/nesting.h"
@@ -57,13 +63,18 @@ static FileKind passing_store_kind(char *const *paths, guint n, GError **error)
         return FILE_UNKNOWN;
 }
 
+static char *input_name(const char *path)
+{
+        return strcmp(path, "-") ? g_path_get_basename(path) : g_strdup("standard input");
+}
+
 /* "a.pcap, b.pcap" */
 static char *join_names(char *const *paths, guint n)
 {
         GString *names = g_string_new(NULL);
 
         for (guint i = 0; i < n; i++) {
-                g_autofree char *name = g_path_get_basename(paths[i]);
+                g_autofree char *name = input_name(paths[i]);
 
                 g_string_append_printf(names, i > 0 ? ", %s" : "%s", name);
         }
@@ -137,7 +148,8 @@ static gboolean find_paths(Steps *s, const char *trace, const GPtrArray *options
         const char *const words[] = { "nesting", "-o", store, "-w", "/dev/null", NULL };
         g_autoptr(GPtrArray) arguments = begin_arguments(words, options);
 
-        g_ptr_array_add(arguments, "--");
+        if (strcmp(trace, "-") != 0) /* before which GLib keeps the dashes */
+                g_ptr_array_add(arguments, "--");
         g_ptr_array_add(arguments, (gpointer)trace);
         return step(s, tool_nesting, arguments) && file_kind_read(store) == FILE_STORE;
 }
@@ -259,6 +271,49 @@ static gboolean check_files(char **paths, guint n, GError **error)
                run_files_write("-o", options.output, error);
 }
 
+/* The first interrupt is for the program that writes to the pipe: it ends the input. */
+static void let_input_end(int number)
+{
+        (void)number;
+}
+
+static gboolean copy_input(int to)
+{
+        static char buffer[1 << 16];
+        gssize n, done;
+
+        while ((n = read(STDIN_FILENO, buffer, sizeof buffer)) > 0)
+                for (gssize at = 0; at < n; at += done)
+                        if ((done = write(to, buffer + at, (gsize)(n - at))) < 0)
+                                return FALSE;
+        return n == 0;
+}
+
+/* Makes a pipe on standard input a file, so that its kind is known before a verb reads it. */
+static gboolean spool_input(GError **error)
+{
+        struct sigaction once = { .sa_handler = let_input_end,
+                                  .sa_flags = SA_RESTART | (int)SA_RESETHAND };
+        struct sigaction usual;
+        struct stat st;
+        gboolean ok;
+        int fd;
+
+        if (fstat(STDIN_FILENO, &st) == 0 && S_ISREG(st.st_mode))
+                return TRUE;
+        sigaction(SIGINT, &once, &usual);
+        fd = output_scratch_open();
+        ok = fd >= 0 && copy_input(fd) && lseek(fd, 0, SEEK_SET) == 0 &&
+             dup2(fd, STDIN_FILENO) == STDIN_FILENO;
+        if (!ok)
+                ravel_fail(error, RAVEL_ERROR_OUTPUT, "standard input: cannot be kept in %s: %s",
+                           g_get_tmp_dir(), g_strerror(errno));
+        if (fd >= 0)
+                close(fd);
+        sigaction(SIGINT, &usual, NULL);
+        return ok;
+}
+
 /* FILE_UNKNOWN: error is set. */
 static FileKind check_arguments(char **paths, guint n, const GPtrArray *capture,
                                 const GPtrArray *nesting, GError **error)
@@ -271,8 +326,16 @@ static FileKind check_arguments(char **paths, guint n, const GPtrArray *capture,
                             "made with ravel nesting -o");
                 return FILE_UNKNOWN;
         }
+        if (!check_files(paths, n, error) ||
+            (g_strv_contains((const char *const *)paths, "-") && !spool_input(error)))
+                return FILE_UNKNOWN;
         kind = passing_store_kind(paths, n, error);
-        if (kind == FILE_UNKNOWN || !check_files(paths, n, error) ||
+        if (kind == FILE_STORE && !strcmp(paths[0], "-")) {
+                ravel_fail(error, RAVEL_ERROR_INPUT,
+                           "standard input: expected a capture of packets or a trace");
+                return FILE_UNKNOWN;
+        }
+        if (kind == FILE_UNKNOWN ||
             (kind != FILE_CAPTURE && !refuse(capture, "a capture of packets", error)) ||
             (kind == FILE_STORE && !refuse(nesting, "a capture of packets or a trace", error)))
                 return FILE_UNKNOWN;
@@ -307,9 +370,18 @@ static int fail(const char *path, GError *error)
         return tool_fail(longer);
 }
 
+/* A page of nothing helps nobody: why there is nothing was said. */
+static gboolean has_messages(const char *store)
+{
+        g_autoptr(NodeTable) nodes = node_table_new();
+        g_autoptr(StoreReader) reader = store_reader_new(store, nodes, NULL);
+
+        return !reader || store_reader_run(reader)->messages > 0;
+}
+
 static int report_made(char **paths, guint n, const GPtrArray *capture, const GPtrArray *nesting)
 {
-        g_autofree char *first = g_path_get_basename(paths[0]);
+        g_autofree char *first = input_name(paths[0]);
         g_autofree char *made_of =
                 n > 1 ? g_strdup_printf("%s and %u more", first, n - 1) : g_strdup(first);
         GError *error = NULL;
@@ -318,7 +390,7 @@ static int report_made(char **paths, guint n, const GPtrArray *capture, const GP
 
         if (!store)
                 return status;
-        if (!write_page(store, made_of, &error))
+        if (has_messages(store) && !write_page(store, made_of, &error))
                 status = tool_fail(error);
         output_scratch_remove(store);
         return status;

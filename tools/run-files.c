@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "tools/run-files.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -133,7 +135,33 @@ gboolean run_files_read_store(const char *path, GError **error)
                file_kind_expect(file_kind_read(path), FILE_STORE, path, error);
 }
 
+/* Whether path can be made, or replaced, or written to: said before any work is done. */
+static gboolean check_writable(const char *path, GError **error)
+{
+        g_autofree char *folder = g_path_get_dirname(path);
+        struct stat st;
+        gboolean is_there = stat(path, &st) == 0;
+
+        if (is_there && S_ISDIR(st.st_mode))
+                errno = EISDIR;
+        else if (faccessat(AT_FDCWD, is_there && !S_ISREG(st.st_mode) ? path : folder, W_OK,
+                           AT_EACCESS) == 0)
+                return TRUE;
+        return ravel_fail(error, RAVEL_ERROR_OUTPUT, "%s: cannot create it: %s", path,
+                          g_strerror(errno));
+}
+
+gboolean run_files_same(const char *a, const char *b)
+{
+        RunFile is_a = { 0 }, is_b = { 0 };
+
+        return identify(a, STDIN_FILENO, &is_a) && identify(b, STDIN_FILENO, &is_b) &&
+               is_same(&is_a, &is_b);
+}
+
 gboolean run_files_write(const char *option, const char *path, GError **error)
 {
-        return add(option, path ? path : "-", error);
+        if (!path || is_standard(path))
+                return add(option, "-", error);
+        return add(option, path, error) && check_writable(path, error);
 }

@@ -18,5 +18,8 @@ gboolean run_files_read_store(const char *path, GError **error);
 
 /* option ("-w") is what the user knows the output by; an option that comes again has done with
  * its file before. "-" or NULL is standard output. FALSE and error set where path is an input
- * or another output, too. */
+ * or another output, too, or cannot be written. */
 gboolean run_files_write(const char *option, const char *path, GError **error);
+
+/* Whether two files that are there are one. */
+gboolean run_files_same(const char *a, const char *b);

@@ -170,10 +170,11 @@ static void report_excluded(const TraceReader *reader, const NodeTable *nodes)
 }
 
 static gboolean is_partial; /* a trace was cut */
+static gboolean is_empty;   /* a trace had no message */
 
 int tool_done(void)
 {
-        return is_partial ? EXIT_PARTIAL : EXIT_DONE;
+        return is_partial ? EXIT_PARTIAL : is_empty ? EXIT_DIFFERS : EXIT_DONE;
 }
 
 /* Appends a stamp in UTC: "2003-03-07T23:08:04.500000000Z", as --from takes it. */
@@ -199,6 +200,7 @@ void tool_report_empty(const TraceReader *reader)
                 }
         if (!trace_reader_is_empty(reader, &from, &to) || from > to) {
                 tool_warn("%s: no messages in it", trace_reader_name(reader));
+                is_empty = TRUE;
                 return;
         }
         append_moment(first, from);

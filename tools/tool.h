@@ -65,8 +65,8 @@ gboolean tool_sort_trace(TraceReader *reader, GError **error);
  * not that of the trace, and nodes of --exclude that are not there. */
 void tool_report_reader(const TraceReader *reader);
 
-/* What to exit with where all went well: EXIT_PARTIAL where a trace was cut, as
- * tool_report_reader() found. */
+/* What to exit with where all went well: EXIT_PARTIAL if a trace was cut, as
+ * tool_report_reader() found; EXIT_DIFFERS if it had no messages, as tool_report_empty() found. */
 int tool_done(void);
 
 /* Says that there are no messages, or that --from and --to leave none, and what there is. */

@@ -3,6 +3,7 @@
 
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/error.h"
 #include "tracefmt/byte-source.h"
@@ -56,13 +57,19 @@ FileKind file_kind_read(const char *path)
         g_autoptr(ByteSource) source = NULL;
         guint8 head[HEAD];
         gsize used = 0;
+        gboolean is_standard = !strcmp(path, "-");
         struct stat st;
         gssize k = 1;
+        off_t start;
 
-        if (stat(path, &st) < 0 || !S_ISREG(st.st_mode) || !(source = byte_source_new(path, NULL)))
+        if ((is_standard ? fstat(STDIN_FILENO, &st) : stat(path, &st)) < 0 ||
+            !S_ISREG(st.st_mode) || !(source = byte_source_new(path, NULL)))
                 return FILE_UNKNOWN;
+        start = lseek(STDIN_FILENO, 0, SEEK_CUR);
         while (used < HEAD && (k = byte_source_read(source, head + used, HEAD - used, NULL)) > 0)
                 used += (gsize)k;
+        if (is_standard)
+                lseek(STDIN_FILENO, start, SEEK_SET);
         return file_kind_of(head, used);
 }
 

@@ -17,7 +17,8 @@ typedef enum {
 /* 80 bytes tell all of them apart. */
 FileKind file_kind_of(const void *data, gsize n);
 
-/* Of a regular file, which may be compressed; FILE_UNKNOWN where it cannot be read, too. */
+/* Of a regular file, which may be compressed; "-" is standard input, which is left where it was.
+ * FILE_UNKNOWN where it cannot be read, too. */
 FileKind file_kind_read(const char *path);
 
 /* FALSE, and error set to what the file is and which verb reads it, where found is known and

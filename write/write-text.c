@@ -641,6 +641,8 @@ static GArray *find_doubtful(const PathSet *set)
         return doubtful;
 }
 
+static const double SURE = 0.95; /* a node whose calls are right so often needs no warning */
+
 static char *format_right(double share)
 {
         int percent = (int)floor(100 * share + 0.5);
@@ -674,7 +676,7 @@ static void write_trust(const PathSet *set, const PathWriteOptions *options, GSt
         if (doubtful->len > named)
                 g_string_append_printf(text, ", of %u other %s more", doubtful->len - named,
                                        doubtful->len - named == 1 ? "node's" : "nodes'");
-        if (named > 1) {
+        if (named > 1 && g_array_index(doubtful, Doubtful, 0).right <= SURE) {
                 g_autofree char *least =
                         text_shorten(node_table_written(path_set_nodes(set),
                                                         g_array_index(doubtful, Doubtful, 0).node),

@@ -286,9 +286,7 @@ char **account_judge(const Account *account)
 {
         const guint64 *n = account->count;
         GPtrArray *lines = g_ptr_array_new();
-        if (n[ACCOUNT_PACKETS] == 0)
-                g_ptr_array_add(lines, g_strdup("no packet: check the interface and the filter"));
-        else
+        if (n[ACCOUNT_PACKETS] > 0)
                 judge_calls(account, lines);
         if (n[ACCOUNT_ROLE_UNKNOWN] > 0)
                 judge_roles(account, lines);
@@ -304,6 +302,13 @@ char **account_judge(const Account *account)
                 g_ptr_array_add(lines, g_strdup("the kernel dropped more than one packet in a "
                                                 "hundred: use a larger buffer (-B) or a narrower "
                                                 "filter (-f)"));
+        if (n[ACCOUNT_REPEATED] > n[ACCOUNT_PACKETS] / 20)
+                g_ptr_array_add(
+                        lines,
+                        g_strdup_printf("%" G_GUINT64_FORMAT " of %" G_GUINT64_FORMAT
+                                        " packets repeat what was seen, and are left out: the "
+                                        "network loses packets, or the capture has them twice",
+                                        n[ACCOUNT_REPEATED], n[ACCOUNT_PACKETS]));
         g_ptr_array_add(lines, NULL);
         return (char **)g_ptr_array_free(lines, FALSE);
 }
