@@ -6,8 +6,7 @@
 #include "base/size-class.h"
 #include "capture/connection.h"
 #include "capture/links.h"
-#include "capture/network/link-layer.h"
-#include "capture/network/tunnel.h"
+#include "capture/network/packet-opener.h"
 #include "capture/operations.h"
 #include "capture/settling.h"
 #include "capture/streams.h"
@@ -28,8 +27,7 @@ struct Capture {
         CaptureMemory memory;
         TlsOpening tls;
         CaptureContext context;
-        IpFragments *fragments[TUNNEL_DEPTH + 1]; /* by depth */
-        Tunnels *tunnels;
+        PacketOpener *opener;
         ConnectionTable *connections;
         Stamp now;        /* the latest time, the number of the last packet */
         gboolean started; /* there was a packet */
@@ -64,9 +62,7 @@ Capture *capture_new(const CaptureOptions *options, NodeTable *nodes, NodeNames 
                                        .tls = options->keys ? &c->tls : NULL,
                                        .named_by_proxy = options->named_by_proxy };
         c->tls.keys = options->keys;
-        for (guint depth = 0; depth <= TUNNEL_DEPTH; depth++)
-                c->fragments[depth] = ip_fragments_new();
-        c->tunnels = tunnels_new(options->tunnels);
+        c->opener = packet_opener_new(options->tunnels);
         c->connections = connection_table_new(&c->context, names, options->ports);
         c->attrs = g_string_new(NULL);
         c->operations = options->labels == LABELS_WORDS ? operations_new() : NULL;
@@ -78,9 +74,7 @@ void capture_free(Capture *c)
         if (!c)
                 return;
         connection_table_free(c->connections);
-        for (guint depth = 0; depth <= TUNNEL_DEPTH; depth++)
-                ip_fragments_free(c->fragments[depth]);
-        tunnels_free(c->tunnels);
+        packet_opener_free(c->opener);
         stream_pool_free(c->context.streams);
         piece_memory_clear(&c->memory.pieces);
         connection_numbers_free(c->context.numbers);
@@ -138,44 +132,11 @@ static AccountEntry add_ip(Capture *c, const IpPacket *ip, Stamp stamp)
         return ACCOUNT_NONE;
 }
 
-/* A packet in a tunnel, and so on inwards. Each depth has its own fragments, since
- * what one puts together the next reads. */
 static AccountEntry packet_decode(Capture *c, const Packet *packet, Stamp stamp)
 {
-        TunnelInside in = { .frame = cursor(packet->bytes, packet->captured),
-                            .link_type = packet->link_type };
-        gsize missing = packet->length - packet->captured;
-        for (guint depth = 0; depth <= TUNNEL_DEPTH; depth++) {
-                IpPacket ip;
-                AccountEntry reason = link_layer_decode(in.link_type, &in.frame, &in.unopened);
-                if (reason == ACCOUNT_NOT_IP)
-                        account_add_unopened(&c->account, in.unopened);
-                if (reason == ACCOUNT_NONE)
-                        reason = ip_decode(c->fragments[depth], in.frame.at, cursor_left(&in.frame),
-                                           cursor_left(&in.frame) + missing, stamp.time, &ip,
-                                           &c->account);
-                if (reason != ACCOUNT_NONE)
-                        return reason;
-                switch (tunnel_decode(c->tunnels, &ip, &in)) {
-                case TUNNEL_NONE:
-                        return add_ip(c, &ip, stamp);
-                case TUNNEL_OTHER:
-                        account_add_unopened(&c->account, in.unopened);
-                        return in.reason;
-                case TUNNEL_FRAME:
-                        break;
-                }
-                missing = ip.length - ip.captured;
-                if (depth == 0)
-                        account_add(&c->account, ACCOUNT_TUNNELLED);
-        }
-        return ACCOUNT_TOO_DEEP;
-}
-
-static void fragments_flush(Capture *c)
-{
-        for (guint depth = 0; depth <= TUNNEL_DEPTH; depth++)
-                ip_fragments_flush(c->fragments[depth], &c->account);
+        IpPacket ip;
+        AccountEntry reason = packet_open(c->opener, packet, stamp.time, &ip, &c->account);
+        return reason == ACCOUNT_NONE ? add_ip(c, &ip, stamp) : reason;
 }
 
 static void settle_overdue(Capture *c)
@@ -189,7 +150,7 @@ static void start_anew(Capture *c)
 {
         account_add(&c->account, ACCOUNT_CLOCK_STEPS);
         connection_table_flush(c->connections, c->now);
-        fragments_flush(c);
+        packet_opener_flush(c->opener, &c->account);
         sequencer_start_anew(c->sequencer);
 }
 
@@ -228,7 +189,7 @@ void capture_idle(Capture *c, gint64 time)
 void capture_finish(Capture *c)
 {
         connection_table_flush(c->connections, c->now);
-        fragments_flush(c);
+        packet_opener_flush(c->opener, &c->account);
         c->flush = TRUE;
 }
 

@@ -17,6 +17,7 @@ libravel_a_SOURCES += \
 	%D%/network/link-layer.c \
 	%D%/network/node-files.c \
 	%D%/network/node-names.c \
+	%D%/network/packet-opener.c \
 	%D%/network/pair-table.c \
 	%D%/network/proxy-header.c \
 	%D%/network/sequencer.c \
@@ -78,6 +79,7 @@ libravel_a_SOURCES += \
 	%D%/source/packet-queue.c \
 	%D%/source/packet-relay.c \
 	%D%/source/pcap-source.c \
+	%D%/source/pcapng-writer.c \
 	%D%/source/pcapng.c \
 	%D%/source/stamp-evidence.c \
 	%D%/source/stamp-scan.c \

@@ -6,6 +6,7 @@ libravel_a_SOURCES += \
 	%D%/capture-trace.c \
 	%D%/capture.c \
 	%D%/convolution.c \
+	%D%/cut.c \
 	%D%/diff.c \
 	%D%/export.c \
 	%D%/import.c \

@@ -31,6 +31,7 @@ static const struct {
         { "show", tool_show, "paths found before, in any format" },
         { "report", tool_report, "an HTML page of packets, a trace or a store" },
         { "why", tool_why, "why requests were slow: one, the slowest, or each kind" },
+        { "cut", tool_cut, "the packets of a request, of those that were captured" },
         { "diff", tool_diff, "what changed between two runs" },
         { "variance", tool_variance, "which nodes make latency vary" },
         { "trend", tool_trend, "what changed over many runs, and since when" },

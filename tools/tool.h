@@ -14,6 +14,7 @@
 
 /* The verbs: argv[0] is the verb. The result is the exit status. */
 int tool_capture(int argc, char **argv);
+int tool_cut(int argc, char **argv);
 int tool_diff(int argc, char **argv);
 int tool_convolution(int argc, char **argv);
 int tool_export(int argc, char **argv);

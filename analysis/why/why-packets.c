@@ -7,11 +7,6 @@
 #include "analysis/why/why-model.h"
 #include "base/error.h"
 
-typedef struct {
-        guint port;
-        gint64 from, to;
-} Packets;
-
 /* "c4e2.3a6f6d92" */
 static gboolean parse_port(const PathCall *c, guint *port)
 {
@@ -35,7 +30,7 @@ static gboolean fail_ids(const Why *w, GError **error)
                 store_reader_name(w->reader));
 }
 
-static gboolean find_packets(Why *w, guint64 request, GArray *packets, GError **error)
+gboolean why_packets(Why *w, guint64 request, GArray *packets, GError **error)
 {
         g_autoptr(GArray) calls = g_array_new(FALSE, FALSE, sizeof(PathCall));
         g_autoptr(GArray) places = g_array_new(FALSE, FALSE, sizeof(guint32));
@@ -48,7 +43,10 @@ static gboolean find_packets(Why *w, guint64 request, GArray *packets, GError **
                 return FALSE;
         for (guint i = 0; i < calls->len; i++) {
                 const PathCall *c = &g_array_index(calls, PathCall, i);
-                Packets p = { .from = MIN(c->start, c->enter), .to = MAX(c->reply, c->end) };
+                WhyPackets p = { .from = MIN(c->start, c->enter), .to = MAX(c->reply, c->end) };
+
+                if (c->connecting > 0)
+                        p.from -= MAX(c->connect, c->connecting);
 
                 if (!parse_port(c, &p.port))
                         return fail_ids(w, error);
@@ -74,13 +72,13 @@ guint why_call_port(const Why *w, const PathCall *call)
 
 char *why_display_filter(Why *w, guint64 request, GError **error)
 {
-        g_autoptr(GArray) packets = g_array_new(FALSE, FALSE, sizeof(Packets));
+        g_autoptr(GArray) packets = g_array_new(FALSE, FALSE, sizeof(WhyPackets));
         g_autoptr(GString) text = g_string_new(NULL);
 
-        if (!find_packets(w, request, packets, error))
+        if (!why_packets(w, request, packets, error))
                 return NULL;
         for (guint i = 0; i < packets->len; i++) {
-                const Packets *p = &g_array_index(packets, Packets, i);
+                const WhyPackets *p = &g_array_index(packets, WhyPackets, i);
 
                 g_string_append_printf(text, "%s((tcp.port == %u || udp.port == %u) && ",
                                        i > 0 ? " || " : "", p->port, p->port);
@@ -95,14 +93,14 @@ char *why_display_filter(Why *w, guint64 request, GError **error)
 
 char *why_capture_filter(Why *w, guint64 request, GError **error)
 {
-        g_autoptr(GArray) packets = g_array_new(FALSE, FALSE, sizeof(Packets));
+        g_autoptr(GArray) packets = g_array_new(FALSE, FALSE, sizeof(WhyPackets));
         g_autoptr(GHashTable) known = g_hash_table_new(NULL, NULL);
         g_autoptr(GString) text = g_string_new(NULL);
 
-        if (!find_packets(w, request, packets, error))
+        if (!why_packets(w, request, packets, error))
                 return NULL;
         for (guint i = 0; i < packets->len; i++) {
-                guint port = g_array_index(packets, Packets, i).port;
+                guint port = g_array_index(packets, WhyPackets, i).port;
 
                 if (g_hash_table_add(known, GUINT_TO_POINTER(port)))
                         g_string_append_printf(text, "%sport %u", text->len ? " or " : "", port);

@@ -111,8 +111,18 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(WhyRequest, why_request_free)
  * burst: of the slow ones of all of them together. */
 GPtrArray *why_kinds(Why *why, WhyBurst *burst);
 
-/* How Wireshark and tcpdump find the packets of a request. NULL and error set if ids are not from
- * ravel capture. The caller's to free. */
+/* The packets of a call: those from or to this port of TCP or UDP, in this time. */
+typedef struct {
+        guint port;      /* its caller's */
+        gint64 from, to; /* ns since the epoch, both included; from the opening of its connection if
+                            its caller waited for that */
+} WhyPackets;
+
+/* Appends those of each call of a request to packets (of WhyPackets). FALSE and error set if ids are
+ * not from ravel capture. */
+gboolean why_packets(Why *why, guint64 request, GArray *packets, GError **error);
+
+/* How Wireshark and tcpdump find them. NULL and error set as above. The caller's to free. */
 char *why_display_filter(Why *why, guint64 request, GError **error);
 char *why_capture_filter(Why *why, guint64 request, GError **error);
 

@@ -6,12 +6,14 @@ why.py planted RAVEL STORE PLACE...   the three slowest requests name one of PLA
 why.py none RAVEL STORE               no place stands out, and there is no burst
 why.py again RAVEL STORE              requests by a second, obvious computation; web1 and web2 are replicas
 why.py packets RAVEL STORE PCAP       the filter of each request finds the packets of all its calls
+why.py cut RAVEL STORE PCAP           ravel cut copies the packets that have the ports and times of a request's calls
 """
 import bisect
 import collections
 import json
 import re
 import sqlite3
+import struct
 import subprocess
 import sys
 
@@ -144,6 +146,48 @@ def packets(capture):
         print(f"{n} calls, expected {sum(map(len, calls.values()))}")
 
 
-{"planted": lambda: planted(sys.argv[4:]), "none": none, "again": again, "packets": lambda: packets(sys.argv[4])}[
-    sys.argv[1]
-]()
+def read_pcap(path):
+    """(time, bytes) of each packet, of a file with stamps of nanoseconds."""
+    data = open(path, "rb").read()
+    at = 24
+    while at < len(data):
+        seconds, ns, n, _ = struct.unpack_from("<IIII", data, at)
+        yield seconds * 10**9 + ns, data[at + 16 : at + 16 + n]
+        at += 16 + n
+
+
+def read_pcapng(data):
+    at = 0
+    while at < len(data):
+        kind, length = struct.unpack_from("<II", data, at)
+        if kind == 6:
+            high, low, n = struct.unpack_from("<III", data, at + 12)
+            yield high << 32 | low, data[at + 28 : at + 28 + n]
+        at += length
+
+
+def cut(capture):
+    captured = list(read_pcap(capture))
+    store = sqlite3.connect(STORE)
+    rows = "SELECT trace_id, coalesce(call_sent, call_recv), coalesce(ret_recv, ret_sent), connect, coalesce(connecting, 0) FROM call WHERE path = ?"
+    (n,) = store.execute("SELECT count(*) FROM request").fetchone()
+    for request in [*range(1, n, n // 12)]:
+        calls = [(int(i.split(".")[0], 16), s - (c if w else 0), e) for i, s, e, c, w in store.execute(rows, (request,))]
+        expected = []
+        for time, frame in captured:
+            ports = struct.unpack_from(">HH", frame, 14 + 4 * (frame[14] & 15))  # Ethernet, IPv4
+            if any(port in ports and start <= time <= end for port, start, end in calls):
+                expected.append((time, frame))
+        command = [RAVEL, "cut", STORE, str(request), "-r", capture]
+        run = subprocess.run(command, check=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        if list(read_pcapng(run.stdout)) != expected or len(expected) < 2 * len(calls):
+            print(f"request {request}: other packets than the {len(expected)} expected")
+        again = [RAVEL, "capture", "-r", "-"]
+        trace = subprocess.run(again, check=True, input=run.stdout, stdout=subprocess.PIPE, stderr=subprocess.PIPE).stdout.decode()
+        for identity, *_ in store.execute(rows, (request,)):
+            if trace.count(f"\t{identity}\t") != 2:
+                print(f"request {request}: no call {identity} in its packets")
+
+
+{"planted": lambda: planted(sys.argv[4:]), "none": none, "again": again, "packets": lambda: packets(sys.argv[4]),
+ "cut": lambda: cut(sys.argv[4])}[sys.argv[1]]()  # fmt: skip

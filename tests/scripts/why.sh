@@ -42,6 +42,15 @@ zstd -q -d -c "$source/demo/shop.pcap.zst" >shop.pcap
 "$ravel" capture -r shop.pcap --nodes "$source/demo/shop.nodes" -w shop.trace 2>err
 "$ravel" nesting -o shop.sqlite -w out shop.trace
 check 'a second computation' again shop.sqlite
+check 'cut copies the packets of requests, and no others' cut shop.sqlite shop.pcap
+"$ravel" cut shop.sqlite --slowest 3 -r shop.pcap -w three.pcapng 2>err
+"$ravel" cut shop.sqlite -r shop.pcap --query 'SELECT id FROM request ORDER BY latency DESC LIMIT 3' >again.pcapng 2>>err
+cmp three.pcapng again.pcapng >>err && [ "$(grep -c ' packets of 3 requests$' err)" = 2 ]
+result $? 'the slowest by number and by SQL' err
+"$ravel" cut shop.sqlite 1000 -r shop.pcap -w 1000.pcapng 2>err
+"$ravel" cut shop.sqlite 1 -r 1000.pcapng -w other.pcapng 2>err
+[ $? = 1 ] && grep -q 'expected the capture that the store is made of' err
+result $? 'packets of another capture are none' err
 if command -v tshark >/dev/null; then
 	check 'filters find the packets of all calls' packets shop.sqlite shop.pcap
 fi
