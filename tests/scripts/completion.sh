@@ -67,7 +67,7 @@ for verb in nesting convolution; do
 	done
 done
 for value in $(completed diff --format ''); do
-	"$ravel" diff --format "$value" "$work/store.db" "$work/store.db" >"$work/out" || refused+=" $value"
+	"$ravel" diff --format "$value" "$work/store.db" "$work/store.db" >"$work/out" 2>"$work/err" || refused+=" $value"
 done
 for value in $(completed maketrace --stamps ''); do
 	"$ravel" maketrace --stamps "$value" --messages 100 "$source/examples/multi-tier.conf" \

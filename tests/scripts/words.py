@@ -77,7 +77,7 @@ def prose_of_markdown(text):
 
 
 def prose_of_mdoc(text):
-    """The same of a manual page; the synopsis, displays and columns are left out."""
+    """The same of a manual page; the synopsis, references, displays and columns are left out."""
     lines, long, skipped, section = [], 0, [], ""
     for line in text.split("\n"):
         macro, *arguments = line[1:].split() or [""]
@@ -91,7 +91,7 @@ def prose_of_mdoc(text):
             skipped.pop()
         elif macro == "Sh":
             section = " ".join(arguments)
-        if any(skipped) or section in ("NAME", "SYNOPSIS") or macro and macro not in INLINE:
+        if any(skipped) or section in ("NAME", "SYNOPSIS", "SEE ALSO") or macro and macro not in INLINE:
             lines.append(None)
             continue
         long += len(line) > COLUMNS
