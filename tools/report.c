@@ -184,17 +184,23 @@ static int passing_store_make(char *const *paths, guint n, const GPtrArray *capt
 static struct {
         char *output;
         char **nodes, **protocols;
-        char *tls_keys, *method;
+        char *tls_keys, *method, *format;
         gboolean labels, no_labels, strict;
 } options;
 
+static gboolean is_summary; /* of --format json */
+
 static const char *methods[N_NESTING_METHODS + 1]; /* nesting_list_methods() */
+static const char *const formats[] = { "html", "json", NULL };
 static const ToolChoice choices[] = { { "--method", &options.method, methods },
+                                      { "--format", &options.format, formats },
                                       { .option = NULL } };
 
 static const GOptionEntry entries[] = {
         { "output", 'o', 0, G_OPTION_ARG_FILENAME, &options.output,
           "Write to FILE (default report.html)", "FILE" },
+        { "format", 0, 0, G_OPTION_ARG_STRING, &options.format,
+          "html or json, a summary for programs (default html)", "FORMAT" },
         { "nodes", 0, 0, G_OPTION_ARG_FILENAME_ARRAY, &options.nodes,
           "Packets: names, as for ravel capture", "FILE" },
         { "labels", 0, 0, G_OPTION_ARG_NONE, &options.labels,
@@ -352,8 +358,13 @@ static gboolean write_page(const char *store, const char *made_of, GError **erro
         g_autoptr(Report) report = reader ? report_new(reader, nodes, error) : NULL;
         g_autoptr(GString) page = g_string_new(NULL);
 
-        return report && report_write(report, reader, made_of, page, error) &&
-               output_file_put(options.output, page, error);
+        if (!report)
+                return FALSE;
+        if (is_summary)
+                report_write_summary(report, reader, made_of, page);
+        else if (!report_write(report, reader, made_of, page, error))
+                return FALSE;
+        return output_file_put(options.output, page, error);
 }
 
 /* What was taken for a store may have been meant to be something else. */
@@ -407,8 +418,9 @@ int tool_report(int argc, char **argv)
         if (!tool_parse("FILE... - a page of packets, a trace or a store", entries, choices, &argc,
                         &argv, &status))
                 return status;
+        is_summary = tool_choice_index(options.format, formats) > 0;
         if (!options.output)
-                options.output = g_strdup("report.html");
+                options.output = g_strdup(is_summary ? "-" : "report.html");
         capture = capture_options();
         nesting = nesting_options();
         kind = check_arguments(argv + 1, (guint)argc - 1, capture, nesting, &error);

@@ -26,6 +26,7 @@ libravel_a_SOURCES += \
 	%D%/write-report.c \
 	%D%/write-score.c \
 	%D%/write-stats.c \
+	%D%/write-summary.c \
 	%D%/write-svg.c \
 	%D%/write-text.c \
 	%D%/write-tree.c \

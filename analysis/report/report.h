@@ -17,6 +17,10 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(Report, report_free)
 gboolean report_write(const Report *report, const StoreReader *reader, const char *made_of,
                       GString *out, GError **error);
 
+/* The same in at most 20,000 bytes of JSON, for programs; out holds that alone afterwards. */
+void report_write_summary(const Report *report, const StoreReader *reader, const char *made_of,
+                          GString *out);
+
 /* A distribution as pages have it: "r:first:n,n,-g,n". Bins are those of Histogram with 2^r to an
  * octave, r from 3 to 6: bin b is (histogram_bin() - 1) >> (6 - r). first is the first bin that
  * holds values. n is the number of values in it and in each bin that follows; -g stands for g empty

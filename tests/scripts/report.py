@@ -139,6 +139,28 @@ repeated = [v for v in page.data["details"][0]["vertices"] if names[v[1]] == "db
 result("repeated calls are one vertex", differences([("places", [len(v[2]) for v in repeated], [5])]))
 result("with the delays of all", differences([("calls", [counts(v[3][8]) for v in repeated], [20])]))
 
+def summary_of(path):
+    text = subprocess.run([ravel, "report", "--format", "json", path], check=True, stdout=subprocess.PIPE).stdout
+    return json.loads(text), len(text)
+
+
+summary, size = summary_of("shop.sqlite")
+slowest = store.execute("SELECT id, latency FROM request ORDER BY latency DESC, id LIMIT 5").fetchall()
+edges = dict(((a, b), n) for a, b, n in store.execute("SELECT caller, node, count(*) FROM hop GROUP BY 1, 2"))
+result("a summary: requests, patterns, edges and the slowest as the store has them", differences([
+    ("requests", summary["requests"], store.execute("SELECT count(*) FROM request").fetchone()[0]),
+    ("slowest", [(r["request"], r["latency"]) for r in summary["slowest"]], slowest),
+    ("edges", {(e["caller"], e["callee"]): e["calls"] for e in summary["edges"]}, edges if len(edges) <= 12 else "?"),
+    ("patterns", [(p["id"], p["requests"], p["p99"]) for p in summary["patterns"]],
+     store.execute("SELECT hash, count, p99 FROM pattern ORDER BY total DESC, signature LIMIT 12").fetchall())]))
+with open("long.trace", "w") as file:
+    for i in range(4000):
+        long = ["n%d%s" % (i % 40 + k, "x" * 500) for k in range(4)]
+        file.write("".join(f"{i * 10 + k}.0 CALL_SENT {long[k]} {long[k + 1]} {i}.{k}\n" for k in range(3)))
+        file.write("".join(f"{i * 10 + 9 - k}.0 RET_SENT {long[k + 1]} {long[k]} {i}.{k}\n" for k in (2, 1, 0)))
+long, long_size = summary_of("long.trace")
+result("a summary has at most 20,000 bytes, whatever the names", max(size, long_size) > 20000 or not long["edges"])
+
 for what, sql in (("no path", "DELETE FROM path; DELETE FROM call"),
                   ("no pattern", "DELETE FROM pattern; DELETE FROM pattern_node")):
     copy = sqlite3.connect("copy.sqlite")
