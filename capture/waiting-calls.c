@@ -61,7 +61,7 @@ static gboolean waiting_call_is_of(const WaitingCall *call, guint64 key, guint16
         return topic && call->topic == topic && call->number == waiting_call_number(key, topic);
 }
 
-gint waiting_calls_find(const WaitingCalls *w, guint side, gboolean keyed, guint64 key,
+gint waiting_calls_look(const WaitingCalls *w, guint side, gboolean keyed, guint64 key,
                         guint16 topic)
 {
         for (guint i = 0; i < w->n && w->n_of[!side]; i++)
@@ -74,6 +74,10 @@ gint waiting_calls_find(const WaitingCalls *w, guint side, gboolean keyed, guint
 WaitingCall waiting_calls_take(WaitingCalls *w, guint index)
 {
         WaitingCall call = *waiting_call_at(w, index);
+        if (index == 0) {
+                waiting_calls_shift(w);
+                return call;
+        }
         for (; index > 0; index--)
                 *waiting_call_at(w, index) = *waiting_call_at(w, index - 1);
         *waiting_call_at(w, 0) = call;

@@ -48,9 +48,20 @@ gboolean waiting_calls_push(WaitingCalls *w, WaitingCall call, gboolean keyed, g
 /* The number of a call while another with its key waits that has another topic. */
 guint64 waiting_call_number(guint64 key, guint16 topic);
 
-/* The index of the call that a return by side answers, or -1. key and topic: if keyed. */
-gint waiting_calls_find(const WaitingCalls *w, guint side, gboolean keyed, guint64 key,
+/* As waiting_calls_find(), which tries the first before. */
+gint waiting_calls_look(const WaitingCalls *w, guint side, gboolean keyed, guint64 key,
                         guint16 topic);
+
+/* The index of the call that a return by side answers, or -1. key and topic: if keyed. */
+static inline gint waiting_calls_find(const WaitingCalls *w, guint side, gboolean keyed,
+                                      guint64 key, guint16 topic)
+{
+        if (w->n_of[!side] == 0)
+                return -1;
+        if (!keyed && waiting_call_at(w, 0)->side != side)
+                return 0;
+        return waiting_calls_look(w, side, keyed, key, topic);
+}
 
 /* Removes the call at this place. */
 WaitingCall waiting_calls_take(WaitingCalls *w, guint index);

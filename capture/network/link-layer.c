@@ -377,6 +377,11 @@ gboolean link_layer_is_known(int link_type)
 AccountEntry link_layer_decode(int link_type, Cursor *frame, guint32 *unopened)
 {
         int next = link_type;
+        if (link_type == LINK_ETHERNET && cursor_left(frame) > 14 &&
+            read_u16(frame->at + 12) == ETHERTYPE_IPV4 && frame->at[14] >> 4 == 4) { /* for speed */
+                frame->at += 14;
+                return ACCOUNT_NONE;
+        }
         /* A header has at least one byte, or is followed by one that has. */
         while (next >= 0) {
                 link_type = next;

@@ -16,9 +16,12 @@ gboolean path_segment_is_id(const guint8 *p, gsize n)
 void path_label_append(GString *label, const guint8 *target, gsize n)
 {
         const guint8 *at = target, *end = target + n;
-        for (gsize i = 0; i < n && end == target + n; i++)
-                if (at[i] == '?' || at[i] == ' ') /* after a blank other words go on */
-                        end = at + i;
+        const guint8 *blank = n > 0 ? memchr(at, ' ', n) : NULL; /* after it other words go on */
+        if (blank)
+                end = blank;
+        const guint8 *query = at < end ? memchr(at, '?', (gsize)(end - at)) : NULL;
+        if (query)
+                end = query;
         if (at < end && *at != '/' && *at != '*') { /* absolute form: the path only */
                 const guint8 *host = memmem(at, (gsize)(end - at), "://", 3);
                 if (!host)
