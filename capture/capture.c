@@ -119,10 +119,11 @@ static AccountEntry add_ip(Capture *c, const IpPacket *ip, Stamp stamp)
                 account_add_unopened(&c->account, UNOPENED_IP_PROTOCOL | ip->protocol);
                 return ACCOUNT_NOT_TRANSPORT;
         }
-        if (address_is_group(ip->destination) || address_is_group(ip->source))
-                return ACCOUNT_GROUP;
         if (ip->protocol == IP_UDP)
-                return add_udp(c, ip, stamp);
+                return address_is_group(ip->destination) || address_is_group(ip->source)
+                               ? ACCOUNT_GROUP
+                               : add_udp(c, ip, stamp);
+        /* TCP knows no groups, but a capture that was made anonymous may have such addresses. */
         if (!tcp_decode(ip->payload, ip->captured, ip->length, &segment))
                 return ACCOUNT_BAD_TRANSPORT;
         if (c->options.learned)
