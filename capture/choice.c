@@ -40,6 +40,7 @@ Trial *choice_undo(Pairing *p, gboolean role_is_certain, const CaptureContext *c
         Trial *t = g_steal_pointer(&p->trial);
         const Before *before = (const Before *)t->before;
         context->memory->trials -= t->n_messages;
+        g_clear_pointer(&p->logins, held_logins_free);
         pairing_keep_calls(p, before->waiting);
         for (guint i = 0; p->called && !before->called && i < 2; i++)
                 connection_numbers_drop(context->numbers, p->node[i], p->node[!i], p->port[i], p);

@@ -675,6 +675,9 @@ void connection_table_settle(ConnectionTable *t, OpenItem *item, Stamp now)
         } else if (item->kind == ITEM_TRIAL) {
                 Connection *c = CONTAINER(Connection, exchange.pairing.trial_item, item);
                 exchange_end_trial(&c->exchange, t->context);
+        } else if (item->kind == ITEM_LOGINS) {
+                t->context->account->count[ACCOUNT_SESSION] +=
+                        held_logins_drop(CONTAINER(HeldLogins, item, item));
         } else if (item->kind == ITEM_STREAM) {
                 streams_settle(item, t->context);
         } else if (item->kind == ITEM_MESSAGE_0) {

@@ -345,6 +345,8 @@ void exchange_end(Exchange *x, guint side, CallEnding how, Stamp stamp,
                 parsing_end_trial(x, context);
         if (x->protocol && x->protocol != &protocol_generic) {
                 parsing_end(x, side, stamp, context);
+                if (x->pairing.logins && x->pairing.calls.n == 0)
+                        pairing_give_logins(&x->pairing, context);
                 if (parsing_owes_returns(x))
                         exchange_leave(x, side, how, stamp, context);
                 return;

@@ -9,6 +9,7 @@ libravel_a_SOURCES += \
 	%D%/cut-run.c \
 	%D%/exchange-state.c \
 	%D%/exchange.c \
+	%D%/held-logins.c \
 	%D%/learned-names.c \
 	%D%/links.c \
 	%D%/network/address.c \

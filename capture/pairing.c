@@ -52,6 +52,8 @@ static void divide_opening(const ConnectionOpening *o, NetworkDelays *d, gint64 
 void pairing_mark_call(Pairing *p, guint client, CapturedMessage *out,
                        const CaptureContext *context)
 {
+        if (G_UNLIKELY(p->logins))
+                context->account->count[ACCOUNT_SESSION] += held_logins_drop(p->logins);
         if (!p->called) {
                 p->called = TRUE;
                 p->number = connection_numbers_take(context->numbers, p->node[client],
@@ -168,6 +170,44 @@ static void return_hold(Pairing *p, guint side, const CapturedMessage *out,
         u->message = sequencer_add(context->sequencer, out);
 }
 
+/* A login or its answer, which may be a call or a return. Otherwise it is of the session. */
+static void login_write(Pairing *p, guint side, SessionCall session, CapturedMessage *out,
+                        const CaptureContext *context)
+{
+        MessageInProgress *m = &p->message[side];
+        if (session == SESSION_UNLESS_LAST) {
+                if (!p->logins)
+                        p->logins = held_logins_new(ITEM_LOGINS);
+                if (p->logins->n == 0 && !p->called && p->opening.asked != NO_TIME &&
+                    p->opening.asked < out->stamp.time)
+                        divide_opening(&p->opening, delays_of(out), out->stamp.time);
+                out->label = g_steal_pointer(&m->label);
+                if (held_logins_keep(p->logins, out, context->sequencer))
+                        return;
+        }
+        captured_message_clear(out);
+        account_add(context->account, ACCOUNT_SESSION);
+}
+
+void pairing_give_logins(Pairing *p, const CaptureContext *context)
+{
+        HeldLogins *l = g_steal_pointer(&p->logins);
+        if (l->n > 0)
+                p->opening.asked = NO_TIME; /* the first says it already */
+        for (guint i = 0; i < l->n; i++) {
+                CapturedMessage *out = &l->messages[i];
+                if (out->op == CALL_SENT) {
+                        pairing_mark_call(p, p->client == 1, out, context);
+                        pairing_give(p, out, context);
+                } else {
+                        account_add(context->account, ACCOUNT_RETURNS);
+                        sequencer_add(context->sequencer, out);
+                }
+        }
+        l->n = 0;
+        held_logins_free(l);
+}
+
 static void message_write(Pairing *p, guint side, const CaptureContext *context)
 {
         MessageInProgress *m = &p->message[side];
@@ -183,7 +223,7 @@ static void message_write(Pairing *p, guint side, const CaptureContext *context)
         switch ((MessageKind)m->kind) {
         case KIND_CALL:
                 if (m->session) {
-                        account_add(context->account, ACCOUNT_SESSION);
+                        login_write(p, side, (SessionCall)m->session, &out, context);
                         return;
                 }
                 if (m->body)
@@ -205,16 +245,16 @@ static void message_write(Pairing *p, guint side, const CaptureContext *context)
                 m->lost = !call_answered(p, side, m, &call, context);
                 if (m->lost)
                         return;
-                if (call.session) {
-                        account_add(context->account, ACCOUNT_SESSION);
-                        return;
-                }
                 out.op = RET_SENT;
                 out.stamp = m->last;
                 out.port = p->port[!side];
                 out.number = call.number;
                 out.transaction = m->transaction;
                 out.outcome = m->outcome;
+                if (call.session) {
+                        login_write(p, side, (SessionCall)call.session, &out, context);
+                        return;
+                }
                 held_up_write(&m->held_up, call.resent, &out);
                 account_add(context->account, ACCOUNT_RETURNS);
                 pairing_pass_trial(p, context); /* its call is given out before it */
@@ -510,7 +550,7 @@ gboolean pairing_begin(Pairing *p, guint side, MessageKind kind, MessageEnd end,
                         order_call(p, m->first, context);
                 else if (m->topic && waiting_calls_find(&p->calls, !side, TRUE, m->number, 0) >= 0)
                         m->number = waiting_call_number(m->number, m->topic);
-                m->session = parsed && parsed->session;
+                m->session = parsed ? parsed->session : SESSION_NOT;
                 p->order.last_call = parsed ? parsed->call : CALL_NONE;
                 WaitingCall call = { .number = m->number,
                                      .time = m->first.time,
@@ -774,6 +814,9 @@ void pairing_clear(Pairing *p, const CaptureContext *context)
         pairing_account(p, 0, FALSE);
         pairing_account(p, 1, FALSE);
         pairing_forget_calls(p, context);
+        if (p->logins)
+                context->account->count[ACCOUNT_SESSION] += held_logins_drop(p->logins);
+        g_clear_pointer(&p->logins, held_logins_free);
         for (guint i = 0; p->called && i < 2; i++)
                 connection_numbers_drop(context->numbers, p->node[i], p->node[!i], p->port[i], p);
         g_clear_pointer(&p->calls.ring, g_free);

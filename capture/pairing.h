@@ -19,6 +19,7 @@
 #pragma once
 
 #include "capture/connection-number.h"
+#include "capture/held-logins.h"
 #include "capture/network/sequencer.h"
 #include "capture/network/tcp.h"
 #include "capture/packet/account.h"
@@ -26,8 +27,8 @@
 #include "capture/pieces.h"
 #include "capture/protocol/body-name.h"
 #include "capture/protocol/protocol.h"
-#include "capture/tls/opener.h"
 #include "capture/recent-datagrams.h"
+#include "capture/tls/opener.h"
 #include "capture/trial.h"
 #include "capture/waiting-calls.h"
 
@@ -58,7 +59,7 @@ typedef struct {
         Identifiers *identifiers; /* likewise */
         LinkTable *links;
         Settling *settling;
-        TlsOpening *tls; /* NULL where nothing is opened */
+        TlsOpening *tls;         /* NULL where nothing is opened */
         gboolean named_by_proxy; /* the PROXY protocol says who calls */
 } CaptureContext;
 
@@ -73,6 +74,7 @@ enum {
         ITEM_TLS,
         ITEM_UNACKED,
         ITEM_TRIAL,
+        ITEM_LOGINS,
 };
 
 /* How the end of a message will be known. */
@@ -104,7 +106,8 @@ typedef struct {
         guint16 topic; /* Parsed.topic */
         guint8 kind;   /* MessageKind */
         guint8 end;    /* MessageEnd */
-        guint8 open, seen, written, keyed, session;
+        guint8 open, seen, written, keyed;
+        guint8 session;     /* SessionCall: of a call */
         guint8 lost;        /* a return that answers no call, and was dropped */
         guint8 stray;       /* a return: nobody knows which call it answers */
         guint8 beyond;      /* a call that is not among the waiting calls */
@@ -162,6 +165,7 @@ typedef struct {
         StreamTable *streams; /* calls whose messages come in parts; NULL before the first */
         Trial *trial;         /* NULL where there is none */
         OpenItem trial_item;
+        HeldLogins *logins; /* NULL before the first */
         NodeId node[2];
         guint16 port[2];
         guint8 client;    /* the side that calls, or NO_SIDE where that is not known */
@@ -390,7 +394,8 @@ gboolean pairing_call_is_run(const Pairing *p, guint side);
 void pairing_keep_calls(Pairing *p, guint n);
 
 /* Gives out and counts a call or a one-way message. */
-static inline void pairing_give(Pairing *p, const CapturedMessage *out, const CaptureContext *context)
+static inline void pairing_give(Pairing *p, const CapturedMessage *out,
+                                const CaptureContext *context)
 {
         account_add(context->account, out->op == CALL_SENT ? ACCOUNT_CALLS : ACCOUNT_ONE_WAY);
         p->counts.written += out->op == CALL_SENT;
@@ -411,6 +416,9 @@ static inline void pairing_pass_trial(Pairing *p, const CaptureContext *context)
         trial_free(t);
         sequencer_close(&p->trial_item);
 }
+
+/* The connection ends: logins that were all it did are calls. */
+void pairing_give_logins(Pairing *p, const CaptureContext *context);
 
 /* Takes the oldest call that side may answer, and its number. FALSE: there is none. */
 gboolean pairing_take_call(Pairing *p, guint side, guint64 *number);

@@ -2,8 +2,9 @@
  *
  * LDAP (RFC 4511): messages in BER, paired by their ids. A request is a call; of a search
  * the entries and references are parts of its return, as intermediate responses of any
- * operation are, and its result is the end. An abandoned operation has no return. Binds and
- * their results, unbinds, StartTLS and what the server says unasked are of the session.
+ * operation are, and its result is the end. An abandoned operation has no return. Binds are of the
+ * session, unless no other operation follows: then they check a password, and are calls. Unbinds,
+ * StartTLS and what the server says unasked are of the session.
  * After StartTLS the connection is undecided again. After a SASL bind that has agreed on a
  * security layer (RFC 4422, 3.7) messages come in buffers that cannot be read: a run of them
  * is a message, by the generic rule.
@@ -79,8 +80,8 @@ static const struct {
         { ENTRY, KIND_RETURN, PART_GOES_ON, "ns", NULL },
         { REFERENCE, KIND_RETURN, PART_GOES_ON, "n", NULL },
         { SEARCH_RESULT, KIND_RETURN, PART_ENDS, "cnt", NULL },
-        { BIND, KIND_SESSION, 0, "vna", NULL },
-        { BIND_RESULT, KIND_SESSION, 0, "cnt", NULL },
+        { BIND, KIND_CALL, 0, "vna", "bind" },
+        { BIND_RESULT, KIND_RETURN, 0, "cnt", NULL },
         { UNBIND, KIND_SESSION, 0, "", NULL },
         { MODIFY, KIND_CALL, PART_BEGINS | PART_ENDS, "ns", "modify" },
         { MODIFY_RESULT, KIND_RETURN, PART_ENDS, "cnt", NULL },
@@ -339,6 +340,7 @@ static gboolean operation_read(LdapState *s, const LdapState *other, const LdapM
         switch (operations[m->operation].tag) {
         case BIND:
                 s->sasl = is_sasl(c);
+                parsed->session = SESSION_UNLESS_LAST;
                 return TRUE;
         case ABANDON:
                 parsed->key = id_read(c.at, cursor_left(&c));

@@ -419,7 +419,7 @@ static ParseStatus memcached_packet_read(MemcachedState *s, const guint8 *h, GSt
                 return PARSE_MESSAGE;
         }
         parsed->kind = KIND_CALL;
-        parsed->session = op == OP_QUIT && !s->open;
+        parsed->session = op == OP_QUIT && !s->open ? SESSION_ALWAYS : SESSION_NOT;
         parsed->call = CALL_PLAIN;
         if (label && !s->open)
                 g_string_append(label, op_name(op));

@@ -325,7 +325,7 @@ static gboolean mysql_request_read(MysqlState *s, const MysqlPacket *p, GString 
                 gboolean tls = p->length == LOOK && (capabilities & CAPABILITY_SSL);
                 s->kind = tls ? KIND_SESSION : KIND_CALL;
                 parsed->switches = tls;
-                parsed->session = TRUE;
+                parsed->session = SESSION_ALWAYS;
                 parsed->call = capabilities & (CAPABILITY_COMPRESS | CAPABILITY_ZSTD)
                                        ? CALL_LOGIN_COMPRESSED
                                        : CALL_LOGIN;

@@ -275,7 +275,7 @@ static ParseStatus startup_parse(PostgresState *s, const guint8 *bytes, gsize n,
         guint32 code = read_u32(bytes + 4);
         s->side = SIDE_CLIENT;
         parsed->kind = code == CODE_CANCEL ? KIND_ONE_WAY : KIND_CALL;
-        parsed->session = TRUE;
+        parsed->session = SESSION_ALWAYS;
         parsed->call = code == CODE_SSL || code == CODE_GSS ? CALL_ENCRYPT : CALL_PLAIN;
         parsed->length = read_u32(bytes);
         return PARSE_MESSAGE;

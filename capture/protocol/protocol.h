@@ -22,6 +22,13 @@ typedef enum {
         KIND_BY_SIDE, /* of a part: of a call or a return, whichever its sender sends */
 } MessageKind;
 
+/* A call that is a login, and with its return as KIND_SESSION. */
+typedef enum {
+        SESSION_NOT,
+        SESSION_ALWAYS,
+        SESSION_UNLESS_LAST, /* if other calls follow on the connection: see held-logins.h */
+} SessionCall;
+
 typedef enum {
         PARSE_MORE,    /* not a whole message yet */
         PARSE_MESSAGE, /* a message ends */
@@ -131,7 +138,7 @@ typedef struct {
         guint8 framing;     /* how many bytes at the beginning of length only frame what is said */
         guint8 endless;     /* the message says that it has no end: see pieces.h */
         guint8 keyed;       /* paired by key, not in order */
-        guint8 session;     /* of a call: it is a login, and with its return as KIND_SESSION */
+        guint8 session;     /* SessionCall: of a call */
         guint8 transaction; /* of a return that ends: one is open on the connection after it, or a
                                statement that was prepared is still to be executed */
         guint8 switches;    /* after this message the connection speaks something else */
@@ -186,8 +193,8 @@ struct Protocol {
         void (*forget)(gpointer memory); /* frees Parsed.memory; NULL where it keeps none */
 
         /* Appends the values in bytes of a call that parse() has settled, as lines of text; n of
-         * them are at hand. memory: as of parse(). What HTTP/2 has in Parsed.headers is not among them. NULL where there
-         * are none that are passed on. See values.h. */
+         * them are at hand. memory: as of parse(). What HTTP/2 has in Parsed.headers is not among
+         * them. NULL where there are none that are passed on. See values.h. */
         void (*values)(GString *text, gpointer *memory, const guint8 *bytes, gsize n);
 };
 

@@ -30,16 +30,17 @@
 #define LONG_FORMS "30 84 00000018 02 01 02 64 84 0000000f 04 83 000006 'cn=a,b' 30 82 0000 "
 
 /* A letter for the kind of each message, where it is a part its id and "b", "e" or "a" for begins,
- * ends and aborts; "s" where the connection switches. */
+ * ends and aborts; "l" a login; "s" where the connection switches. */
 static void say(GString *out, const Parsed *message)
 {
         static const char letters[] = "?CRmi..bS";
         g_string_append_c(out, letters[message->kind]);
         if (message->keyed)
-                g_string_append_printf(out, "%" G_GUINT64_FORMAT "%s%s%s", message->key,
+                g_string_append_printf(out, "%" G_GUINT64_FORMAT "%s%s%s%s", message->key,
                                        message->part & PART_BEGINS ? "b" : "",
                                        message->part & PART_ENDS ? "e" : "",
-                                       message->part & PART_ABORTS ? "a" : "");
+                                       message->part & PART_ABORTS ? "a" : "",
+                                       message->session ? "l" : "");
         g_string_append(out, message->switches ? "s " : " ");
 }
 
@@ -58,7 +59,7 @@ static void check_whole(const char *hex, const char *expected)
 static void test_client(void)
 {
         check(BIND SEARCH MODIFY ADD DELETE RENAME COMPARE WHOAMI ABANDON UNBIND,
-              "b C2be C3be C4be C5be C6be C7be C8be C2a b");
+              "C1l C2be C3be C4be C5be C6be C7be C8be C2a b");
         check(SEARCH START_TLS, "C2be b");
         check("30 0e 02 04 7fffffff 4a 06 'cn=a,b'", "C2147483647be");
         check("30 19 02 01 05 4a 04 'cn=a' a0 0e 30 0c 04 0a '1.2.840.11'", "C5be");
@@ -66,7 +67,7 @@ static void test_client(void)
 
 static void test_server(void)
 {
-        check(BOUND ENTRY REFERENCE PROGRESS DONE, "b R2 R2 R2 R2e");
+        check(BOUND ENTRY REFERENCE PROGRESS DONE, "R1 R2 R2 R2 R2e");
         check(MODIFIED ADDED DELETED RENAMED COMPARED EXTENDED, "R3e R4e R5e R6e R7e R8e");
         check(GOODBYE, "b");
 }
@@ -87,11 +88,11 @@ static void test_lengths(void)
 /* A buffer is told by its length alone. */
 static void test_security_layer(void)
 {
-        check(SASL_BIND SEARCH, "b C2be");
-        check(SEARCH SASL_BIND "00000002 ffff 00000001 30", "C2be b S S");
-        check(SEARCH SASL_BIND "00000000", "C2be b !");
-        check(SEARCH SASL_BIND "00000002 ffff 01000000", "C2be b S !");
-        check(SEARCH BIND "00000002 ffff", "C2be b !");
+        check(SASL_BIND SEARCH, "C1l C2be");
+        check(SEARCH SASL_BIND "00000002 ffff 00000001 30", "C2be C1l S S");
+        check(SEARCH SASL_BIND "00000000", "C2be C1l !");
+        check(SEARCH SASL_BIND "00000002 ffff 01000000", "C2be C1l S !");
+        check(SEARCH BIND "00000002 ffff", "C2be C1l !");
 }
 
 static void test_not_ldap(void)
@@ -154,7 +155,7 @@ static void check_labels(const char *hex, const char *expected)
 static void test_labels(void)
 {
         check_labels(BIND SEARCH MODIFY ADD DELETE RENAME COMPARE WHOAMI ABANDON UNBIND,
-                     ",search,modify,add,delete,modifyDN,compare,extended,,,");
+                     "bind,search,modify,add,delete,modifyDN,compare,extended,,,");
         check_labels(ENTRY REFERENCE DONE, ",,,");
 }
 
