@@ -454,8 +454,15 @@ static Got redis_reply_begin(RedisState *s, guint8 call, const guint8 *bytes, gs
                     unseen_form(bytes, n, &unseen) == MORE)
                         return MORE;
                 break;
+        case ':':
+        case '(':
+                if (n < 2)
+                        return MORE;
+                if (!g_ascii_isdigit(bytes[1]) && bytes[1] != '-' && bytes[1] != '+')
+                        return BROKEN;
+                break;
         default:
-                if (!strchr(":$_,#(=~%|", bytes[0] ? bytes[0] : ' '))
+                if (!strchr("$_,#=~%|", bytes[0] ? bytes[0] : ' '))
                         return BROKEN;
         }
         s->side = SIDE_SERVER;
@@ -497,6 +504,17 @@ static Got redis_message_begin(RedisState *s, guint8 call, const guint8 *bytes, 
         return s->side == SIDE_CLIENT ? BROKEN : redis_reply_begin(s, call, bytes, n, parsed);
 }
 
+/* Whether a line's text is a number: lines of IRC begin with ":", too. */
+static gboolean is_integer(Piece line)
+{
+        gsize i = line.n > 0 && (line.text[0] == '-' || line.text[0] == '+');
+        if (i == line.n)
+                return FALSE;
+        while (i < line.n && g_ascii_isdigit(line.text[i]))
+                i++;
+        return i == line.n;
+}
+
 /* A value's first line. *skip: how many bytes after it need not be looked at. */
 static Got value_read(RedisState *s, const guint8 *bytes, gsize n, gsize *at, guint64 *skip)
 {
@@ -505,13 +523,17 @@ static Got value_read(RedisState *s, const guint8 *bytes, gsize n, gsize *at, gu
         Got got;
         guint8 type = bytes[*at];
         switch (type) {
+        case ':':
+        case '(':
+                got = take_line(bytes, n, at, &line);
+                if (got == GOT && !is_integer(line))
+                        return BROKEN;
+                break;
         case '+':
         case '-':
-        case ':':
         case '_':
         case ',':
         case '#':
-        case '(':
                 got = take_line(bytes, n, at, &line);
                 break;
         default:

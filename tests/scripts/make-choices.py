@@ -19,10 +19,10 @@ loader.exec_module(made)
 CLIENT, SERVER = 0, 1
 
 
-def write(name, port, says, open_before, halves):
+def write(name, port, says, open_before, halves, client, closes):
     packets = []
     for i in range(3):
-        talk = made.Connection(packets, 100000 * i, "10.0.0.1", "10.0.0.2", (40000 + i, port))
+        talk = made.Connection(packets, 100000 * i, client, "10.0.0.2", (40000 + i, port))
         if open_before:
             del packets[-3:]
         time = 100000 * i + 1000
@@ -32,13 +32,16 @@ def write(name, port, says, open_before, halves):
                 if part:
                     talk.packet(time, side, 24, part)
                     time += 100
+        if closes:
+            talk.packet(time, CLIENT, 17)
+            talk.packet(time + 100, SERVER, 17)
     made.write(name + ".pcap", 101, packets)
 
 
-def conversation(name, calls, port, rounds, first=(), open_before=False):
+def conversation(name, calls, port, rounds, first=(), open_before=False, client="10.0.0.1", closes=False):
     """rounds: what is said three times on each of three connections; calls: of all that."""
     for suffix, halves in ("", False), ("-cut", True):
-        write(name + suffix, port, [*first, *rounds * 3], open_before, halves)
+        write(name + suffix, port, [*first, *rounds * 3], open_before, halves, client, closes)
         print(name + suffix, calls)
 
 
@@ -68,11 +71,18 @@ def fragments(data, size):
     return b"".join(struct.pack(">I", len(p) | (p is parts[-1]) << 31) + p for p in parts)
 
 
+def ldap(number, operation, data):
+    body = b"\2\1" + bytes([number, operation, len(data)]) + data
+    return b"0" + bytes([len(body)]) + body
+
+
 OK = (SERVER, b"+OK\r\n")
 ONE = (SERVER, b"$1\r\n1\r\n")
 NO_BODY = b"Content-Length: 0\r\n\r\n"
 FINE = (SERVER, b"HTTP/1.1 200 OK\r\n" + NO_BODY)
 EXPECTS = (CLIENT, b"POST /a HTTP/1.1\r\nExpect: 100-continue\r\nContent-Length: 40\r\n\r\n")
+BINDS = [(CLIENT, ldap(1, 0x60, b"\2\1\3\4\4cn=a\x80\1p")), (SERVER, ldap(1, 0x61, b"\n\1\0\4\0\4\0"))]
+DELETES = [(CLIENT, ldap(2, 0x4a, b"cn=b")), (SERVER, ldap(2, 0x6b, b"\n\1\0\4\0\4\0"))]
 UWSGI = (CLIENT, b"\0\x16\0\0\x0e\0REQUEST_METHOD\3\0GET")
 BINARY = (SERVER, b"\1\2\3\4hello")
 RPC_CALL = struct.pack(">10I", 1, 0, 2, 100003, 3, 1, 0, 0, 0, 0)
@@ -98,6 +108,8 @@ conversation("http-binary", 9, 80, [(CLIENT, b"GET /a HTTP/1.1\r\n\r\n"), BINARY
 conversation("icy", 3, 80, [], [(CLIENT, b"GET /a HTTP/1.0\r\n\r\n"), (SERVER, b"ICY 200 OK\r\n\r\nmusic")])
 conversation("sip", 9, 5060, [(CLIENT, b"INFO sip:a SIP/2.0\r\n" + NO_BODY), (SERVER, b"SIP/2.0 200 OK\r\n" + NO_BODY)])
 conversation("ftp", 9, 2100, [(CLIENT, b"TYPE I\r\n"), (SERVER, b"200 ok\r\n")])
+conversation("irc", 18, 6667, [(CLIENT, b"PING a\r\n"), (SERVER, b":s PONG a\r\n"),
+                               (CLIENT, b"MODE a\r\nWHO a\r\n"), (SERVER, b":s 324 a\r\n:s 352 a\r\n")])
 conversation("expect-final", 18, 80, [EXPECTS, (SERVER, b"HTTP/1.1 417 no\r\n" + NO_BODY),
                                       (CLIENT, b"GET /b HTTP/1.1\r\n\r\n"), FINE])
 conversation("expect-body", 9, 80, [EXPECTS, (SERVER, b"HTTP/1.1 100 Continue\r\n\r\n"), (CLIENT, bytes(40)), FINE])
@@ -105,3 +117,9 @@ for length in 4, 20:
     conversation("rpc-%d" % length, 9, 2049, [(CLIENT, fragments(RPC_CALL, length)),
                                               (SERVER, fragments(RPC_REPLY + bytes(20), 100))])
 conversation("modbus", 9, 502, [(CLIENT, bytes(5) + b"\6\1\3\0\0\0\n"), (SERVER, bytes(5) + b"\3\1\3\0")], open_before=True)
+conversation("anonymised", 9, 80, [(CLIENT, b"GET /a HTTP/1.1\r\n\r\n"), FINE], client="237.244.174.255")
+# Binds are calls where nothing follows but the end.
+conversation("ldap-binds", 9, 389, BINDS, closes=True)
+conversation("ldap-binds-last", 12, 389, BINDS, BINDS + DELETES, closes=True)
+conversation("ldap-binds-first", 9, 389, DELETES, BINDS)
+conversation("ldap-binds-stays", 0, 389, BINDS)
