@@ -42,10 +42,13 @@ char *capture_report_judge(const CaptureRun *run, const guint64 *count, const GA
                              edges->len, run->nodes);
 }
 
+/* Less (ns) than this is the resolution of most stamps, and moves no message. */
+#define LEAST_LATE 1001
+
 static void report_order(const CaptureRun *run)
 {
         PcapCounts counts = packet_merge_counts(run->packets);
-        if (counts.late > counts.too_late)
+        if (counts.late > counts.too_late && counts.most_late >= LEAST_LATE)
                 tool_warn("%" G_GUINT64_FORMAT " %s after one with a later stamp, by %.6g ms at "
                           "most: %s",
                           counts.late, counts.late == 1 ? "packet came" : "packets came",

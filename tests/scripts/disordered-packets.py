@@ -13,6 +13,7 @@ ORDER is how the file has them:
   reversed   the last first
   near       each up to 3 ms from its place
   once       one packet, a second late
+  resolution  each second packet 1 us before the one that it follows
   unstamped  by stamps, of which each tenth is none
   step       as sent; the clock was set back by a quarter of the time, half-way
   back       as sent; the clock was set back by more than all of the time, half-way
@@ -102,6 +103,8 @@ def arrange(packets, order, random):
         late = packets.pop(half)
         at = next(i for i, p in enumerate(packets) if p[0] > late[0] + 1_000_000)
         packets.insert(at, late)
+    elif order == "resolution":
+        return [(stamps[i - 1] - 1 if i % 2 else t, s, b) for i, (t, s, b) in enumerate(packets)]
     elif order == "unstamped":
         return [(t if i % 10 else 0, s, b) for i, (t, s, b) in enumerate(packets)]
     elif order in ("step", "back"):

@@ -51,6 +51,10 @@ for format in nano big modified pcapng; do
 done
 capture - <rx-tx.pcap
 same 'standard input that is a file'
+make resolution >resolution.pcap
+capture resolution.pcap
+! grep -q stamp err && grep -q '^# packets sorted' trace
+result $? 'out of order by the resolution of stamps: nothing is said' err
 make unstamped >unstamped.pcap
 capture unstamped.pcap
 cp out unstamped
