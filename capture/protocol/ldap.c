@@ -54,6 +54,7 @@ enum {
         MAX_RECOGNISED = 1 << 24, /* what servers accept, by default at most */
         MAX_NAME = 4096,          /* of an object, by which a message is recognised */
         RESULT = 4,               /* bytes of a result's code */
+        IN_PROGRESS = 14,         /* saslBindInProgress: another step of a bind follows */
         LOOK = 256,               /* bytes of an operation that are looked at, where any are */
         MAX_BUFFER = 1 << 24,     /* of a security layer */
         BUFFER_HEADER = 4,
@@ -243,7 +244,7 @@ static ParseStatus ldap_field_read(Cursor *c, char form, guint32 n)
         case 'v':
                 return small_read(c, INTEGER, 3);
         case 'a':
-                return one_of(c, "\x80\xa3");
+                return one_of(c, "\x80\x89\x8a\x8b\xa3"); /* also Microsoft's Sicily */
         case 'f':
                 return one_of(c, "\xa0\xa1\xa2\xa3\xa4\xa5\xa6\x87\xa8\xa9");
         case 'o':
@@ -314,7 +315,8 @@ static Outcome result_read(Cursor c)
         const guint8 *p;
         if (ldap_tag_read(&c, ENUMERATED, 1, 2, &n) != PARSE_MESSAGE || !(p = cursor_take(&c, n)))
                 return OUTCOME_OK;
-        return outcome_number(NUMBERS_LDAP, n == 1 ? p[0] : read_u16(p));
+        guint code = n == 1 ? p[0] : read_u16(p);
+        return code == IN_PROGRESS ? OUTCOME_OK : outcome_number(NUMBERS_LDAP, code);
 }
 
 /* Whether the client binds by SASL. */

@@ -118,6 +118,8 @@ for length in 4, 20:
                                               (SERVER, fragments(RPC_REPLY + bytes(20), 100))])
 conversation("modbus", 9, 502, [(CLIENT, bytes(5) + b"\6\1\3\0\0\0\n"), (SERVER, bytes(5) + b"\3\1\3\0")], open_before=True)
 conversation("anonymised", 9, 80, [(CLIENT, b"GET /a HTTP/1.1\r\n\r\n"), FINE], client="237.244.174.255")
+SICILY = [(CLIENT, ldap(1, 0x60, b"\2\1\3\4\4cn=a\x8a\1p")), (SERVER, ldap(1, 0x61, b"\n\1\0\4\1S\4\0"))]
+conversation("ldap-sicily", 9, 389, DELETES, SICILY)
 # Binds are calls where nothing follows but the end.
 conversation("ldap-binds", 9, 389, BINDS, closes=True)
 conversation("ldap-binds-last", 12, 389, BINDS, BINDS + DELETES, closes=True)
