@@ -6,6 +6,8 @@
  */
 #include "capture/protocol/protocol.h"
 
+#include <string.h>
+
 enum {
         CALL,
         REPLY,
@@ -15,6 +17,7 @@ enum {
         LAST_FRAGMENT = 0x80,
         MAX_FRAGMENT = 0xffffff,
         MAX_AUTH = 400,
+        MAX_HEAD = 512,  /* bytes of a message that are looked at */
         MAX_LOOK = 1024, /* bytes by which a boundary is known */
         CALL_HEAD = 32,  /* to the length of the credentials */
         REPLY_HEAD = 24, /* of one that is accepted, without the body of its verifier */
@@ -96,6 +99,30 @@ static ParseStatus rpc_message_read(const guint8 *p, gsize n, gsize length, GStr
         return PARSE_MESSAGE;
 }
 
+/* The same of a message whose fragments begin at bytes. The first ones may be tiny: they are put
+ * together. */
+static ParseStatus rpc_record_read(const guint8 *bytes, gsize n, GString *label, Parsed *parsed)
+{
+        guint8 head[MAX_HEAD];
+        gsize have = 0, length = 0, at = 0;
+        gboolean last = FALSE;
+        while (!last && length < MAX_HEAD && at < n && n - at >= MARK) {
+                guint32 size = read_u32(bytes + at) & 0x7fffffff;
+                last = (bytes[at] & LAST_FRAGMENT) != 0;
+                at += MARK;
+                if (size > MAX_FRAGMENT || size == 0)
+                        return PARSE_NOT_MINE;
+                if (length == 0 && (last || size >= MAX_HEAD))
+                        return rpc_message_read(bytes + at, n - at, size, label, parsed);
+                gsize shown = MIN(MIN(size, n - at), MAX_HEAD - have);
+                memcpy(head + have, bytes + at, shown);
+                have += shown;
+                length += size;
+                at += size;
+        }
+        return rpc_message_read(head, have, last ? length : MAX(length, MAX_HEAD), label, parsed);
+}
+
 static ParseStatus rpc_parse(gpointer state, guint8 call, const guint8 *bytes, gsize n,
                              gboolean eof, GString *label, Parsed *parsed)
 {
@@ -115,8 +142,7 @@ static ParseStatus rpc_parse(gpointer state, guint8 call, const guint8 *bytes, g
                 if (length > MAX_FRAGMENT || length == 0)
                         return PARSE_NOT_MINE;
                 if (!s->continued) {
-                        ParseStatus status =
-                                rpc_message_read(mark + MARK, n - at - MARK, length, label, parsed);
+                        ParseStatus status = rpc_record_read(mark, n - at, label, parsed);
                         if (status != PARSE_MESSAGE)
                                 return status;
                 }

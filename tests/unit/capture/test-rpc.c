@@ -25,6 +25,12 @@ static void test_records(void)
         check("00000028 0000abcd" CALL "00000003 'abc' 80000001 'd' 80000018 00000001" REPLY,
               "Cabcd R1");
         check("00000028 0000abcd" CALL "00000003 'abc'", "+");
+        check("00000008 0000abcd 00000000 00000006 00000002 0001 "
+              "8000001a 86a3 00000003 00000001 " NONE NONE "80000018 00000001" REPLY,
+              "Cabcd R1");
+        check("00000002 0000 00000002 abcd 00000001 00 80000013 000001 00000000 " NONE "00000000",
+              "Rabcd");
+        check("00000008 0000abcd 00000000 80000004 00000003", "!"); /* another version */
 }
 
 static void test_not_rpc(void)
