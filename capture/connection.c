@@ -231,28 +231,31 @@ static inline gboolean is_within_message(const Pairing *p, guint side)
         return p->message[side].open || p->streams;
 }
 
-static gboolean segment_take(gpointer user, guint side, const PrefixSegment *s)
+static inline gboolean bytes_take(SinkUser *u, guint side, guint32 seq, const guint8 *bytes,
+                                  gsize n, gsize length, Stamp stamp)
 {
-        SinkUser *u = user;
         Connection *c = u->connection;
         Pairing *p = &c->exchange.pairing;
         TlsOpening *tls = u->table->context->tls;
-        if (!c->opener && tls && key_log_is_used(tls->keys) &&
-            tls_opener_recognises(s->bytes, s->n)) {
+        if (!c->opener && tls && key_log_is_used(tls->keys) && tls_opener_recognises(bytes, n)) {
                 c->opener = tls_opener_new(tls, side);
                 c->greeted = TRUE;
         }
         if (c->opener) {
-                opener_add(u, side,
-                           (TlsSegment){ s->seq, s->bytes, s->n, s->length, s->stamp, FALSE, 0 });
+                opener_add(u, side, (TlsSegment){ seq, bytes, n, length, stamp, FALSE, 0 });
                 p->stall[side] = 0;
                 return TRUE;
         }
-        see_payload(u->table, c, side, s->length, s->stamp, is_crossed(c, side));
-        show_bytes(u, side, s->seq, s->bytes, s->n, s->length, s->stamp);
-        u->shown = s->stamp.time;
+        see_payload(u->table, c, side, length, stamp, is_crossed(c, side));
+        show_bytes(u, side, seq, bytes, n, length, stamp);
+        u->shown = stamp.time;
         p->stall[side] = 0;
         return is_within_message(p, side);
+}
+
+static gboolean segment_take(gpointer user, guint side, const PrefixSegment *s)
+{
+        return bytes_take(user, side, s->seq, s->bytes, s->n, s->length, s->stamp);
 }
 
 /* A header says for whom the proxy calls. */
@@ -279,11 +282,10 @@ static gboolean sink_bytes(gpointer user, guint side, guint32 seq, const guint8 
 {
         SinkUser *u = user;
         Connection *c = u->connection;
-        PrefixSegment segment = { seq, bytes, n, length, stamp };
         if (G_LIKELY(!prefix_is_open(&c->prefix, side)))
-                return segment_take(u, side, &segment);
+                return bytes_take(u, side, seq, bytes, n, length, stamp);
         prefix_take(&c->prefix, side, c->evidence != BY_SYN || side == c->exchange.pairing.client,
-                    segment, prefix_sink_for(u));
+                    (PrefixSegment){ seq, bytes, n, length, stamp }, prefix_sink_for(u));
         return is_within_message(&c->exchange.pairing, side);
 }
 
