@@ -11,7 +11,7 @@
  * Calls that follow each other within LEAST_SPAN are made together, and are no next call. A call
  * asks since its connection was opened. NULL, if no call is missed. The caller's to free.
  *
- * O(n log n), and O(k) for each of k calls made together if connections were opened. */
+ * O(n log n). */
 gint64 *path_find_next_asked(const PathCall *calls, guint32 n);
 
 /* When the caller of a missed call went on without its return, ns: at its reply, when the call

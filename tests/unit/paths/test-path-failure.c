@@ -4,6 +4,9 @@
  * at all siblings.
  */
 #include "paths/missed-calls.h"
+
+#include <time.h>
+
 #include "paths/path-failure.h"
 
 enum { MAX_CALLS = 24 };
@@ -126,10 +129,41 @@ static void test_next_asked(void)
         g_assert_cmpuint(found, >, 1000);
 }
 
+/* n calls without an answer, each on a connection of its own. Returns seconds of
+ * CPU time. */
+static double time_next_asked(guint32 n)
+{
+        g_autofree PathCall *calls = g_new0(PathCall, n);
+        CallDelays delays = { .opened = ms / 4 };
+
+        for (guint32 i = 0; i < n; i++)
+                calls[i] = (PathCall){ .parent = i == 0 ? NO_PARENT : 0,
+                                       .start = i * ms / 2,
+                                       .continues = WORK_UNANSWERED,
+                                       .delays = &delays };
+        clock_t start = clock();
+        g_autofree gint64 *asked = path_find_next_asked(calls, n);
+        g_assert_cmpint(asked[1], ==, G_MAXINT64);
+        return (double)(clock() - start) / CLOCKS_PER_SEC;
+}
+
+/* Eight times as many calls take at most 24 times as long, not 64 times. */
+static void test_many_missed(void)
+{
+        double few = G_MAXDOUBLE, many = G_MAXDOUBLE;
+
+        for (guint round = 0; round < 3; round++) {
+                few = MIN(few, time_next_asked(4000));
+                many = MIN(many, time_next_asked(32000));
+        }
+        g_assert_cmpfloat(many, <, 24 * few);
+}
+
 int main(int argc, char **argv)
 {
         g_test_init(&argc, &argv, NULL);
         g_test_add_func("/path-failure/retried", test_retried);
         g_test_add_func("/path-failure/next-asked", test_next_asked);
+        g_test_add_func("/path-failure/many-missed", test_many_missed);
         return g_test_run();
 }
