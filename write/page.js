@@ -1863,15 +1863,17 @@
     const names = data.nodes.map(visible);
     const [A, B] = data.stores.map((s) => s.replace(/^.*\//, ''));
     const delay = (d) => ({ a: d[0], b: d[1], low: d[2], high: d[3], beyond: d[4] === 1, change: d[1] - d[0] });
-    const node = (n) => ({ node: n[0], parent: n[1], repeats: n[2], calls: [n[3], n[4]], mean: [n[5], n[6]], p50: delay(n[7]), p99: delay(n[8]), operation: n[9] ? visible(n[9]) : '' });
+    const node = (n) => ({ node: n[0], parent: n[1], repeats: n[2], calls: [n[3], n[4]], mean: [n[5], n[6]], p50: delay(n[7]), p99: delay(n[8]), tail: { limit: n[9][0], a: n[9][1], b: n[9][2], beyond: n[9][3] === 1 }, operation: n[10] ? visible(n[10]) : '' });
     const byNode = data.byNode.map(node);
     const queued = data.queued.map(node);
+    const edges = [...data.edges, ...data.causes].map(node).map((n) => ({ ...n, name: `${names[n.parent]} > ${names[n.node]}${n.operation ? ` (${n.operation})` : ''}` }));
+    const moved = (n) => n.p50.beyond || n.p99.beyond || n.tail.beyond;
     const patterns = data.patterns.map((p, i) => {
       const q = { i, id: p.id, signature: (p.label ? visible(p.label) + ' ' : '') + visible(p.signature), client: p.client, count: p.count, mean: p.mean, low: p.share[0], high: p.share[1], shareBeyond: p.share[2] === 1,
         share: (p.drawn ? p.drawn.slice(0, 2) : p.count).map((n, side) => n / Math.max(data.paths[side], 1)),
         counts: p.count.map((n, side) => (p.drawn && p.drawn[2 + side] > 0 ? `${count(Math.round(p.drawn[side]))} \u00b1${count(Math.round(p.drawn[2 + side]))}` : count(n))), tested: Boolean(p.vertices) };
       if (q.tested) Object.assign(q, { p50: delay(p.latency[0]), p99: delay(p.latency[1]), vertices: p.vertices.map(node), hidden: p.hidden, width: p.width, height: p.height, boxes: p.boxes });
-      q.changed = q.shareBeyond || (q.tested && (q.p50.beyond || q.p99.beyond || q.vertices.some((v) => v.p50.beyond || v.p99.beyond)));
+      q.changed = q.shareBeyond || (q.tested && (q.p50.beyond || q.p99.beyond || p.latency[2][3] === 1 || q.vertices.some(moved)));
       q.size = q.tested ? Math.abs(q.mean[1] - q.mean[0]) * (q.count[0] + q.count[1]) : 0;
       return q;
     }).sort((x, y) => y.changed - x.changed || y.size - x.size || x.i - y.i);
@@ -1905,9 +1907,23 @@
       const waits = queued.filter((n) => n.p50.beyond).sort((x, y) => Math.abs(y.p50.change) - Math.abs(x.p50.change)).slice(0, 3)
         .map((n) => `before ${names[n.node]} ${n.p50.change > 0 ? 'longer' : 'shorter'} by ${duration(Math.abs(n.p50.change))}`);
       if (own || waits.length) return ['bad', [own, waits.length && `Time in queues, median: ${waits.join('; ')}.`].filter(Boolean).join(' ')];
-      if (changed || byNode.some((n) => n.p99.beyond)) return ['note', `${plural(changed, 'pattern')} changed beyond chance; no node changed in its median over all paths.`];
-      if (queued.some((n) => n.p99.beyond)) return ['note', 'Time in queues changed beyond chance, not in its median; no pattern and no node did.'];
+      if (changed || byNode.some(moved)) return ['note', `${plural(changed, 'pattern')} changed beyond chance; no node changed in its median over all paths.`];
+      if (queued.some(moved)) return ['note', 'Time in queues changed beyond chance, not in its median; no pattern and no node did.'];
+      const ways = edges.filter(moved);
+      if (ways.length) return ['note', `Between nodes ${ways.slice(0, 3).map((n) => n.name).join(', ')} changed beyond chance; no pattern and no node did.`];
       return ['good', 'No change beyond chance.'];
+    }
+
+    // The share of calls above the limit where it changed most.
+    const tailCell = (t) => el('td', { class: `number ${!t.beyond ? 'quiet' : t.b > t.a ? 'slower' : 'faster'}` }, t.limit > 0 && `> ${duration(t.limit)}: ${share(t.a, 1)}, ${share(t.b, 1)}`);
+    function timesPanel(title, id, hint, times) {
+      times.sort((x, y) => moved(y) - moved(x) || Math.abs(y.p50.change) - Math.abs(x.p50.change));
+      return el('section', { class: 'panel', 'aria-label': title }, el('h2', null, title, el('span', { class: 'hint' }, hint)),
+        el('div', { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': title }, cards({ id },
+          el('thead', null, el('tr', null, el('th', null, title.slice(0, -1)), el('th', { class: 'number' }, 'Calls A'), el('th', { class: 'number' }, 'B'), el('th', { class: 'number' }, 'Mean A'), el('th', { class: 'number' }, 'B'), delayHeads('p50'), delayHeads('p99'), el('th', { class: 'number', title: 'Share of the calls above a limit, in A and B, where it changed most' }, 'Tail A, B'))),
+          el('tbody', null, times.map((n) => el('tr', null,
+            el('td', null, n.name), el('td', { class: 'number' }, count(n.calls[0])), el('td', { class: 'number' }, count(n.calls[1])),
+            el('td', { class: 'number' }, duration(n.mean[0])), el('td', { class: 'number' }, duration(n.mean[1])), delayCells(n.p50), delayCells(n.p99), tailCell(n.tail)))))));
     }
 
     const pattern = el('section', { id: 'pattern', 'aria-label': 'The chosen pattern' });
@@ -1977,12 +1993,9 @@
         tile('p50 A', duration(data.latency[0][0])), tile('p50 B', duration(data.latency[0][1])), tile('p99 A', duration(data.latency[1][0])), tile('p99 B', duration(data.latency[1][1]))),
       el('ul', { class: 'quality', 'aria-label': 'Verdict' }, el('li', { class: level }, el('span', { class: 'mark', 'aria-hidden': 'true' }, marks[level]), el('strong', { id: 'verdict' }, text)),
         data.trustInCounts && el('li', { class: 'note' }, el('span', { class: 'mark', 'aria-hidden': 'true' }, '!'), el('span', { id: 'trust-in-counts' }, data.trustInCounts))),
-      el('section', { class: 'panel', 'aria-label': 'Nodes' }, el('h2', null, 'Nodes', el('span', { class: 'hint' }, queued.length ? 'own time of a call, and how long what goes on to a node lay in queues before, on all paths' : 'own time of a call, on all paths')),
-        el('div', { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': 'Nodes' }, cards({ id: 'nodes' },
-          el('thead', null, el('tr', null, el('th', null, 'Node'), el('th', { class: 'number' }, 'Calls A'), el('th', { class: 'number' }, 'B'), el('th', { class: 'number' }, 'Mean A'), el('th', { class: 'number' }, 'B'), delayHeads('p50'), delayHeads('p99'))),
-          el('tbody', null, [...byNode.map((n) => ({ ...n, name: names[n.node] })), ...queued.map((n) => ({ ...n, name: `(queued for ${names[n.node]})` }))].sort((x, y) => (y.p50.beyond || y.p99.beyond) - (x.p50.beyond || x.p99.beyond) || Math.abs(y.p50.change) - Math.abs(x.p50.change)).map((n) => el('tr', null,
-            el('td', null, n.name), el('td', { class: 'number' }, count(n.calls[0])), el('td', { class: 'number' }, count(n.calls[1])),
-            el('td', { class: 'number' }, duration(n.mean[0])), el('td', { class: 'number' }, duration(n.mean[1])), delayCells(n.p50), delayCells(n.p99))))))),
+      timesPanel('Nodes', 'nodes', queued.length ? 'own time of a call, and how long what goes on to a node lay in queues before, on all paths' : 'own time of a call, on all paths',
+        [...byNode.map((n) => ({ ...n, name: names[n.node] })), ...queued.map((n) => ({ ...n, name: `(queued for ${names[n.node]})` }))]),
+      edges.length > 0 && timesPanel('Edges', 'edges', 'latency of the calls from a node to another, and their time on the way by its causes', edges),
       el('section', { class: 'panel', 'aria-label': 'Patterns' },
         el('div', { class: 'bar-row' }, el('h2', null, 'Path patterns'), status, el('span', { class: 'spring' }), el('label', { class: 'check no-print' }, all, 'Show those without a change, too')),
         el('div', { class: 'scroll tall', tabindex: 0, role: 'region', 'aria-label': 'Path patterns' }, cards({ id: 'patterns' },

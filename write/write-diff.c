@@ -33,16 +33,29 @@ static void append_delay(Json *j, const DiffDelay *d)
         json_close(j, ']');
 }
 
-/* Node, parent, repeats, calls in A and B, mean own times, p50, p99; operation, if any. */
+/* The limit, shares of values above it in A and B, whether they differ beyond chance. */
+static void append_tail(Json *j, const DiffTail *t)
+{
+        json_open(j, '[');
+        page_numbers(j, t->limit);
+        page_exact(j, t->share[DIFF_A]);
+        page_exact(j, t->share[DIFF_B]);
+        page_numbers(j, t->beyond);
+        json_close(j, ']');
+}
+
+/* Node, its parent in a tree or the caller of an edge, repeats, calls in A and B, means, p50, p99,
+ * tail; operation or cause, if any. */
 static void append_node(Json *j, const Diff *d, const DiffNode *n)
 {
         const DiffTimes *t = diff_times(d, n->times);
 
         json_open(j, '[');
-        page_numbers(j, n->node, (int)n->parent, n->repeats, t->count[DIFF_A], t->count[DIFF_B],
-                     t->mean[DIFF_A], t->mean[DIFF_B]);
+        page_numbers(j, n->node, (int)(n->caller == NO_NODE ? n->parent : n->caller), n->repeats,
+                     t->count[DIFF_A], t->count[DIFF_B], t->mean[DIFF_A], t->mean[DIFF_B]);
         append_delay(j, &t->quantiles[DIFF_P50]);
         append_delay(j, &t->quantiles[DIFF_P99]);
+        append_tail(j, &t->tail);
         if (n->label)
                 json_string(j, n->label);
         json_close(j, ']');
@@ -59,6 +72,7 @@ static gboolean append_tree(Json *j, Drawer *drawer, const Diff *d, const DiffPa
         json_put_open(j, "latency", '[');
         append_delay(j, &diff_times(d, p->latency)->quantiles[DIFF_P50]);
         append_delay(j, &diff_times(d, p->latency)->quantiles[DIFF_P99]);
+        append_tail(j, &diff_times(d, p->latency)->tail);
         json_close(j, ']');
         json_put_open(j, "vertices", '[');
         for (guint i = 0; i < p->nodes->len; i++)
@@ -178,6 +192,8 @@ gboolean diff_write_page(const Diff *d, const char *const names[N_SIDES], GStrin
         json_close(j, ']');
         diff_page_append_nodes(j, "byNode", d, d->by_node);
         diff_page_append_nodes(j, "queued", d, d->queued);
+        diff_page_append_nodes(j, "edges", d, d->edges);
+        diff_page_append_nodes(j, "causes", d, d->causes);
         if (!diff_page_append_patterns(j, d, error))
                 return FALSE;
         json_close(j, '}');

@@ -961,6 +961,10 @@ path=client > web( exp(2ms) shop( exp(1ms) db( exp(4ms) ) exp(1ms) ) exp(1ms) )
     result(f"diff: {verdict}", None if f"WS2 slower by {change}" in verdict and 190e6 < int(ws2[8]) - int(ws2[7]) < 212e6 else verdict)
     cells = b.run("[...document.querySelector('#nodes tbody tr').children].map((c) => c.textContent)")
     result("diff: the first node is WS2, with the same numbers as TSV", differs([cells[0], cells[5], cells[6]], ["WS2", duration(int(ws2[7])), duration(int(ws2[8]))]))
+    edges = {r[2].replace(">", " > ") + (f" ({r[13]})" if r[0] == "cause" else ""): r for r in rows if r[0] in ("edge", "cause") and r[4] == "p50"}
+    cells = b.run("[...document.querySelectorAll('#edges tbody tr')].map((r) => [...r.cells].map((c) => c.textContent))")
+    result("diff: a row for each edge and cause, as TSV has it", differs({r[0]: r[1:3] + r[5:7] for r in cells}, {
+        name: [f"{int(r[5]):,}", f"{int(r[6]):,}", duration(int(r[7])), duration(int(r[8]))] for name, r in edges.items() if int(r[5]) + int(r[6]) > 0}))
     changed = {r[1] for r in rows if r[11] == "1" and r[1] != "-"}
     result("diff: the patterns that changed", differs(set(b.run("[...document.querySelectorAll('#patterns tbody tr')].map((r) => r.dataset.id)")), changed))
     tree = b.run("[...document.querySelectorAll('.tree .box.changed')].map((g) => [g.querySelector('title').textContent, getComputedStyle(g.querySelector('rect')).fill])")
