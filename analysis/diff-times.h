@@ -55,7 +55,7 @@ typedef struct {
         guint32 limits[DIFF_MAX_LIMITS]; /* histogram_bin(), rising: values of later bins are above
                                           */
         guint64 above[N_SIDES][DIFF_MAX_LIMITS]; /* values above each */
-        double p[DIFF_MAX_LIMITS]; /* of the change of the share above each, times their number */
+        double p[DIFF_MAX_LIMITS]; /* of the change of the share above each; the least one counts */
         gboolean has_batches[N_SIDES];
         guint32 *batches[N_SIDES]; /* values above fewer than 1, 2, ... limits, by batch; NULL:
                                       unknown */
@@ -72,7 +72,7 @@ void compared_times_count(ComparedTimes *times, int side, gint64 value, guint ba
  * values are counted. */
 void compared_times_scatter(ComparedTimes *times, GArray *scatters);
 
-/* Tests all limits. The least p of all times their number; 1 without any. */
+/* Tests all limits. The least p of all, corrected for their number; 1 without any. */
 double compared_times_test(ComparedTimes *times, ShareScatter prior);
 
 /* Sets the result. level: changes of this p or less are beyond chance. */

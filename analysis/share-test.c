@@ -116,6 +116,18 @@ static double joint_dependence(const ShareRun runs[2], ShareScatter prior, doubl
         return sum / weights;
 }
 
+/* The logarithm of a probability: that chance gives the run more of the counted values than it has,
+ * and half of the probability of its own number (Lancaster's mid-p). n, counted: of both runs. */
+static double half_tail(double n, double counted, const ShareRun *run)
+{
+        double tail = hypergeometric_log_tail(n, counted, run->n, run->counted),
+               more = run->counted + 1 > MIN(counted, run->n)
+                              ? -HUGE_VAL
+                              : hypergeometric_log_tail(n, counted, run->n, run->counted + 1);
+
+        return tail + log((1 + exp(more - tail)) / 2);
+}
+
 double share_test(const ShareRun runs[2], ShareScatter prior)
 {
         double n = runs[0].n + runs[1].n, counted = runs[0].counted + runs[1].counted, freedom;
@@ -123,7 +135,7 @@ double share_test(const ShareRun runs[2], ShareScatter prior)
         if (!(runs[0].n > 0) || !(runs[1].n > 0) || !(counted > 0) || !(counted < n))
                 return 1;
         int more = runs[1].counted / runs[1].n > runs[0].counted / runs[0].n;
-        double tail = hypergeometric_log_tail(n, counted, runs[more].n, runs[more].counted);
+        double tail = half_tail(n, counted, &runs[more]);
         double deviate = normal_deviate(MIN(tail + log(2), 0) - log(2));
         double dependence = joint_dependence(runs, prior, &freedom);
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  *
  * Whether a share of values, such as of the calls above 50 ms, differs between two runs beyond
- * chance. The test is Fisher's exact one, and does not take values for independent. A run is cut
+ * chance. The test is Fisher's exact one with mid-p, and does not take values for
+ * independent. A run is cut
  * into batches, and the share's variance between batches is compared with that of independent
  * values. docs/analysis.md has the formulas.
  */
