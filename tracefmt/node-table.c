@@ -95,9 +95,14 @@ void node_table_free(NodeTable *t)
         g_free(t);
 }
 
+static gboolean is_special_in_node(guchar c)
+{
+        return c != 0 && strchr("(),>~*!\"{}|", c);
+}
+
 void node_table_escape(GString *out, const char *text, gsize n, gboolean node_name)
 {
-        const char *special = node_name ? "%(),>~*!\"{}|" : "%";
+        static const char digits[] = "0123456789ABCDEF";
         gsize plain = 0; /* from here on nothing is special */
 
         if (n == 1 && *text == '-') {
@@ -108,10 +113,10 @@ void node_table_escape(GString *out, const char *text, gsize n, gboolean node_na
                 guchar c = (guchar)text[i];
                 gboolean formula = node_name && i == 0 && printable_begins_formula(text[i]);
 
-                if (c != ' ' && !formula && (c == 0 || c >= 0x80 || !strchr(special, c)))
+                if (c != ' ' && c != '%' && !formula && !(node_name && is_special_in_node(c)))
                         continue;
                 printable_append(out, text + plain, (gssize)(i - plain), PRINTABLE_FIELD);
-                g_string_append_printf(out, "%%%02X", c);
+                g_string_append_len(out, (char[]){ '%', digits[c >> 4], digits[c & 15] }, 3);
                 plain = i + 1;
         }
         printable_append(out, text + plain, (gssize)(n - plain), PRINTABLE_FIELD);
