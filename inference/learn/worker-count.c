@@ -355,7 +355,10 @@ static guint32 find_workers(Sample *s)
                 try_workers(s, k + step, &none, &best);
         }
         waiting = find_starts(s, best.k);
-        return waiting.n_early > tuning.most_out_of_queue * waiting.n ? 0 : best.k;
+        if (waiting.n < tuning.least_waits * s->n ||
+            waiting.n_early > tuning.most_out_of_queue * waiting.n)
+                return 0;
+        return best.k;
 }
 
 guint32 workers_count(const CallIn *in, guint32 n)

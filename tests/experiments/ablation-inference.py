@@ -38,7 +38,7 @@ WITHOUT = {
     "open_pair": "0.0", "supposed": "1.0", "least_factor": "1e-30", "no_order": "1e9",
     "order_rounds": "0", "suppose_rounds": "0", "stage_rounds": "1", "order_stages": "1",
     "in_order": "1e9", "maybe_factor": "1.0", "order_odds": "1.0", "roots_by_accident": "1e9",
-    "lease_deals": "1", "lease_backoff": "1", "evidence_gain": "0", "evidence_times": "0",
+    "least_waits": "0", "lease_deals": "1", "lease_backoff": "1", "evidence_gain": "0", "evidence_times": "0",
     "lease_suppose_rounds": "0", "lease_tied": "2.0", "lease_least_chance": "1e-30",
     "numbers_calls": "1000000000", "numbers_off": "0.0", "numbers_sure": "1",
     "numbers_spread": "1e9", "numbers_end": "0", "numbers_broken": "1.0",
@@ -51,7 +51,7 @@ GROUPS = {
         "most_early": ["1.0"],
     }),
     "workers that are none": (["loops, 95", "busy", "j2", "p2", "w1", "g8"], {
-        "least_queue_gain": ["0"], "most_early": ["1.0"], "most_out_of_queue": ["1.0"],
+        "least_queue_gain": ["0"], "most_early": ["1.0"], "most_out_of_queue": ["1.0"], "least_waits": [""],
     }),
     "identifiers": (["p8 ids", "pt24 ids", "j24 ids"], {
         "match_backoff": ["0.01"], "evidence_gain": ["0"], "evidence_times": ["0"],
