@@ -494,8 +494,19 @@ static ParseStatus mqtt_parse(gpointer state, guint8 call, const guint8 *bytes, 
         return mqtt_message_read(s, parsed->other, bytes, n, label, parsed);
 }
 
+/* Whether the bytes are one acknowledgement, and no more. */
+static gboolean is_acknowledgement(const guint8 *bytes, gsize n)
+{
+        MqttPacket p;
+
+        return mqtt_packet_read(bytes, n, &p) == PARSE_MESSAGE && p.type >= PUBACK &&
+               p.type <= PUBCOMP && p.length == 2 && n == p.header + p.length;
+}
+
 static gsize mqtt_find_boundary(const guint8 *bytes, gsize n)
 {
+        if (is_acknowledgement(bytes, n)) /* most sides send them one at a time */
+                return 0;
         for (gsize at = 0; at < n; at++)
                 if (mqtt_recognise(bytes + at, n - at) != PARSE_NOT_MINE)
                         return at;

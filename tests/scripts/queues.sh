@@ -47,7 +47,7 @@ done
 for protocol in list amqp; do
 	queue $protocol growing 99 5 1 all
 done
-for protocol in list move amqp; do
+for protocol in list move amqp mqtt; do
 	queue $protocol lost 90 0 1.2 all cut-1 cut-2
 done
 queue nats lost 95 0 1000 all cut-1 cut-2
