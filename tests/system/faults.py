@@ -8,6 +8,8 @@
     faults.py link BRIDGE BRIDGE DELAY_MS SHARE WORD...
                                               joins the bridges: frames come later, and to the second one a
                                               share of them never, nor every other with a word in it
+    faults.py watch INTERFACE                 a line "TIME ADDRESS:PORT ADDRESS:PORT SEQUENCE" for each packet
+                                              with data, ns since the epoch; of HTTP/2, with a header or a message
 
 The load writes a line "PATH START END STATUS" for each request, in ns since the epoch.
 """
@@ -28,6 +30,9 @@ import time
 import urllib.parse
 
 from service import Postgres, Redis, connect
+
+
+GRPC_NODE = "10.88.0.80:8000"
 
 
 class Pool:
@@ -259,7 +264,9 @@ def ask(target, paths, lines):
             connection.sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         start = time.time_ns()
         try:
+            connection.sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_CORK, 1)  # head and body in one packet
             connection.request("POST", path, body=b"x" * (100000 if path == "/upload" else 10))
+            connection.sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_CORK, 0)
             response = connection.getresponse()
             status = response.status
             response.read()
@@ -318,5 +325,45 @@ def link(one, other, delay_ms, share, *words):
                 os.write(tap, frame)
 
 
+def is_control(data):
+    """Whether it has frames of HTTP/2 that say nothing of a request."""
+    kinds = []
+    while len(data) >= 9 and int.from_bytes(data[:3], "big") < 65536:
+        kinds.append(data[3])
+        data = data[9 + int.from_bytes(data[:3], "big"):]
+    return not {0, 1} & set(kinds)
+
+
+def find_data(frame):
+    """The ends of a packet of TCP or UDP with data, as one writes them, and what a copy has in common with it; None:
+    it is another one."""
+    if len(frame) < 42 or frame[12:14] != b"\x08\0" or frame[23] not in (6, 17):
+        return None
+    at = 14 + (frame[14] & 15) * 4
+    ports = struct.unpack("!2H", frame[at:at + 4])
+    data = at + (frame[at + 12] >> 4) * 4 if frame[23] == 6 else at + 8
+    if struct.unpack("!H", frame[16:18])[0] + 14 <= data:
+        return None
+    ends = [f"{socket.inet_ntoa(frame[26 + 4 * n:30 + 4 * n])}:{ports[n]}" for n in range(2)]
+    sequence = frame[at + 4:at + 8] if frame[23] == 6 else frame[18:20] + frame[data:data + 2]
+    return None if GRPC_NODE in ends and is_control(frame[data:]) else (*ends, sequence.hex())
+
+
+def watch(interface):
+    """The stamps are the kernel's, which each program that captures gets."""
+    with socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(3)) as sock:
+        sock.setsockopt(socket.SOL_SOCKET, 33, 1 << 26)  # SO_RCVBUFFORCE
+        sock.setsockopt(socket.SOL_SOCKET, 35, 1)  # SO_TIMESTAMPNS
+        sock.bind((interface, 0))
+        sock.setsockopt(263, 1, struct.pack("iHH8s", socket.if_nametoindex(interface), 1, 0, b""))  # PACKET_MR_PROMISC
+        signal.signal(signal.SIGINT, lambda *_: sys.exit(0))
+        while True:
+            frame, extra, _, _ = sock.recvmsg(65536, 64)
+            data = find_data(frame)
+            if data:
+                seconds, ns = struct.unpack("qq", extra[0][2])
+                print(seconds * 10**9 + ns, *data, flush=True)
+
+
 if __name__ == "__main__":
-    {"serve": serve, "load": load, "link": link}[sys.argv[1]](*sys.argv[2:])
+    {"serve": serve, "load": load, "link": link, "watch": watch}[sys.argv[1]](*sys.argv[2:])
