@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "capture/links.h"
+#include "capture/protocol/values.h"
 #include "capture/settling.h"
 
 enum {
@@ -208,6 +209,32 @@ void pairing_give_logins(Pairing *p, const CaptureContext *context)
         held_logins_free(l);
 }
 
+BodyName *pairing_body_new(BodyKind kind, const char *label, const CaptureContext *context)
+{
+        return kind && (context->values || (body_may_name(kind) && label_is_unnamed(label)))
+                       ? body_name_new(kind, &context->memory->bodies)
+                       : NULL;
+}
+
+void pairing_take_body(BodyName **body, char **label, RequestIdentifiers **identifiers,
+                       gint64 start, const CaptureContext *context)
+{
+        g_autofree char *name = label_is_unnamed(*label) ? body_name_find(*body) : NULL;
+        Cursor bytes;
+        gboolean whole;
+        BodyKind kind = body_name_kind(*body, &bytes, &whole);
+
+        if (name)
+                label_go_on(label, name);
+        if (context->values) {
+                g_string_truncate(context->values, 0);
+                values_append_body(context->values, kind, bytes.at, cursor_left(&bytes), whole);
+                identifiers_add(context->identifiers, identifiers, start, context->values->str,
+                                context->values->len, TRUE);
+        }
+        body_name_drop(body, &context->memory->bodies);
+}
+
 static void message_write(Pairing *p, guint side, const CaptureContext *context)
 {
         MessageInProgress *m = &p->message[side];
@@ -227,7 +254,8 @@ static void message_write(Pairing *p, guint side, const CaptureContext *context)
                         return;
                 }
                 if (m->body)
-                        message_take_name(m, &context->memory->bodies);
+                        pairing_take_body(&m->body, &m->label, &m->identifiers, m->first.time,
+                                          context);
                 out.label = g_steal_pointer(&m->label);
                 out.identifiers = g_steal_pointer(&m->identifiers);
                 out.link = m->link;

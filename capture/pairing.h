@@ -18,6 +18,8 @@
  */
 #pragma once
 
+#include <string.h>
+
 #include "capture/connection-number.h"
 #include "capture/held-logins.h"
 #include "capture/network/sequencer.h"
@@ -43,7 +45,7 @@ typedef struct {
         gsize calls;   /* how many waiting calls there is room for */
         gsize buffers; /* bytes that parsers have yet to settle */
         gsize trials;  /* messages that trials keep (choice.h) */
-        gsize bodies;  /* of calls that are not named yet */
+        gsize bodies;  /* of calls that are not written yet */
         PieceMemory pieces;
 } CaptureMemory;
 
@@ -93,7 +95,7 @@ typedef struct {
         OpenItem item;
         Stamp first, last; /* of the bytes that were seen */
         char *label;
-        BodyName *body; /* of a call: where the rest of its label may be; NULL: nowhere */
+        BodyName *body; /* of a call, where it is looked at; NULL: it is not */
         RequestIdentifiers *identifiers; /* of a call; NULL: none */
         Link link;       /* of a call: the first message with the same content; see links.h */
         Pieces *pieces;  /* NULL before the first */
@@ -219,23 +221,26 @@ static inline void label_go_on(char **label, const char *word)
         g_free(before);
 }
 
-/* An open message asks for a job of this name, or for this operation. Its label says so, if it has
- * one. */
+/* An open message asks for a job of this name. Its label says so, if it has one. */
 static inline void message_name(MessageInProgress *m, const char *name)
 {
         if (m->label && !m->written)
                 label_go_on(&m->label, name);
 }
 
-/* The same of the name in its body. bodies: of CaptureMemory. */
-static inline void message_take_name(MessageInProgress *m, gsize *bodies)
+/* Whether a label may go on with the name of an operation: that of a POST without one. */
+static inline gboolean label_is_unnamed(const char *label)
 {
-        g_autofree char *name = body_name_find(m->body);
-
-        if (name)
-                label_go_on(&m->label, name);
-        body_name_drop(&m->body, bodies);
+        return label && strncmp(label, "POST ", 5) == 0 && !strchr(label + 5, ' ');
 }
+
+/* The first bytes of the body of a call, if anything in it is looked for; NULL: nothing is. */
+BodyName *pairing_body_new(BodyKind kind, const char *label, const CaptureContext *context);
+
+/* Takes from the body of a call that is written the name that its label goes on with, and
+ * identifiers. start: of the call, ns. */
+void pairing_take_body(BodyName **body, char **label, RequestIdentifiers **identifiers, gint64 start,
+                       const CaptureContext *context);
 
 /* The open message of side carries content. Of several, the first that is a link stands for all.
  * known: it is a link only if another node has sent the same content. */

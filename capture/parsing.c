@@ -526,30 +526,35 @@ static void take_content(Exchange *x, guint side, const Parsed *parsed,
                 pairing_set_content(&x->pairing, side, parsed->carried.content, context);
 }
 
-/* n more bytes of the body of an open call. missing: what follows them was not seen. */
-static void take_body(MessageInProgress *m, BodyKind kind, const guint8 *bytes, gsize n,
-                      gboolean missing, const CaptureContext *context)
+/* Where the first bytes of the body of the open call are kept, or of the call of an open part.
+ * NULL: nowhere. */
+static BodyName *call_body(Exchange *x, guint side, BodyKind kind, const CaptureContext *context)
 {
-        if (!m->body && kind && m->label && !m->written)
-                m->body = body_name_new(kind, &context->memory->bodies);
-        if (m->body)
-                body_name_add(m->body, bytes, n, missing);
+        MessageInProgress *m = &x->pairing.message[side];
+        if (x->side[side].part)
+                return streams_body(&x->pairing, side, m->number, context);
+        if (!m->body && kind && m->kind == KIND_CALL && !m->written)
+                m->body = pairing_body_new(kind, m->label, context);
+        return m->body;
 }
 
-/* What the label of the open call goes on with. Of the settled bytes, n are at hand. */
+/* What the label of the open call goes on with, and its body. Of the settled bytes, n are at hand.
+ */
 static void take_name(Exchange *x, guint side, const guint8 *bytes, gsize n, const Parsed *parsed,
                       const CaptureContext *context)
 {
         const Named *named = &parsed->named;
-        g_autofree char *name = named->name ? g_strndup((const char *)named->name, named->n) : NULL;
-        if (name)
-                message_name(&x->pairing.message[side], name);
-        if (!named->body)
+        MessageInProgress *m = &x->pairing.message[side];
+        BodyName *body = named->body ? call_body(x, side, (BodyKind)named->body, context) : NULL;
+        if (named->name && label_is_unnamed(m->label)) {
+                g_autofree char *name = g_strndup((const char *)named->name, named->n);
+                message_name(m, name);
+        }
+        if (!body)
                 return;
         guint64 length = parsed->length - named->body_from - named->after;
-        gsize shown = (gsize)MIN(length, n - named->body_from);
-        take_body(&x->pairing.message[side], (BodyKind)named->body, bytes + named->body_from, shown,
-                  FALSE, context);
+        gsize from = MIN(n, named->body_from), shown = (gsize)MIN(length, n - from);
+        body_name_add(body, bytes + from, shown, FALSE);
         x->side[side].body = length - shown;
 }
 
@@ -690,9 +695,11 @@ static void skip_body(Exchange *x, guint side, const guint8 *bytes, gsize seen, 
                       const CaptureContext *context)
 {
         ExchangeSide *s = &x->side[side];
-        gsize body = (gsize)MIN(s->body, n), shown = MIN(seen, body);
-        take_body(&x->pairing.message[side], BODY_OTHER, bytes, shown, shown < body, context);
-        s->body -= body;
+        gsize length = (gsize)MIN(s->body, n), shown = MIN(seen, length);
+        BodyName *body = call_body(x, side, BODY_OTHER, context);
+        if (body)
+                body_name_add(body, bytes, shown, shown < length);
+        s->body -= length;
 }
 
 gsize parsing_skip(Exchange *x, guint side, const guint8 *bytes, gsize seen, gsize n, Stamp stamp,

@@ -25,6 +25,7 @@ struct Stream {
         Stamp call_first, call_last, return_first;
         Outcome outcome; /* of the return */
         char *label;
+        BodyName *body; /* NULL: it is not looked at */
         RequestIdentifiers *identifiers;
         guint64 call_bytes, return_bytes;
         HeldUp held_up[2]; /* of the call and of the return */
@@ -33,7 +34,8 @@ struct Stream {
         guint64 bytes;     /* and theirs */
         guint8 side;       /* who called */
         guint8 written, return_begun, one_way, grouped;
-        guint8 unsure; /* a hole may hide its return */
+        guint8 unsure;    /* a hole may hide its return */
+        guint8 body_kind; /* BodyKind of the call's body */
 };
 
 /* Calls by one side whose keys are of one group, in the order of these. */
@@ -178,6 +180,8 @@ static void stream_remove(Stream *s, const CaptureContext *context)
         pieces_free(s->pieces[0]);
         pieces_free(s->pieces[1]);
         g_free(s->label);
+        if (s->body)
+                body_name_drop(&s->body, &context->memory->bodies);
         g_free(s->identifiers);
         s->chain = context->streams->free;
         context->streams->free = s;
@@ -197,6 +201,9 @@ static void call_write(Stream *s, const CaptureContext *context)
         out.duration = s->call_last.time - s->call_first.time;
         held_up_write(&s->held_up[0], 0, &out);
         s->written = TRUE;
+        if (s->body)
+                pairing_take_body(&s->body, &s->label, &s->identifiers, s->call_first.time,
+                                  context);
         out.label = g_steal_pointer(&s->label);
         out.identifiers = g_steal_pointer(&s->identifiers);
         pairing_mark_call(p, s->side, &out, context);
@@ -586,6 +593,17 @@ void streams_values(Pairing *p, guint side, guint64 key, gboolean whole,
                                 context->values->str, context->values->len, whole);
 }
 
+BodyName *streams_body(Pairing *p, guint side, guint64 key, const CaptureContext *context)
+{
+        Stream *s = stream_find(p, side, key);
+
+        if (!s || s->written || s->one_way)
+                return NULL;
+        if (!s->body)
+                s->body = pairing_body_new((BodyKind)s->body_kind, s->label, context);
+        return s->body;
+}
+
 /* FALSE: the fields can be read no more. */
 static gboolean fields_read(HeaderLabels *labels, const Parsed *parsed, gboolean of_call,
                             GString *label, GString *values, Outcome *outcome)
@@ -617,6 +635,8 @@ void streams_fields(Pairing *p, guint side, const Parsed *parsed, const CaptureC
         Stream *s = stream_find(p, side, parsed->key);
         if (s && !s->written && !s->label && label->len > 0)
                 s->label = g_strndup(label->str, label->len);
+        if (s && parsed->headers.ends)
+                s->body_kind = (guint8)header_labels_body(*labels);
         if (s && values)
                 streams_values(p, side, parsed->key, TRUE, context);
 }

@@ -34,6 +34,9 @@ void streams_content(Pairing *p, guint side, guint64 key, const Carried *carried
 void streams_values(Pairing *p, guint side, guint64 key, gboolean whole,
                     const CaptureContext *context);
 
+/* Where the first bytes of the body of this call are kept. NULL: nowhere. */
+BodyName *streams_body(Pairing *p, guint side, guint64 key, const CaptureContext *context);
+
 /* The same part ends at last. */
 void streams_part_end(Pairing *p, guint side, MessageKind kind, guint part, guint64 key, Stamp last,
                       const CaptureContext *context);

@@ -22,7 +22,7 @@ unit_tests = \
 	%D%/unit/capture/test-sequencer %D%/unit/capture/test-server-set %D%/unit/capture/test-settling \
 	%D%/unit/capture/test-smtp %D%/unit/capture/test-sql-label \
 	%D%/unit/capture/test-stamp-scan %D%/unit/capture/test-streams \
-	%D%/unit/capture/test-tcp %D%/unit/capture/test-tls %D%/unit/capture/test-tunnel \
+	%D%/unit/capture/test-tcp %D%/unit/capture/test-tls %D%/unit/capture/test-tunnel %D%/unit/capture/test-values \
 	%D%/unit/capture/test-websocket %D%/unit/capture/test-zookeeper \
 	%D%/unit/clocks/test-call-offsets %D%/unit/clocks/test-clocks %D%/unit/clocks/test-skewer \
 	%D%/unit/convolution/test-convolution %D%/unit/convolution/test-correlation \

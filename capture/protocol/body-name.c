@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "capture/packet/packet.h"
+#include "capture/protocol/json-text.h"
 
 enum {
         MAX_BODIES = 4096,
@@ -31,6 +31,11 @@ static gboolean is_blank(guint8 c)
 static gboolean is_name_char(guint8 c)
 {
         return g_ascii_isalnum(c) || c == '_';
+}
+
+gboolean body_may_name(BodyKind kind)
+{
+        return kind == BODY_JSON || kind == BODY_GRAPHQL || kind == BODY_XML;
 }
 
 gboolean is_operation_name(const guint8 *text, gsize n)
@@ -147,26 +152,6 @@ static char *graphql_find(Cursor c)
 }
 
 /* --- JSON ------------------------------------------------------------------ */
-
-static guint8 json_peek(Cursor *c)
-{
-        while (c->at < c->end && is_blank(*c->at))
-                c->at++;
-        return c->at < c->end ? *c->at : 0;
-}
-
-/* A string, without its quotes. FALSE: it is not whole, and string is its beginning. */
-static gboolean json_string_read(Cursor *c, Cursor *string)
-{
-        *string = cursor(c->at, 0);
-        if (json_peek(c) != '"')
-                return FALSE;
-        string->at = ++c->at;
-        while (c->at < c->end && *c->at != '"')
-                c->at += *c->at == '\\' && c->at + 1 < c->end ? 2 : 1;
-        string->end = c->at;
-        return cursor_skip(c, 1);
-}
 
 /* Passes over a value, up to the comma or bracket after it. */
 static gboolean json_skip_value(Cursor *c)
@@ -328,13 +313,17 @@ BodyKind body_kind(const guint8 *type, gsize n)
         } types[] = {
                 { "application/json", BODY_JSON },
                 { "application/json-rpc", BODY_JSON },
-                { "application/graphql+json", BODY_JSON },
+                { "application/x-ndjson", BODY_JSON },
                 { "application/graphql", BODY_GRAPHQL },
                 { "application/soap+xml", BODY_XML },
                 { "application/xml", BODY_XML },
                 { "text/xml", BODY_XML },
+                { "application/x-www-form-urlencoded", BODY_FORM },
+                { "application/proto", BODY_PROTOBUF },
+                { "application/protobuf", BODY_PROTOBUF },
+                { "application/x-protobuf", BODY_PROTOBUF },
         };
-        gsize length = 0;
+        gsize length = 0, suffix;
 
         while (length < n && type[length] != ';' && !is_blank(type[length]))
                 length++;
@@ -342,7 +331,25 @@ BodyKind body_kind(const guint8 *type, gsize n)
                 if (strlen(types[i].type) == length &&
                     g_ascii_strncasecmp(types[i].type, (const char *)type, length) == 0)
                         return types[i].kind;
-        return BODY_OTHER;
+        suffix = length > 5 ? length - 5 : 0;
+        return suffix > 0 && memcmp(type + suffix, "+json", 5) == 0 ? BODY_JSON : BODY_OTHER;
+}
+
+gsize action_name_find(const guint8 **value, gsize n)
+{
+        const guint8 *p = *value, *end = p + n, *from;
+
+        while (p < end && is_blank(*p))
+                p++;
+        for (from = p; p < end; p++)
+                if (!is_name_char(*p) && *p != '"')
+                        from = p + 1;
+        if (from < end && *from == '"')
+                from++;
+        if (end > from && end[-1] == '"')
+                end--;
+        *value = from;
+        return is_operation_name(from, (gsize)(end - from)) ? (gsize)(end - from) : 0;
 }
 
 BodyName *body_name_new(BodyKind kind, gsize *kept)
@@ -386,8 +393,18 @@ char *body_name_find(const BodyName *b)
                 return graphql_find(c);
         case BODY_XML:
                 return xml_find(c);
+        case BODY_FORM:
+        case BODY_PROTOBUF:
+        case BODY_OF_STREAM:
         case BODY_OTHER:
                 break;
         }
         return NULL;
+}
+
+BodyKind body_name_kind(const BodyName *b, Cursor *bytes, gboolean *whole)
+{
+        *whole = !b->ends && b->n < MAX_LOOK;
+        *bytes = cursor(b->bytes, b->n);
+        return b->kind;
 }

@@ -28,9 +28,10 @@ typedef struct {
 struct HeaderLabels {
         nghttp2_hd_inflater *inflater;
         nghttp2_mem allocator;
-        GString *method, *path;
+        GString *method, *path, *action;
         Outcome outcome;
-        gboolean grpc, within; /* within a block */
+        BodyKind body;
+        gboolean grpc, coded, within; /* within a block */
         KnownBlock known[KNOWN_BLOCKS];
         guint next_known; /* the one that another takes the place of */
 };
@@ -88,6 +89,7 @@ HeaderLabels *header_labels_new(gsize *memory)
         h->allocator = (nghttp2_mem){ memory, piece_new, piece_free, piece_new0, piece_resize };
         h->method = g_string_new(NULL);
         h->path = g_string_new(NULL);
+        h->action = g_string_new(NULL);
         if (nghttp2_hd_inflate_new2(&h->inflater, &h->allocator) != 0 ||
             nghttp2_hd_inflate_change_table_size(h->inflater, MAX_TABLE) != 0) {
                 header_labels_free(h);
@@ -104,6 +106,7 @@ void header_labels_free(HeaderLabels *h)
                 nghttp2_hd_inflate_del(h->inflater);
         g_string_free(h->method, TRUE);
         g_string_free(h->path, TRUE);
+        g_string_free(h->action, TRUE);
         g_free(h);
 }
 
@@ -125,6 +128,14 @@ static guint field_number(const nghttp2_nv *field)
         return number;
 }
 
+static void action_take(HeaderLabels *h, const nghttp2_nv *field)
+{
+        const guint8 *name = field->value;
+        gsize n = action_name_find(&name, field->valuelen);
+
+        g_string_append_len(g_string_truncate(h->action, 0), (const char *)name, (gssize)n);
+}
+
 static void field_take(HeaderLabels *h, const nghttp2_nv *field)
 {
         static const char grpc[] = "application/grpc";
@@ -139,9 +150,15 @@ static void field_take(HeaderLabels *h, const nghttp2_nv *field)
                 h->outcome = outcome_http(field_number(field));
         else if (name_is(field, "grpc-status"))
                 h->outcome = outcome_grpc(field_number(field));
-        else if (name_is(field, "content-type"))
+        else if (name_is(field, "content-encoding"))
+                h->coded = TRUE;
+        else if (name_is(field, "soapaction") || name_is(field, "x-amz-target"))
+                action_take(h, field);
+        else if (name_is(field, "content-type")) {
                 h->grpc = field->valuelen >= sizeof grpc - 1 &&
                           memcmp(value, grpc, sizeof grpc - 1) == 0;
+                h->body = body_kind(field->value, field->valuelen);
+        }
 }
 
 /* Path and fields as HTTP/1 has them. */
@@ -171,15 +188,28 @@ static void header_labels_label_append(HeaderLabels *h, GString *label)
                 g_string_append_len(label, h->method->str, (gssize)h->method->len);
                 g_string_append_c(label, ' ');
                 path_label_append(label, (const guint8 *)h->path->str, h->path->len);
+                if (h->action->len > 0)
+                        g_string_append_printf(label, " %s", h->action->str);
         }
         g_string_truncate(h->method, 0);
         g_string_truncate(h->path, 0);
+        g_string_truncate(h->action, 0);
         h->grpc = FALSE;
+}
+
+BodyKind header_labels_body(const HeaderLabels *h)
+{
+        return h->coded ? BODY_OTHER : h->body;
 }
 
 gboolean header_labels_read(HeaderLabels *h, const guint8 *bytes, gsize n, gboolean last,
                             GString *label, GString *values, Outcome *outcome)
 {
+        if (!h->within) {
+                h->body = BODY_OTHER;
+                h->coded = FALSE;
+        }
+        h->within = !last;
         for (int flags = 0; !(flags & NGHTTP2_HD_INFLATE_FINAL);) {
                 nghttp2_nv field;
                 flags = 0;
@@ -239,7 +269,6 @@ gboolean header_labels_read_answer(HeaderLabels *h, const guint8 *bytes, gsize n
         const KnownBlock *known = indices ? known_block_find(h, bytes, n) : NULL;
         Outcome found = OUTCOME_OK;
 
-        h->within = !last;
         if (!known) {
                 if (!header_labels_read(h, bytes, n, last, label, NULL, &found))
                         return FALSE;

@@ -9,6 +9,7 @@
 #pragma once
 
 #include "base/outcome.h"
+#include "capture/protocol/body-name.h"
 
 typedef struct HeaderLabels HeaderLabels;
 
@@ -25,7 +26,10 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(HeaderLabels, header_labels_free)
 gboolean header_labels_read(HeaderLabels *h, const guint8 *bytes, gsize n, gboolean last,
                             GString *label, GString *values, Outcome *outcome);
 
-/* The same for a block of a response. One that only refers to the table, as most do, is not read
- * again as long as the table stays as it was. label: scratch. */
+/* The kind of the body that the last block of a request announces. */
+BodyKind header_labels_body(const HeaderLabels *h);
+
+/* As header_labels_read(), for a block of a response. One that only refers to the table, as most
+ * do, is not read again as long as the table stays as it was. label: scratch. */
 gboolean header_labels_read_answer(HeaderLabels *h, const guint8 *bytes, gsize n, gboolean last,
                                    GString *label, Outcome *outcome);

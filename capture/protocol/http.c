@@ -2,8 +2,7 @@
  *
  * HTTP/1.0 and 1.1 (RFC 9112). A request is a call, a final response its return, in order; 1xx
  * responses are interim. Headers are read line by line. Only headers that say where the body
- * ends are looked at. Bodies are passed over, but
- * for the name of the operation in some (body-name.h).
+ * ends are looked at. Bodies are passed over, but for the first bytes of some (body-name.h).
  */
 #include "capture/protocol/body-name.h"
 #include "capture/protocol/path-label.h"
@@ -40,7 +39,7 @@ typedef struct {
         guint8 h2c;       /* it switches to HTTP/2, where the answer comes */
         guint8 websocket; /* it switches to that */
         guint8 expects;   /* a request whose body may wait for "100 Continue" */
-        guint8 names;     /* a request whose name may be in its headers or its body */
+        guint8 names;     /* a request whose headers and body are looked at */
         guint8 body;      /* BodyKind, as its headers say */
         guint8 finals;    /* how many final responses have begun, modulo 256; of a request that
                              expects, how many had before */
@@ -159,7 +158,7 @@ static gboolean request_begin(HttpState *s, const Line *line, GString *label, Pa
                 parsed->call = CALL_RAFT;
         if (label)
                 http_label_append(label, line->text, line->n, method);
-        s->names = label && method == 4 && memcmp(line->text, "POST", 4) == 0;
+        s->names = label && line->text[0] == 'P'; /* POST, PUT, PATCH */
         s->status = 0;
         return TRUE;
 }
@@ -249,25 +248,13 @@ static inline gboolean header_is(const Line *line, const char *name, gsize n)
         return differs == 0;
 }
 
-/* A header that names the operation: the last part of a value such as "urn:shop#GetPrice". */
-static void http_action_read(HttpState *s, const guint8 *p, const guint8 *end, Named *named)
+static void http_action_read(const guint8 *p, const guint8 *end, Named *named)
 {
-        const guint8 *from = http_skip_blanks(p, end);
-        for (p = from; p < end; p++)
-                if (!g_ascii_isalnum(*p) && *p != '_' && *p != '"')
-                        from = p + 1;
-        if (from < end && *from == '"')
-                from++;
-        if (end > from && end[-1] == '"')
-                end--;
-        if (!is_operation_name(from, (gsize)(end - from)))
-                return;
-        named->name = from;
-        named->n = (guint8)(end - from);
-        s->names = FALSE;
+        named->n = (guint8)action_name_find(&p, (gsize)(end - p));
+        named->name = named->n > 0 ? p : named->name;
 }
 
-/* Of a POST, what says where its name is. */
+/* Headers of a request with a body: its operation, and the kind of the body. */
 static void http_naming_header_read(HttpState *s, const Line *line, Named *named)
 {
         const guint8 *end = line->text + line->n;
@@ -277,9 +264,9 @@ static void http_naming_header_read(HttpState *s, const Line *line, Named *named
         } else if (header_is(line, "content-encoding", 16)) {
                 s->names = FALSE;
         } else if (header_is(line, "soapaction", 10)) {
-                http_action_read(s, line->text + 11, end, named);
+                http_action_read(line->text + 11, end, named);
         } else if (header_is(line, "x-amz-target", 12)) {
-                http_action_read(s, line->text + 13, end, named);
+                http_action_read(line->text + 13, end, named);
         }
 }
 

@@ -2,15 +2,16 @@
  *
  * HTTP/2 in cleartext (RFC 9113), and so gRPC. A stream is a call: it begins with
  * the client's HEADERS, its return ends with the frame that has END_STREAM, or
- * with the server's RST_STREAM. Frames are told by their headers alone and bodies
- * passed over; of a header block (RFC 7541) only the first field is looked at,
- * which says whether it is a request, a response or an interim one. Where labels are
+ * with the server's RST_STREAM. Frames are told by their headers alone. Bodies are passed over, but
+ * for the first bytes of some (body-name.h). Of a header block (RFC 7541) only the first field is
+ * looked at, which says whether it is a request, a response or an interim one. Where labels are
  * wanted, the blocks of both sides are handed on whole, from the first of the connection: those of
  * a client for the operation, those of a server for the outcome.
  *
  * Recognised by the client's preface, or in the middle of a connection by frames
  * that are sound in every respect.
  */
+#include "capture/protocol/body-name.h"
 #include "capture/protocol/protocol.h"
 #include "capture/protocol/values.h"
 
@@ -487,6 +488,10 @@ static ParseStatus http2_frame_read(Http2State *s, const guint8 *bytes, gsize n,
                                (f.flags & FLAG_END_STREAM ? PART_ENDS : PART_GOES_ON) |
                                        (f.length > 0 ? PART_PIECE : 0),
                                parsed);
+                if (labels && s->labels && s->role == ROLE_CLIENT) {
+                        parsed->named.body = BODY_OF_STREAM;
+                        parsed->named.body_from = FRAME_HEADER + (f.flags & FLAG_PADDED ? 1 : 0);
+                }
                 break;
         case RST_STREAM:
                 http2_part_set(s, &f, PART_ABORTS, parsed);

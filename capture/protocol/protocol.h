@@ -103,7 +103,7 @@ typedef struct {
         guint8 ends; /* the block is complete */
 } HeaderBlock;
 
-/* Of a call whose label its first bytes do not complete, where labels are wanted. */
+/* Of a call of which its first bytes do not say everything, where labels are wanted. */
 typedef struct {
         const guint8 *name; /* what its label goes on with, of the bytes shown; NULL: nothing */
         guint8 n;

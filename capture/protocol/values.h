@@ -5,7 +5,7 @@
  */
 #pragma once
 
-#include <glib.h>
+#include "capture/protocol/body-name.h"
 
 /* Lines "Name: value" of HTTP, without headers that say how a message is sent, up to an empty
  * line, or one that is no header. */
@@ -17,5 +17,15 @@ gboolean values_is_common_header(const char *name, gsize n);
 /* The readable parts of binary bytes, of four characters or more. */
 void values_append_readable(GString *text, const guint8 *bytes, gsize n);
 
-/* The strings in messages of gRPC: fields of protobuf with a length, of whatever depth. */
+/* The strings and numbers in messages of gRPC: fields of protobuf, of whatever depth. */
 void values_append_grpc(GString *text, const guint8 *bytes, gsize n);
+
+/* The values in the first n bytes of a body. Of JSON these are the strings and whole numbers,
+ * without keys; of a form not the names; of XML the text of elements. whole: there are no more
+ * bytes. */
+void values_append_body(GString *text, BodyKind kind, const guint8 *bytes, gsize n, gboolean whole);
+
+/* A text that a program passes to a queue or a cache. Of JSON as above, also arrays that a string
+ * packs as base64; else the readable parts of its first MAX_ARGUMENT bytes. */
+enum { MAX_ARGUMENT = 256 };
+void values_append_argument(GString *text, const guint8 *bytes, gsize n);

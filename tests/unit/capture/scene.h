@@ -33,6 +33,9 @@ typedef struct {
         GString *lines;
 } Scene;
 
+/* What the captures of a test look for as identifiers; NULL: nothing. */
+static Identifiers *scene_identifiers;
+
 static inline Scene *scene_new_live(const char *nodes, const char *host, gboolean labels,
                                     gboolean live)
 {
@@ -40,6 +43,7 @@ static inline Scene *scene_new_live(const char *nodes, const char *host, gboolea
         CaptureOptions options = { .patience = CAPTURE_PATIENCE,
                                    .disorder = CAPTURE_DISORDER,
                                    .labels = labels ? LABELS_WHOLE : LABELS_NONE,
+                                   .identifiers = scene_identifiers,
                                    .in_order = live,
                                    .host = host,
                                    .ports = s->ports };

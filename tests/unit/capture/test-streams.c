@@ -406,6 +406,38 @@ static void test_fastcgi(void)
                      "10 RET_SENT b>a 1000.111 dur=3000000\n");
 }
 
+#define POST_QUERY "83 86 44 02 '/q' 5f 10 'application/json' "
+
+/* The operation and identifiers in the body of a stream, over frames of every form. */
+static void test_stream_bodies(void)
+{
+        static const guint8 secret[LEAST_SECRET] = "sixteen bytes...";
+        scene_identifiers = identifiers_new(secret, sizeof secret, NULL, NULL);
+        Scene *s = scene_new(two_nodes, NULL, TRUE);
+        handshake(s);
+        say_hex(s, CLIENT, 5, PREFACE "000018 01 04 00000001 " POST_QUERY);
+        say_hex(s, CLIENT, 6, "00000a 00 00 00000001 '{\"query\":\"' 000012 00 01 00000001 'query Q{'");
+        say_hex(s, CLIENT, 7, "'a(b:4711)}'");
+        say_hex(s, SERVER, 8, "000001 01 05 00000001 88");
+        /* with padding; not a word is passed over */
+        say_hex(s, CLIENT, 9,
+                "000004 01 04 00000003 83 86 bf be"
+                "000016 00 09 00000003 02 '{\"method\":\"a\",4711}' 0000");
+        say_hex(s, SERVER, 10, "000001 01 05 00000003 88");
+        /* of another kind */
+        say_hex(s, CLIENT, 11,
+                "000003 01 04 00000005 83 86 bf 000006 00 01 00000005 '{4711}'");
+        say_hex(s, SERVER, 12, "000001 01 05 00000005 88");
+        scene_end(s, "5 CALL_SENT a>b 1000.1 dur=2000000 label=POST%20/q%20Q ids=e47e7467.d4cf39f2\n"
+                     "8 RET_SENT b>a 1000.1\n"
+                     "9 CALL_SENT a>b 1000.3 label=POST%20/q ids=e47e7467.d4cf39f2\n"
+                     "10 RET_SENT b>a 1000.3\n"
+                     "11 CALL_SENT a>b 1000.5 label=POST%20/q\n"
+                     "12 RET_SENT b>a 1000.5\n");
+        identifiers_free(scene_identifiers);
+        scene_identifiers = NULL;
+}
+
 int main(int argc, char **argv)
 {
         g_test_init(&argc, &argv, NULL);
@@ -417,6 +449,7 @@ int main(int argc, char **argv)
         g_test_add_func("/streams/streams-begun-before", test_streams_begun_before);
         g_test_add_func("/streams/streams-over-hole", test_streams_over_hole);
         g_test_add_func("/streams/kept", test_stream_kept);
+        g_test_add_func("/streams/bodies", test_stream_bodies);
         g_test_add_func("/streams/upgrade-to-http2", test_upgrade_to_http2);
         g_test_add_func("/streams/too-many-streams", test_too_many_streams);
         g_test_add_func("/streams/stream-settled", test_stream_settled);
