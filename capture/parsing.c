@@ -495,15 +495,16 @@ static Step stretch_refuse(Exchange *x, guint side, Stretch *b, const CaptureCon
         return STEP_NEXT;
 }
 
-/* The parser has settled length bytes, of which n are at hand. If they are of a call, or of a part
- * of one, identifiers are taken from the values in them. */
+/* The parser has settled length bytes, of which n are at hand. If they are of a call, or a part of
+ * a call or one-way message, identifiers are taken from the values in them. */
 static void take_values(Exchange *x, guint side, const guint8 *bytes, gsize n, guint64 length,
                         const CaptureContext *context)
 {
         const ExchangeSide *s = &x->side[side];
         const MessageInProgress *m = &x->pairing.message[side];
         if (!context->values || !x->protocol->values || n == 0 ||
-            (s->part ? s->part_kind : m->kind) != KIND_CALL)
+            (s->part ? s->part_kind != KIND_CALL && s->part_kind != KIND_ONE_WAY
+                     : m->kind != KIND_CALL))
                 return;
         g_string_truncate(context->values, 0);
         x->protocol->values(context->values, &x->memory, bytes, MIN(n, MAX_VALUES));

@@ -205,7 +205,8 @@ static void call_write(Stream *s, const CaptureContext *context)
                 pairing_take_body(&s->body, &s->label, &s->identifiers, s->call_first.time,
                                   context);
         out.label = g_steal_pointer(&s->label);
-        out.identifiers = g_steal_pointer(&s->identifiers);
+        if (!s->one_way || s->link.some)
+                out.identifiers = g_steal_pointer(&s->identifiers);
         pairing_mark_call(p, s->side, &out, context);
         sequencer_close(&s->item);
         sequencer_add(context->sequencer, &out);
@@ -588,7 +589,7 @@ void streams_values(Pairing *p, guint side, guint64 key, gboolean whole,
                     const CaptureContext *context)
 {
         Stream *s = stream_find(p, side, key);
-        if (s && !s->written && !s->one_way)
+        if (s && !s->written)
                 identifiers_add(context->identifiers, &s->identifiers, s->call_first.time,
                                 context->values->str, context->values->len, whole);
 }

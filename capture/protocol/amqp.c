@@ -13,6 +13,7 @@
  */
 #include "capture/protocol/job-name.h"
 #include "capture/protocol/protocol.h"
+#include "capture/protocol/values.h"
 
 #include <string.h>
 
@@ -392,24 +393,28 @@ static gboolean amqp_field_skip(Cursor *c, guint8 type)
         return size && g_ascii_isalpha(*size) && cursor_skip(c, (gsize)(size[1] - '0'));
 }
 
+/* The next header that is a string. */
+static gboolean amqp_header_next(Cursor *c, Cursor *name, Cursor *value)
+{
+        guint8 type;
+        guint32 n;
+        while (cursor_left(c) > 0 && amqp_name_read(c, name) && cursor_u8(c, &type)) {
+                if (type == 'S')
+                        return cursor_u32(c, &n) && cursor_part(c, n, value);
+                if (!amqp_field_skip(c, type))
+                        return FALSE;
+        }
+        return FALSE;
+}
+
 /* By a header that names it. */
 static gboolean name_from_headers(GString *label, Cursor c)
 {
-        Cursor name;
-        guint8 type;
-        while (cursor_left(&c) > 0 && amqp_name_read(&c, &name) && cursor_u8(&c, &type)) {
-                guint32 n;
-                const guint8 *value;
-                if (type != 'S' || !job_name_is_header((const char *)name.at, cursor_left(&name))) {
-                        if (!amqp_field_skip(&c, type))
-                                return FALSE;
-                        continue;
-                }
-                if (!cursor_u32(&c, &n) || !(value = cursor_take(&c, n)))
-                        return FALSE;
-                if (job_name_append(label, (const char *)value, n))
+        Cursor name, value;
+        while (amqp_header_next(&c, &name, &value))
+                if (job_name_is_header((const char *)name.at, cursor_left(&name)) &&
+                    job_name_append(label, (const char *)value.at, cursor_left(&value)))
                         return TRUE;
-        }
         return FALSE;
 }
 
@@ -812,8 +817,37 @@ static void amqp_forget(gpointer memory)
         g_free(amqp);
 }
 
+/* The headers that are strings, of a content header. */
+static void amqp_header_values(GString *text, Cursor c)
+{
+        guint16 flags;
+        Cursor headers, name, value;
+        int bit = 15;
+        if (!properties_begin(&c, &flags))
+                return;
+        for (int found; (found = property_read(&c, flags, &bit, &headers)) != HEADERS;)
+                if (found < 0)
+                        return;
+        while (amqp_header_next(&headers, &name, &value))
+                values_append_argument(text, value.at, cursor_left(&value));
+}
+
+/* In a frame: of a header or a body. */
+static void amqp_values(GString *text, G_GNUC_UNUSED gpointer *memory, const guint8 *bytes, gsize n)
+{
+        if (n <= FRAME_HEADER)
+                return;
+        Frame f = amqp_frame_decode(bytes);
+        gsize shown = MIN(n - FRAME_HEADER, f.size);
+        if (f.type == HEADER)
+                amqp_header_values(text, cursor(bytes + FRAME_HEADER, shown));
+        else if (f.type == BODY)
+                values_append_argument(text, bytes + FRAME_HEADER, shown);
+}
+
 const Protocol protocol_amqp = {
         .name = "amqp",
+        .values = amqp_values,
         .keyed = TRUE,
         .mutual = TRUE,
         .parse = amqp_parse,

@@ -13,6 +13,7 @@
  * passed over. Recognised by a message whose first fields are those of its operation.
  */
 #include "capture/protocol/protocol.h"
+#include "capture/protocol/values.h"
 
 #include <string.h>
 
@@ -23,6 +24,7 @@ enum {
         ENUMERATED = 0x0a,
         SEQUENCE = 0x30,
         CONTROLS = 0xa0,
+        CONSTRUCTED = 0x20,
         SIMPLE = 0x80, /* of a bind: a password follows, */
         SASL = 0xa3,   /* or what a mechanism says */
         NAME = 0x80,   /* of an extended operation */
@@ -55,6 +57,7 @@ enum {
         MAX_NAME = 4096,          /* of an object, by which a message is recognised */
         RESULT = 4,               /* bytes of a result's code */
         IN_PROGRESS = 14,         /* saslBindInProgress: another step of a bind follows */
+        MAX_DEPTH = 16,           /* of a filter */
         LOOK = 256,               /* bytes of an operation that are looked at, where any are */
         MAX_BUFFER = 1 << 24,     /* of a security layer */
         BUFFER_HEADER = 4,
@@ -432,8 +435,48 @@ static gsize ldap_find_boundary(const guint8 *bytes, gsize n)
         return n;
 }
 
+static gboolean is_string(guint8 tag)
+{
+        return tag == OCTETS || (tag & 0xe0) == NAME;
+}
+
+static void strings_append(GString *text, Cursor c, guint depth)
+{
+        guint8 tag;
+        guint32 n;
+        Cursor value;
+        while (cursor_u8(&c, &tag) && ldap_length_read(&c, &n) == PARSE_MESSAGE &&
+               cursor_part(&c, n, &value)) {
+                if (is_string(tag)) {
+                        g_string_append_len(text, (const char *)value.at, (gssize)MIN(n, LOOK));
+                        g_string_append_c(text, '\n');
+                } else if ((tag & CONSTRUCTED) && depth < MAX_DEPTH) {
+                        strings_append(text, value, depth + 1);
+                }
+        }
+}
+
+/* The name of the object, and of a search also its filter. What is written is no value. */
+static void ldap_values(GString *text, G_GNUC_UNUSED gpointer *memory, const guint8 *bytes, gsize n)
+{
+        LdapMessage m;
+        if (ldap_header_read(bytes, n, &m) != PARSE_MESSAGE)
+                return;
+        const char *fields = operations[m.operation].fields;
+        Cursor c = cursor(bytes + m.at, MIN(n - m.at, m.contents)), name = c;
+        if (operations[m.operation].tag == SEARCH) {
+                strings_append(text, c, 0);
+        } else if (*fields == 'D' ||
+                   (*fields == 'n' && ldap_field_skip(&c, OCTETS, 0, MAX_NAME) == PARSE_MESSAGE)) {
+                if (*fields == 'n')
+                        name.end = c.at;
+                values_append_readable(text, name.at, cursor_left(&name));
+        }
+}
+
 const Protocol protocol_ldap = {
         .name = "ldap",
+        .values = ldap_values,
         .keyed = TRUE,
         .parse = ldap_parse,
         .find_boundary = ldap_find_boundary,

@@ -11,6 +11,7 @@
  */
 #include "capture/protocol/path-label.h"
 #include "capture/protocol/protocol.h"
+#include "capture/protocol/values.h"
 
 #include <string.h>
 
@@ -635,8 +636,29 @@ static void nats_forget(gpointer memory)
         g_free(nats);
 }
 
+/* The subject, headers and the payload of a message. */
+static void nats_values(GString *text, G_GNUC_UNUSED gpointer *memory, const guint8 *bytes, gsize n)
+{
+        Line line;
+        Cursor payload;
+        if (nats_line_read(bytes, n, &line) != PARSE_MESSAGE || !verbs[line.verb].payload)
+                return;
+        g_string_append_len(text, (const char *)line.word[0].at,
+                            (gssize)cursor_left(&line.word[0]));
+        g_string_append_c(text, '\n');
+        payload = cursor(bytes + line.length, MIN(n - line.length, line.size));
+        if (line.head > 0 && line.head <= cursor_left(&payload)) {
+                const guint8 *end = memchr(payload.at, '\n', line.head);
+                gsize first = end ? (gsize)(end - payload.at) + 1 : line.head;
+                values_append_headers(text, payload.at + first, line.head - first);
+                cursor_skip(&payload, line.head);
+        }
+        values_append_argument(text, payload.at, cursor_left(&payload));
+}
+
 const Protocol protocol_nats = {
         .name = "nats",
+        .values = nats_values,
         .keyed = TRUE,
         .mutual = TRUE,
         .parse = nats_parse,

@@ -12,13 +12,13 @@
 #include "capture/protocol/protocol.h"
 #include "capture/protocol/redis-carried.h"
 #include "capture/protocol/redis-commands.h"
+#include "capture/protocol/values.h"
 
 #include <string.h>
 
 enum {
         MAX_LINE = 65536,
         MAX_NAME = 64,
-        MAX_ARGUMENT = 256, /* in which identifiers are looked for */
         MAX_CHANNELS = 200,
 };
 #define MAX_VALUES (G_GUINT64_CONSTANT(1) << 32)
@@ -849,9 +849,7 @@ static void redis_values(GString *text, G_GNUC_UNUSED gpointer *memory, const gu
                         continue;
                 gsize shown = (gsize)MIN((guint64)length, n - at);
                 if (named || shown < (gsize)length) {
-                        g_string_append_len(text, (const char *)bytes + at,
-                                            (gssize)MIN(shown, MAX_ARGUMENT));
-                        g_string_append_c(text, '\n');
+                        values_append_argument(text, bytes + at, shown);
                 }
                 named = TRUE;
                 at += shown;

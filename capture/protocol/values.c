@@ -312,8 +312,10 @@ void values_append_body(GString *text, BodyKind kind, const guint8 *bytes, gsize
 
 void values_append_argument(GString *text, const guint8 *bytes, gsize n)
 {
-        if (n > 0 && (bytes[0] == '{' || bytes[0] == '['))
+        if (n > 0 && (bytes[0] == '{' || bytes[0] == '[')) {
                 json_append(text, cursor(bytes, MIN(n, (gsize)MAX_JSON)), TRUE);
-        else
-                values_append_readable(text, bytes, MIN(n, (gsize)MAX_ARGUMENT));
+        } else {
+                g_string_append_len(text, (const char *)bytes, (gssize)MIN(n, MAX_ARGUMENT));
+                g_string_append_c(text, '\n');
+        }
 }

@@ -26,6 +26,6 @@ void values_append_grpc(GString *text, const guint8 *bytes, gsize n);
 void values_append_body(GString *text, BodyKind kind, const guint8 *bytes, gsize n, gboolean whole);
 
 /* A text that a program passes to a queue or a cache. Of JSON as above, also arrays that a string
- * packs as base64; else the readable parts of its first MAX_ARGUMENT bytes. */
+ * packs as base64; else the first MAX_ARGUMENT bytes. */
 enum { MAX_ARGUMENT = 256 };
 void values_append_argument(GString *text, const guint8 *bytes, gsize n);

@@ -39,6 +39,9 @@ static void parse_in_pieces(const Protocol *protocol, const guint8 *data, gsize 
                         }
                         g_assert(parsed.length > 0 && parsed.kind != KIND_UNKNOWN);
                         frames->frame[frames->n++] = parsed;
+                        if (protocol->values)
+                                protocol->values(label, memory, copy,
+                                                 MIN(parsed.length, shown - at));
                         at += parsed.length;
                 }
                 if (shown == n)

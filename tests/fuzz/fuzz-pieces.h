@@ -46,6 +46,11 @@ static void show_in_pieces(const Protocol *protocol, const guint8 *data, gsize n
                         g_assert(parsed.call != CALL_PROBE);
                         if (parsed.length == PARSE_FOREVER)
                                 return;
+                        if (protocol->values && parsed.length > 0) {
+                                g_autoptr(GString) text = g_string_new(NULL);
+                                protocol->values(text, memory, copy,
+                                                 MIN(parsed.length, shown - at));
+                        }
                         at += parsed.length;
                         if (status == PARSE_MORE)
                                 break;

@@ -4,7 +4,9 @@
  */
 #include <string.h>
 
+#include "capture/protocol/protocol.h"
 #include "capture/protocol/values.h"
+#include "tests/unit/capture/hex.h"
 
 /* One line, with a blank after each value. */
 static char *values_of(BodyKind kind, const char *bytes, gsize n, gboolean whole)
@@ -78,8 +80,8 @@ static void test_argument(void)
         check(BODY_OTHER, "[[\"a\", 4711], {}]", "a 4711 ");
         check(BODY_OTHER, "{\"body\": \"W1s0NzExXSwge31d\", \"x\": \"W1no base64\"}", "4711 ");
         g_autofree char *text = values_of(BODY_OTHER, "user-4711\1ab\2abcd", 17, TRUE);
-        g_assert_cmpstr(text, ==, "user-4711 abcd ");
-        check(BODY_OTHER, "", "");
+        g_assert_cmpstr(text, ==, "user-4711\1ab\2abcd ");
+        check(BODY_OTHER, "", " ");
 }
 
 static void test_long(void)
@@ -95,6 +97,55 @@ static void test_long(void)
         g_assert_true(g_str_has_suffix(values, "77  42 "));
 }
 
+/* hex: of a whole message. */
+static void check_message(const Protocol *protocol, const char *hex, const char *expected)
+{
+        g_autoptr(GByteArray) bytes = hex_bytes(hex);
+        gpointer memory = NULL;
+
+        for (gsize n = 1; n <= bytes->len; n++) {
+                g_autoptr(GString) text = g_string_new(NULL);
+                g_autofree guint8 *copy = g_memdup2(bytes->data, n);
+
+                protocol->values(text, &memory, copy, n);
+                g_strdelimit(text->str, "\n", ' ');
+                if (n == bytes->len)
+                        g_assert_cmpstr(text->str, ==, expected);
+        }
+}
+
+static void test_ldap(void)
+{
+        check_message(&protocol_ldap,
+                      "'0=' 020101 'c8' 0408 'ou=p,c=t' "
+                      "0a01020a0100020100020100010100a01ba30b0403 'uid' 0404 'u123' "
+                      "a20ca30a0404 'mail' 0402 '420' 00",
+                      "ou=p,c=t uid u123 mail 42 ");
+        check_message(&protocol_ldap, "300d0201024a08 'uid=4711'", "uid=4711 ");
+        /* what is written may be a secret */
+        check_message(&protocol_ldap,
+                      "3023020103681e0408 'uid=47110' 1230100408 'password1' 040402 '17'",
+                      "uid=4711 ");
+}
+
+static void test_brokers(void)
+{
+        check_message(&protocol_amqp, "03000100000008 '[\"a\",17]' ce", "a 17 ");
+        check_message(&protocol_amqp,
+                      "02000100000025003c0000000000000000000920000000001301 'aI' 0000000702 "
+                      "'idS' 00000004 '4711' ce",
+                      "4711 ");
+        check_message(&protocol_amqp, "08 0000 00000000 ce", "");
+        check_message(&protocol_nats, "'PUB order.17 _INBOX.8 11' 0d0a '{\"id\":4711}' 0d0a",
+                      "order.17 4711 ");
+        check_message(&protocol_nats,
+                      "'HPUB a 21 23' 0d0a 'NATS/1.0' 0d0a 'X: 4711' 0d0a 0d0a '13' 0d0a",
+                      "a X: 4711\r 13 ");
+        check_message(&protocol_nats, "'SUB a 17' 0d0a", "");
+        check_message(&protocol_redis,
+                      "'*2' 0d0a '$5' 0d0a 'LPUSH' 0d0a '$11' 0d0a '{\"id\":4711}' 0d0a", "4711 ");
+}
+
 int main(int argc, char **argv)
 {
         g_test_init(&argc, &argv, NULL);
@@ -103,5 +154,7 @@ int main(int argc, char **argv)
         g_test_add_func("/values/protobuf", test_protobuf);
         g_test_add_func("/values/argument", test_argument);
         g_test_add_func("/values/long", test_long);
+        g_test_add_func("/values/ldap", test_ldap);
+        g_test_add_func("/values/brokers", test_brokers);
         return g_test_run();
 }
