@@ -153,17 +153,57 @@ static gboolean is_verb(const char *text, gsize n)
         return n > 0 && n <= MAX_VERB;
 }
 
+/* The last slash before end; NULL: there is none after path. */
+static const char *slash_before(const char *path, const char *end)
+{
+        return end > path ? memrchr(path, '/', (gsize)(end - path)) : NULL;
+}
+
+/* Where a method of Twirp or Connect stands, "shop.v1.Cart/Add", as in gRPC: both are names of a
+ * schema, have capitals, and are the end of the path. NULL: there is none. */
+static const char *rpc_find(const char *path, const char *end)
+{
+        const char *method = slash_before(path, end), *service, *last;
+
+        if (!method || !(service = slash_before(path, method)))
+                return NULL;
+        last = memrchr(service, '.', (gsize)(method - service));
+        return last && g_ascii_isupper(last[1]) && g_ascii_isupper(method[1]) &&
+                               operation_is_name(service + 1, (gsize)(method - service - 1)) &&
+                               operation_is_name(method + 1, (gsize)(end - method - 1))
+                       ? service + 1
+                       : NULL;
+}
+
+/* The last segment such as "/_search", a verb of Elasticsearch or CouchDB. NULL: there is none. */
+static const char *path_verb_find(const char *path, const char *end, gsize *n)
+{
+        for (const char *at = end; (at = slash_before(path, at));) {
+                *n = MIN(strcspn(at + 1, "/;"), (gsize)(end - at - 1));
+                if (*n > 1 && at[1] == '_' && operation_is_word(at + 2, *n - 1))
+                        return at;
+        }
+        return NULL;
+}
+
 /* Up to end. */
 static void path_append(GString *out, const char *path, const char *end)
 {
-        gsize n = MIN(strcspn(path + 1, "/;"), (gsize)(end - path - 1));
+        gsize n = MIN(strcspn(path + 1, "/;"), (gsize)(end - path - 1)), verb_n = 0;
+        const char *verb = path_verb_find(path, end, &verb_n);
 
-        if (n == 0 && path + 1 == end)
-                g_string_append(out, " /");
-        else if (operation_is_word(path + 1, n))
-                g_string_append_printf(out, " /%.*s", (int)n, path + 1);
-        else
-                g_string_append(out, " /...");
+        g_string_append_c(out, ' ');
+        if (verb == path) {
+                /* and nothing else */
+        } else if (n == 0 && path + 1 == end) {
+                g_string_append(out, "/");
+        } else if (operation_is_word(path + 1, n)) {
+                g_string_append_printf(out, "/%.*s", (int)n, path + 1);
+        } else {
+                g_string_append(out, "/...");
+        }
+        if (verb)
+                g_string_append_printf(out, "/%.*s", (int)verb_n, verb + 1);
 }
 
 static void operation_name_append(GString *out, const char *word, gsize n)
@@ -225,12 +265,18 @@ static void two_append(GString *out, const char *label, const char *blank)
         } else if (*rest == '/' || *rest == '*' || *rest == '\0') {
                 gboolean http = operation_is_one_of(label, n, methods);
                 const char *name = http ? strchr(rest, ' ') : NULL;
+                const char *end = name ? name : rest + strlen(rest);
+                const char *rpc = strncmp(label, "POST ", 5) == 0 ? rpc_find(rest, end) : NULL;
 
                 if (!http && !operation_is_one_of(label, n, path_operations))
                         return;
+                if (rpc) {
+                        g_string_append_len(out, rpc, end - rpc);
+                        return;
+                }
                 g_string_append_len(out, label, n);
                 if (*rest == '/')
-                        path_append(out, rest, name ? name : rest + strlen(rest));
+                        path_append(out, rest, end);
                 if (name)
                         operation_name_append(out, name + 1, strlen(name + 1));
         } else if (is_verb(label, n)) {

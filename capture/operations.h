@@ -6,10 +6,11 @@
  *
  *     GET /cart           an HTTP method, and the first segment of the path where it is a word
  *     GET /...            where it is none
+ *     POST /items/_search with the last segment that is such a verb, of Elasticsearch or CouchDB
  *     POST /api getUser   with the operation in the body or a header, where its name is one of a
  *                         schema
  *     SELECT items        a verb of SQL and the first table, where its name is one of a schema
- *     shop.Cart/Add       a method of gRPC
+ *     shop.Cart/Add       a method of gRPC, Twirp or Connect
  *     publish orders      what is done at a broker, and the queue, exchange or topic, likewise
  *     create /lock        an operation of ZooKeeper, and its path, as of HTTP
  *     HGETALL, search     verbs of Redis, memcached, LDAP; MAIL; DNS AAAA; RPC 100003.3.1
