@@ -301,6 +301,49 @@ static guint64 kind_of(const Search *s, guint32 call)
         return kind;
 }
 
+/* The list of a call; NULL: it has none. */
+static const guint32 *identifiers_of(const Search *s, guint32 call)
+{
+        const CallIdentifiers *c = &s->known->identifiers;
+        const guint32 *lists = call_identifiers_lists(c);
+        guint32 at = call_identifiers_get(c, call);
+
+        return lists && at ? &lists[at] : NULL;
+}
+
+/* How many calls come before, and after, their message is acknowledged. That is the latest message
+ * with one of their identifiers. One of many messages (1 in MOST_OUTSIDE) does not count. */
+static void count_sides(const Search *s, const Event *events, guint n, guint *before, guint *after)
+{
+        g_autoptr(GHashTable) latest = g_hash_table_new(NULL, NULL);
+        g_autoptr(GHashTable) times = g_hash_table_new(NULL, NULL);
+        guint n_messages = 0;
+
+        *before = *after = 0;
+        for (guint i = 0; i < n; i++) {
+                guint32 call = events[i].call;
+                const guint32 *list = identifiers_of(s, call);
+                gint64 acknowledged = G_MININT64;
+
+                n_messages += events[i].comes;
+                for (guint k = 1; list && k <= list[0]; k++) {
+                        gpointer id = GUINT_TO_POINTER(list[k]);
+                        guint seen = GPOINTER_TO_UINT(g_hash_table_lookup(times, id));
+
+                        if (events[i].comes) {
+                                g_hash_table_insert(times, id, GUINT_TO_POINTER(seen + 1));
+                                g_hash_table_insert(latest, id, GUINT_TO_POINTER(call));
+                        } else if (seen > 0 && seen * MOST_OUTSIDE <= n_messages) {
+                                guint32 message = GPOINTER_TO_UINT(g_hash_table_lookup(latest, id));
+
+                                acknowledged = MAX(acknowledged, acknowledged_at(s, message));
+                        }
+                }
+                if (is_call(s, &events[i]) && acknowledged > G_MININT64)
+                        *(events[i].from > acknowledged ? after : before) += 1;
+        }
+}
+
 /* Whether calls come after the acknowledgement of their message, judged by their kinds. If jobs
  * always wait, each call lies in some stay, so its place says nothing. What a message asks for then
  * tells more of the calls after its acknowledgement than of the calls before. */
@@ -309,10 +352,13 @@ static gboolean works_after(const Search *s, const Event *events, guint n)
         Contingency before, after; /* what messages ask for, by kinds of calls */
         g_autofree guint32 *calls = g_new(guint32, n + 1);
         g_autofree gint64 *starts = g_new(gint64, n + 1);
-        guint n_calls = 0;
+        guint n_calls = 0, n_before, n_after;
         double tells;
         gboolean is_after;
 
+        count_sides(s, events, n, &n_before, &n_after);
+        if (n_before + n_after >= LEAST_OUTSIDE)
+                return n_after > n_before;
         contingency_init(&before);
         contingency_init(&after);
         for (guint i = 0; i < n; i++)
@@ -532,7 +578,8 @@ static WorkerCall *list_calls(const Search *s, const Event *events, guint n, gui
                 if (!e->comes)
                         calls[(*n_calls)++] = (WorkerCall){
                                 e->from, e->to, kind_of(s, e->call),
-                                call_connections_get(&s->known->connections, e->call).connection
+                                call_connections_get(&s->known->connections, e->call).connection,
+                                identifiers_of(s, e->call)
                         };
         }
         return calls;
@@ -586,8 +633,8 @@ static Job *list_jobs(const Search *s, const Event *events, guint n, guint32 *wh
                 const Event *e = &events[which[i]];
 
                 earliest = MAX(earliest, MAX(e->from, s->links->since[e->call]));
-                jobs[i] =
-                        (Job){ earliest, e->begun, call_labels_get(&s->known->labels, e->call), 0 };
+                jobs[i] = (Job){ earliest, e->begun, call_labels_get(&s->known->labels, e->call), 0,
+                                 identifiers_of(s, e->call) };
         }
         return jobs;
 }

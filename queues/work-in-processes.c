@@ -21,6 +21,7 @@
  *     after another job         log P(END | place, last kind) of that job
  *                               + log p(idle | it took the job) - log p(idle | others took it)
  *     a job without a call      log P(END | first place)
+ *     a call for this job       DIFFERS, if it has identifiers of jobs near, but none of this one
  *
  * A job is what a worker takes from its queue; when it was begun is known roughly, from the
  * acknowledgement. Idle is the time from the end of the process's last call to then. If it is
@@ -44,6 +45,7 @@
 #include "base/compare.h"
 #include "base/hash.h"
 #include "base/time-search.h"
+#include "calls/call-identifiers.h"
 #include "queues/job-model.h"
 
 enum {
@@ -64,7 +66,9 @@ enum {
 #define STRAY    -34.0 /* of a call that is for no job */
 #define OVERLAP  -14.0 /* of a job that its process begins before its last call is over */
 #define NO_CALLS -8.0  /* at most, of a job without a call in the first USE_ALL_ROUNDS rounds */
-#define FAR      10.0  /* states less likely than the best by this much are dropped */
+#define DIFFERS                                                                                    \
+        -6.0     /* of a call, for a job that has none of the identifiers by which it fits others */
+#define FAR 10.0 /* states less likely than the best by this much are dropped */
 
 #define DOUBTED 0.05 /* weight, in learning, of a job that may be two */
 
@@ -94,6 +98,12 @@ typedef struct {
         guint32 job;  /* of the call; NOBODY: it is for none */
 } History;
 
+/* The jobs near a call that have an identifier of the call: bits, from the job first on. */
+typedef struct {
+        guint32 first;
+        guint64 bits[2 * NEAR / 64];
+} SharedJobs;
+
 typedef struct {
         Job *jobs;
         const WorkerCall *calls;
@@ -104,6 +114,7 @@ typedef struct {
         guint8 *kind;               /* by call */
         guint8 *process;            /* by call; NO_PROCESS: unknown */
         guint8 *job_kind;           /* by job */
+        SharedJobs *shared;         /* by call; NULL: no call shares any */
         JobModel *model;
         gsize state_size;          /* bytes */
         guint8 *now, *then;        /* the states before a call, and after it */
@@ -283,12 +294,15 @@ static State *state_then(const Trellis *t, guint i)
         return (State *)(t->then + i * t->state_size);
 }
 
-/* States are equal whichever job of a kind the process is at: what may follow is the same. */
+/* States are equal whichever job of a kind the process is at: what may follow is the same. With
+ * identifiers it is not. */
 static guint64 process_hash(const Trellis *t, guint process, const ProcessState *p)
 {
-        guint64 job_kind = p->job == NOBODY ? JOB_KINDS : t->job_kind[p->job];
+        guint64 job_kind = p->job == NOBODY ? JOB_KINDS
+                           : t->shared      ? JOB_KINDS + 1 + (guint64)p->job
+                                            : t->job_kind[p->job];
 
-        return hash_word(hash_word(HASH_SEED, (guint64)process << 32 | job_kind),
+        return hash_word(hash_word(hash_word(HASH_SEED, process), job_kind),
                          (guint64)p->place << 8 | p->last);
 }
 
@@ -357,6 +371,18 @@ static guint64 key_with_job(const State *s, guint32 job)
         return key + (job + 1 - s->next) * HASH_SEED;
 }
 
+/* What identifiers say of this call for this job. */
+static double shared_log(const Trellis *t, guint32 call, guint32 job)
+{
+        const SharedJobs *s = t->shared ? &t->shared[call] : NULL;
+        guint32 at;
+
+        if (!s || !(s->bits[0] | s->bits[1]))
+                return 0;
+        at = job - s->first;
+        return at < 2 * NEAR && (s->bits[at / 64] >> at % 64 & 1) ? 0 : DIFFERS;
+}
+
 /* After a call, the process is at p. begins: the call is the first of its job. */
 static void add_state(Trellis *t, const State *s, guint process, ProcessState p, gboolean begins,
                       double log)
@@ -365,6 +391,7 @@ static void add_state(Trellis *t, const State *s, guint process, ProcessState p,
         guint32 from = s->from;
         State *to;
 
+        log += shared_log(t, p.call, p.job);
         key ^= process_hash(t, process, &s->process[process]) ^ process_hash(t, process, &p);
         to = find_state(t, key, log);
         if (!to)
@@ -746,6 +773,32 @@ static void limit_early(Trellis *t)
         }
 }
 
+/* Which jobs have identifiers of which calls. */
+static void find_shared(Trellis *t)
+{
+        SharedJobs *shared = g_new0(SharedJobs, t->n_calls);
+        gboolean any = FALSE;
+
+        for (guint i = 0; i < t->n_calls; i++) {
+                const guint32 *list = t->calls[i].identifiers;
+                gsize middle = time_search(t->begun, t->n_jobs, t->calls[i].start);
+                SharedJobs *s = &shared[i];
+
+                s->first = middle > NEAR ? (guint32)middle - NEAR : 0;
+                for (guint k = 0; list && k < 2 * NEAR && s->first + k < t->n_jobs; k++) {
+                        const guint32 *other = t->jobs[s->first + k].identifiers;
+
+                        if (other && call_identifiers_shared(list, other))
+                                s->bits[k / 64] |= (guint64)1 << k % 64;
+                }
+                any |= (s->bits[0] | s->bits[1]) != 0;
+        }
+        if (any)
+                t->shared = shared;
+        else
+                g_free(shared);
+}
+
 /* Learns the model, and finds the best path by it. */
 static void find_jobs(Trellis *t)
 {
@@ -795,6 +848,7 @@ static void trellis_close(Trellis *t)
         g_free(t->by_log);
         g_hash_table_destroy(t->by_key);
         g_array_free(t->history, TRUE);
+        g_free(t->shared);
 }
 
 gboolean work_in_processes_find(Job *jobs, guint n_jobs, const WorkerCall *calls, guint n_calls)
@@ -825,6 +879,7 @@ gboolean work_in_processes_find(Job *jobs, guint n_jobs, const WorkerCall *calls
         t.model = model =
                 job_model_new(number_kinds(&jobs->kind, sizeof *jobs, n_jobs, JOB_KINDS, job_kind));
         limit_early(&t);
+        find_shared(&t);
         trellis_open(&t);
         find_jobs(&t);
         trellis_close(&t);

@@ -30,6 +30,7 @@ typedef struct {
         gint64 begun;    /* ns; a process began the job at about this time */
         guint64 kind;    /* what the message asks for; all alike where that is unknown */
         gint64 end;      /* set, ns: the end of its last call; earliest where it has none */
+        const guint32 *identifiers; /* of the message: its list; NULL: none */
 } Job;
 
 /* jobs: by begun, and by earliest; calls: by start. FALSE, with no end set, if fewer than two

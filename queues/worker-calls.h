@@ -10,6 +10,7 @@ typedef struct {
         gint64 start, end;  /* ns */
         guint64 kind;       /* callee and operation, in one number */
         guint32 connection; /* 0: unknown */
+        const guint32 *identifiers; /* its list: see calls/call-identifiers.h; NULL: none */
 } WorkerCall;
 
 /* Numbers kinds in order of first use, from 0 on; from the last of most on all have the same

@@ -49,13 +49,18 @@ def note(time, job, commands):
         message(time + 5e-5, "RET_SENT", "redis", "worker", number)
 
 
+def carried(number):
+    """The identifier of one of 200 things that the job is about."""
+    return f" ids={1 + number % 200:08x}" if how == "carried" else ""
+
+
 def work(time, worker, job):
     """Its calls; returns when it is done."""
     for callee, label in kinds[job[1]]:
         time += 0.001 + random_of.expovariate(300)
         number = next_id(f"{callee[0]}{worker}")
         print(number, job[0], file=sys.stderr)
-        message(time, "CALL_SENT", "worker", callee, number, "label=" + label)
+        message(time, "CALL_SENT", "worker", callee, number, "label=" + label + carried(int(job[0].split(".")[1]) - 1))
         time += 0.001 + random_of.expovariate(250)
         message(time, "RET_SENT", callee, "worker", number)
     return time + 0.001 + random_of.expovariate(400)
@@ -88,7 +93,7 @@ def deliver_ahead(time, job):
     """To a process that hands jobs on to its own, and acknowledges each when one of these has begun it."""
     number = next_id("d")
     asks = "%20shop." + job[1] if how == "named" else ""
-    message(time, "CALL_SENT", "redis", "worker", number, f"label=deliver%20jobs{asks} link={job[0]}")
+    message(time, "CALL_SENT", "redis", "worker", number, f"label=deliver%20jobs{asks}{carried(int(number[2:]) - 1)} link={job[0]}")
     backlog.append((number, job[1]))
     if idle:
         take(time, idle.pop(0))
@@ -115,18 +120,18 @@ time = 0
 for i in range(600):
     time += random_of.expovariate(rate)
     heapq.heappush(events, (time, next(order), "job", (f"a.{i}", random_of.choice(wanted))))
-for connection in {"handed": ["1"], "settled": ["1"], "acknowledged": [], "named": []}.get(how, "123456"):
+for connection in {"handed": ["1"], "settled": ["1"], "acknowledged": [], "carried": [], "named": []}.get(how, "123456"):
     ask(0, "r" + connection if how != "own" else connection)
 while events:
     time, _, what, of = heapq.heappop(events)
     if what == "job":
         message(time, "CALL_SENT", "client", "redis", of[0], f"label=LPUSH link={of[0]}")
         message(time + 1e-4, "RET_SENT", "redis", "client", of[0])
-        if how in ("acknowledged", "named"):
+        if how in ("acknowledged", "carried", "named"):
             deliver_ahead(time + 2e-4, of)
         else:
             queue.append(of)
-    elif how in ("acknowledged", "named"):
+    elif how in ("acknowledged", "carried", "named"):
         idle.append(of)
         if backlog:
             take(time, idle.pop(0))
@@ -181,6 +186,7 @@ holds handed 60 'n >= 6000 && right >= 85 && sure_right >= 95' 'a process that h
 	holds handed 250 'n >= 6000 && sure_right >= 85' 'a process that hands jobs on, where they wait in it'
 holds acknowledged 60 'right >= 75 && sure_right >= 85' 'jobs acknowledged when they are begun'
 holds acknowledged 250 'sure <= 10' 'jobs acknowledged when they are begun, where they wait'
+holds carried 250 'right >= 90 && sure_right >= 95' 'jobs whose calls have their identifiers, where they wait'
 for how in named settled; do
 	holds $how 60 'right >= 85 && sure_right >= 95' "$how jobs, begun when they are acknowledged"
 	holds $how 250 'right >= 65 && sure_right >= 80' "$how jobs, which wait now and then"

@@ -59,7 +59,7 @@ static gint64 do_job(Worker *w, GRand *random, guint process, gint64 now, guint 
                 guint32 connection = job[i] == 3 ? 0 : 1 + process * 2 + (job[i] == 1);
 
                 now = between(random, start + MS, start + 5 * MS);
-                w->call[w->n_calls++] = (WorkerCall){ start, now, job[i], connection };
+                w->call[w->n_calls++] = (WorkerCall){ start, now, job[i], connection, NULL };
         }
         return now;
 }
@@ -77,7 +77,8 @@ static void work(Worker *w, GRand *random, gint64 gap, gboolean told)
 
                 come += (gint64)(-log(1 - g_rand_double(random)) * (double)gap);
                 now = MAX(come, free[process]);
-                w->message[m] = (Job){ come, now + between(random, 0, MS), told ? asked : 0, m };
+                w->message[m] =
+                        (Job){ come, now + between(random, 0, MS), told ? asked : 0, m, NULL };
                 w->done[m] = do_job(w, random, process, now, asked);
                 free[process] = between(random, w->done[m], w->done[m] + MS);
         }

@@ -30,7 +30,8 @@ static void work(Worker *w, GRand *random, guint burst, gint64 gap, gboolean kin
                         gint64 start = now + g_rand_int_range(random, 1, MS);
 
                         now = start + g_rand_int_range(random, MS, 3 * MS);
-                        w->call[w->n_calls++] = (WorkerCall){ start, now, kinds ? job[i] : 1, 0 };
+                        w->call[w->n_calls++] =
+                                (WorkerCall){ start, now, kinds ? job[i] : 1, 0, NULL };
                 }
                 w->done[m] = now;
         }
@@ -78,9 +79,10 @@ static void test_hurry(void)
 static void test_together(void)
 {
         TurnJob messages[] = { { 0, 40, 0 }, { 1, 40, 0 }, { 2, 60, 0 }, { 3, 100, 0 } };
-        WorkerCall calls[] = { { 5, 10, 1, 0 },  { 11, 15, 2, 0 }, { 16, 20, 1, 0 },
-                               { 21, 25, 2, 0 }, { 45, 50, 1, 0 }, { 51, 55, 2, 0 },
-                               { 70, 75, 1, 0 }, { 76, 80, 2, 0 } };
+        WorkerCall calls[] = { { 5, 10, 1, 0, NULL },  { 11, 15, 2, 0, NULL },
+                               { 16, 20, 1, 0, NULL }, { 21, 25, 2, 0, NULL },
+                               { 45, 50, 1, 0, NULL }, { 51, 55, 2, 0, NULL },
+                               { 70, 75, 1, 0, NULL }, { 76, 80, 2, 0, NULL } };
 
         g_assert_true(work_in_turn_find(messages, 4, calls, 8, 100));
         g_assert_cmpint(messages[0].end, ==, 15);
@@ -92,7 +94,7 @@ static void test_together(void)
 static void test_overlap(void)
 {
         TurnJob messages[] = { { 0, 100, 0 }, { 1, 100, 0 } };
-        WorkerCall calls[] = { { 5, 20, 1, 0 }, { 11, 30, 1, 0 } };
+        WorkerCall calls[] = { { 5, 20, 1, 0, NULL }, { 11, 30, 1, 0, NULL } };
 
         g_assert_false(work_in_turn_find(messages, 2, calls, 2, 10));
         g_assert_false(work_in_turn_find(messages, 0, calls, 1, 10));
