@@ -43,6 +43,7 @@ libravel_a_SOURCES += \
 	%D%/protocol/body-name.c \
 	%D%/protocol/dns.c \
 	%D%/protocol/fastcgi.c \
+	%D%/protocol/gossip.c \
 	%D%/protocol/header-labels.c \
 	%D%/protocol/http.c \
 	%D%/protocol/http2.c \

@@ -8,7 +8,7 @@ unit_tests = \
 	%D%/unit/capture/test-amqp %D%/unit/capture/test-body-name %D%/unit/capture/test-capture %D%/unit/capture/test-choice \
 	%D%/unit/capture/test-common-address %D%/unit/capture/test-connection-number %D%/unit/capture/test-connection \
 	%D%/unit/capture/test-cut-run %D%/unit/capture/test-dns %D%/unit/capture/test-exchange \
-	%D%/unit/capture/test-fastcgi %D%/unit/capture/test-http %D%/unit/capture/test-http2 \
+	%D%/unit/capture/test-fastcgi %D%/unit/capture/test-gossip %D%/unit/capture/test-http %D%/unit/capture/test-http2 \
 	%D%/unit/capture/test-identifiers %D%/unit/capture/test-ip %D%/unit/capture/test-job-name \
 	%D%/unit/capture/test-ldap %D%/unit/capture/test-learned-names %D%/unit/capture/test-link-watch \
 	%D%/unit/capture/test-links %D%/unit/capture/test-memcached %D%/unit/capture/test-mqtt \
@@ -55,7 +55,7 @@ unit_tests = \
 fuzz_tests = \
 	%D%/fuzz/fuzz-amqp %D%/fuzz/fuzz-body-name %D%/fuzz/fuzz-capture %D%/fuzz/fuzz-choice %D%/fuzz/fuzz-convolution \
 	%D%/fuzz/fuzz-dns-stream \
-	%D%/fuzz/fuzz-dns %D%/fuzz/fuzz-draw %D%/fuzz/fuzz-fastcgi %D%/fuzz/fuzz-header-labels \
+	%D%/fuzz/fuzz-dns %D%/fuzz/fuzz-draw %D%/fuzz/fuzz-fastcgi %D%/fuzz/fuzz-gossip %D%/fuzz/fuzz-header-labels \
 	%D%/fuzz/fuzz-http %D%/fuzz/fuzz-http2 %D%/fuzz/fuzz-jaeger %D%/fuzz/fuzz-json \
 	%D%/fuzz/fuzz-ldap %D%/fuzz/fuzz-learned-names %D%/fuzz/fuzz-mail %D%/fuzz/fuzz-maketrace \
 	%D%/fuzz/fuzz-memcached %D%/fuzz/fuzz-merge %D%/fuzz/fuzz-models %D%/fuzz/fuzz-mqtt \

@@ -7,13 +7,17 @@
 const Protocol protocol_generic = { .name = "generic" };
 
 const Protocol *const protocols[] = {
-        &protocol_http,      &protocol_http2,      &protocol_tls,
-        &protocol_fastcgi,   &protocol_amqp,       &protocol_rpc,
-        &protocol_dns,       &protocol_dns_stream, &protocol_rpc_udp,
-        &protocol_ldap,      &protocol_memcached,  &protocol_redis,
-        &protocol_postgres,  &protocol_mysql,      &protocol_smtp,
-        &protocol_zookeeper, &protocol_mqtt,       &protocol_nats,
-        &protocol_websocket, &protocol_redis_bus,  NULL,
+        &protocol_http,      &protocol_http2,
+        &protocol_tls,       &protocol_fastcgi,
+        &protocol_amqp,      &protocol_rpc,
+        &protocol_dns,       &protocol_dns_stream,
+        &protocol_rpc_udp,   &protocol_ldap,
+        &protocol_memcached, &protocol_redis,
+        &protocol_postgres,  &protocol_mysql,
+        &protocol_smtp,      &protocol_zookeeper,
+        &protocol_mqtt,      &protocol_nats,
+        &protocol_websocket, &protocol_redis_bus,
+        &protocol_gossip,    NULL,
 };
 
 const Protocol *protocol_lookup(const char *name)
