@@ -5,7 +5,10 @@
 #include "inference/learn/calibrate.h"
 
 #include <math.h>
+#include <stdlib.h>
 
+#include "base/compare.h"
+#include "inference/model/kinds.h"
 #include "inference/model/node-model.h"
 #include "inference/model/tuning.h"
 #include "inference/search/assignment.h"
@@ -96,7 +99,74 @@ typedef struct {
                            in the mean; 0 where the second ones do not count */
         double unsure;  /* 1 less the share of the best candidate, in the mean */
         double n_alike; /* candidates that are about as good by beliefs, in the mean */
+        double dependence; /* of calls into the node; see find_dependence() */
 } Trust;
+
+/* The time that a call into the node takes, ns. */
+typedef struct {
+        gint64 time;
+        guint32 kind, call;
+} TakenTime;
+
+static int compare_times(const void *a, const void *b)
+{
+        const TakenTime *x = a, *y = b;
+
+        return x->kind != y->kind ? COMPARE(x->kind, y->kind) : COMPARE(x->time, y->time);
+}
+
+/* Ranks the times of one kind, which are in order, by call, -1 to 1. Equal times have their mean
+ * rank. */
+static void rank_kind(const TakenTime *taken, guint32 n, double *rank)
+{
+        for (guint32 i = 0, end; i < n; i = end) {
+                for (end = i; end < n && taken[end].time == taken[i].time;)
+                        end++;
+                for (guint32 k = i; k < end && n > 1; k++)
+                        rank[taken[k].call] = (double)(i + end - 1) / (n - 1) - 1;
+        }
+}
+
+/* By call into the node: the rank of its time among the calls of its kind. */
+static double *rank_times(const Joint *j)
+{
+        const NodeProblem *node = j->problem->node;
+        g_autofree TakenTime *taken = g_new(TakenTime, node->n_in + 1);
+        double *rank = g_new0(double, node->n_in + 1);
+
+        for (guint32 p = 0; p < node->n_in; p++)
+                taken[p] =
+                        (TakenTime){ node->in[p].reply - node->in[p].enter, j->kinds->kind[p], p };
+        qsort(taken, node->n_in, sizeof *taken, compare_times);
+        for (guint32 i = 0, end; i < node->n_in; i = end) {
+                for (end = i; end < node->n_in && taken[end].kind == taken[i].kind;)
+                        end++;
+                rank_kind(taken + i, end - i, rank);
+        }
+        return rank;
+}
+
+/* How far calls into the node depend on each other. The model takes them as independent. The
+ * result is the rank correlation between the times that one call and the next take, less its
+ * standard deviation by chance, 0 to 1. Queues make neighbours wait alike. */
+static double find_dependence(const Joint *j)
+{
+        g_autofree double *rank = rank_times(j);
+        guint32 n = j->problem->node->n_in;
+        double products = 0, squares = 0;
+
+        for (guint32 p = 0; p < n; p++) {
+                squares += rank[p] * rank[p];
+                products += p > 0 ? rank[p] * rank[p - 1] : 0;
+        }
+        return squares > 0 ? MAX(products / squares - 1 / sqrt(n), 0) : 0;
+}
+
+/* How far the model does not fit, 0 to 1. */
+static double find_misfit(const Trust *t)
+{
+        return MIN(t->dependence / tuning.dependent, 1);
+}
 
 /* Whether beliefs count against the first parents. They do not if walks are much less likely by the
  * best parents of beliefs: then beliefs only got stuck there. */
@@ -114,7 +184,7 @@ static gboolean beliefs_count(Joint *j, const float *beliefs, const float *first
 static Trust find_trust(const Joint *j, const float *second, gboolean counts, const float *beliefs)
 {
         const Problem *p = j->problem;
-        Trust t = { 0, 0, 0 };
+        Trust t = { .dependence = find_dependence(j) };
 
         for (guint32 i = 0; i < p->node->n_out; i++) {
                 gsize best;
@@ -134,7 +204,7 @@ static Trust find_trust(const Joint *j, const float *second, gboolean counts, co
 
 /* The number by which the odds of a call with n candidates are divided. Where order tells families
  * apart, the second shares know little about that order. So they seldom come to where the first
- * ones did, and count less against them. */
+ * ones did, and count less against them. Where the model fits, drawings need no divisor. */
 static double find_divisor(const Joint *j, const Trust *t, guint32 n)
 {
         double divisor = 1 + tuning.calibration_scale * t->excess * sqrt(t->excess) * (n - 2);
@@ -142,15 +212,21 @@ static double find_divisor(const Joint *j, const Trust *t, guint32 n)
         divisor /= fourth_root(divisor);
         if (serving_order_counts(&j->model->evidence.order))
                 divisor = sqrt(divisor);
-        return divisor * fourth_root(t->n_alike);
+        divisor *= fourth_root(t->n_alike);
+        return 1 + find_misfit(t) * (divisor - 1);
 }
 
 /* The part of the calls that look sure and are in error. Calls swap parents, so where many are
- * uncertain, wrong parents took sure ones, too. Leases tie calls together, which are then wrong
- * together. */
+ * uncertain, wrong parents took sure ones, too. If the model fits, drawings know this themselves.
+ * Leases tie calls together, which are then wrong together. */
 static double find_error_rate(const Joint *j, const Trust *t)
 {
-        return MIN(tuning.error_rate * t->unsure * sqrt(t->unsure), tuning.most_error_rate) +
+        double rate =
+                tuning.error_rate * t->unsure * sqrt(t->unsure) * (1 + t->dependence * t->unsure);
+        double most = tuning.fit_error_rate +
+                      (tuning.most_error_rate - tuning.fit_error_rate) * find_misfit(t);
+
+        return MIN(rate, most) +
                (evidence_refines(&j->model->evidence) ? tuning.tied_error_rate : 0);
 }
 
@@ -269,8 +345,7 @@ static void find_scores(Joint *j)
 {
         gsize n = problem_n_all(j->problem);
         g_autofree float *second = g_new(float, n), *both = g_new(float, n);
-        gboolean refined = evidence_refines(&j->model->evidence);
-        gboolean counts;
+        gboolean refined = evidence_refines(&j->model->evidence), counts;
         Trust trust;
 
         j->scores->drawn = g_new0(Drawings, n);
@@ -293,20 +368,14 @@ static void find_scores(Joint *j)
 void joint_settle(Joint *j)
 {
         double learnt = problem_learnt(j->problem);
+        guint n_rounds = tuning.settle_rounds + tuning.decide_rounds;
 
         evidence_unwatch_unused(&j->model->evidence);
-        for (guint round = 0; round < tuning.settle_rounds; round++) {
-                joint_update_all(j, FALSE);
-                problem_done(j->problem,
-                             learnt + (1 - learnt) * (round + 1) /
-                                              (tuning.settle_rounds + tuning.decide_rounds));
-        }
-        joint_get_shares(j, j->scores->share);
-        for (guint round = 0; round < tuning.decide_rounds; round++) {
-                joint_update_all(j, TRUE);
-                problem_done(j->problem,
-                             learnt + (1 - learnt) * (tuning.settle_rounds + round + 1) /
-                                              (tuning.settle_rounds + tuning.decide_rounds));
+        for (guint round = 0; round < n_rounds; round++) {
+                joint_update_all(j, round >= tuning.settle_rounds);
+                if (round + 1 == tuning.settle_rounds)
+                        joint_get_shares(j, j->scores->share);
+                problem_done(j->problem, learnt + (1 - learnt) * (round + 1) / n_rounds);
         }
         joint_get_shares(j, j->scores->score);
         find_scores(j);

@@ -28,15 +28,18 @@
  *     leases or processes tie calls together. These shares are the scores.
  *  4. temper(): odds beyond usual_odds first count by their power 3/4. Then o becomes o^(7/8).
  *     Drawings of one chain resemble each other, so it is surer than it should be.
- *  5. find_divisor(): odds are divided by (1 + k x^1.5 (n - 2))^(3/4) g^(1/4) for n candidates. x
- *     is the mean excess of the best shares over the second shares of the same candidates. It shows
- *     how far the answer depends on the start, and is 0 if the second solution is far less likely.
- *     g is the mean number of candidates that are about as good. Where serving order counts, the
- *     power is 3/8, as second shares know little about order.
+ *  5. find_divisor(): odds are divided by D = (1 + k x^1.5 (n - 2))^(3/4) g^(1/4) for n candidates.
+ *     x is the mean excess of the best shares over the second shares of the same candidates. It
+ *     shows how far the answer depends on the start, and is 0 if the second solution is far less
+ *     likely. g is the mean number of candidates that are about as good. Where serving order
+ *     counts, the power is 3/8, as second shares know little about order. Drawings of a model that
+ *     fits need no divisor: D becomes 1 + m (D - 1), with the misfit m, 0 to 1. m grows with the
+ *     dependence d of the calls into the node, which the model takes as independent.
  *  6. find_error_rate(): a part z of the calls is in error whatever their odds, so
  *         probability = (1 - z) o / (1 + o) + z / n.
- *     z grows with y^1.5, where y is the mean of 1 - best share. Calls swap parents: a wrong parent
- *     of one call often took it from a sure one. z is larger with leases, which tie calls together.
+ *     z grows with y^1.5 (1 + d y), where y is the mean of 1 - best share. Calls swap parents: a
+ *     wrong parent of one call often took it from a sure one. z is small if m is. z is larger with
+ *     leases, which tie calls together.
  *
  * The powers and constants were chosen on generated and captured systems (model/tuning.def).
  * Cost: nine rounds of messages, and 150 sweeps of the chain: 20 and 60 warm, 10 and 60 cold. With

@@ -33,7 +33,8 @@ WITHOUT = {
     "most_prior_drawings": "1000000000", "first_drawings": "0", "warm_up": "0", "cool_down": "0",
     "cold_power": "1", "settle_rounds": "1", "decide_rounds": "0", "first_opinion": "1.0",
     "sure_odds": "1e9", "usual_odds": "1e9", "calibration_scale": "0.0", "error_rate": "0.0",
-    "most_error_rate": "1.0", "tied_error_rate": "0.0", "least_gain": "0.0",
+    "fit_error_rate": "0.9", "most_error_rate": "0.95", "dependent": "1e-9",
+    "tied_error_rate": "0.0", "least_gain": "0.0",
     "order_pairs": "0", "prior_pairs": "0", "sure_trigger": "0.0",
     "open_pair": "0.0", "supposed": "1.0", "least_factor": "1e-30", "no_order": "1e9",
     "order_rounds": "0", "suppose_rounds": "0", "stage_rounds": "1", "order_stages": "1",
@@ -84,7 +85,8 @@ GROUPS = {
     "probabilities": (["u8", "u24", "p8", "w3", "pt24", "g8", "busy"], {
         "again_drawn": ["2"], "second_lost": ["1e9"], "sure_odds": [""], "usual_odds": [""],
         "calibration_scale": [""], "first_opinion": [""], "error_rate": [""],
-        "most_error_rate": [""], "tied_error_rate": [""], "hopeless_loss": [""],
+        "fit_error_rate": [""], "most_error_rate": [""], "dependent": ["1e9"],
+        "tied_error_rate": [""], "hopeless_loss": [""],
     }),
     "paths": (["w3 paths", "p8 paths", "u8 paths"], {
         "family_doubt": ["1e-6", "1.0"],

@@ -239,6 +239,6 @@ if command -v python3 >/dev/null; then
 	# 53 are said to be right, and 2.3 are, where one worker is supposed to serve in order and to hold a
 	# request until it is answered, though one in forty is answered before it could have been taken.
 	figures=$(busy 608 800 n3)
-	figures_hold "said <= right + 20" "no workers where calls would be answered before they are taken"
+	figures_hold "said <= right + 10" "no workers where calls would be answered before they are taken"
 fi
 finish
