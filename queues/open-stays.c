@@ -33,6 +33,7 @@ enum {
         BEGUN_TIMES = 10,
         BEGUN_SOON = 100,
 
+        NEAR_CALLS = 4,     /* calls before and after an acknowledgement that are looked at */
         SURE_OF_ORDER = 20, /* nats that what messages ask for must tell of the calls after them */
 };
 
@@ -344,46 +345,63 @@ static void count_sides(const Search *s, const Event *events, guint n, guint *be
         }
 }
 
+/* The calls of a worker, by start. */
+typedef struct {
+        guint32 *call;
+        gint64 *start; /* ns */
+        guint n;
+} MadeCalls;
+
+/* What messages ask for tells this much of the kind of one call near their acknowledgement, nats.
+ * step: 0 for the first call after it, -1 for the last one before. */
+static double gain_near(const Search *s, const Event *events, guint n, const MadeCalls *made,
+                        gint step)
+{
+        Contingency kinds; /* what messages ask for, by kinds of calls */
+        double gain;
+
+        contingency_init(&kinds);
+        for (guint i = 0; i < n; i++) {
+                guint32 call = events[i].call;
+                guint16 asked = call_labels_get(&s->known->labels, call);
+                gint64 at;
+
+                if (!events[i].comes || acknowledged_at(s, call) == NOT_ASKED || asked == 0)
+                        continue;
+                at = (gint64)time_search(made->start, made->n, acknowledged_at(s, call)) + step;
+                if (at >= 0 && at < made->n)
+                        contingency_add(&kinds, asked, kind_of(s, made->call[at]));
+        }
+        gain = contingency_gain(&kinds);
+        contingency_clear(&kinds);
+        return gain;
+}
+
 /* Whether calls come after the acknowledgement of their message, judged by their kinds. If jobs
- * always wait, each call lies in some stay, so its place says nothing. What a message asks for then
- * tells more of the calls after its acknowledgement than of the calls before. */
+ * always wait, each call lies in some stay, so its place says nothing. A first call may come before
+ * an early acknowledgement. So several calls on either side are looked at: what a message asks for
+ * tells next to nothing of the calls after a late one. */
 static gboolean works_after(const Search *s, const Event *events, guint n)
 {
-        Contingency before, after; /* what messages ask for, by kinds of calls */
-        g_autofree guint32 *calls = g_new(guint32, n + 1);
-        g_autofree gint64 *starts = g_new(gint64, n + 1);
-        guint n_calls = 0, n_before, n_after;
-        double tells;
-        gboolean is_after;
+        g_autofree guint32 *call = g_new(guint32, n + 1);
+        g_autofree gint64 *start = g_new(gint64, n + 1);
+        MadeCalls made = { call, start, 0 };
+        double before = 0, after = 0;
+        guint n_before, n_after;
 
         count_sides(s, events, n, &n_before, &n_after);
         if (n_before + n_after >= LEAST_OUTSIDE)
                 return n_after > n_before;
-        contingency_init(&before);
-        contingency_init(&after);
         for (guint i = 0; i < n; i++)
                 if (is_call(s, &events[i])) {
-                        starts[n_calls] = events[i].from;
-                        calls[n_calls++] = events[i].call;
+                        start[made.n] = events[i].from;
+                        call[made.n++] = events[i].call;
                 }
-        for (guint i = 0; i < n; i++) {
-                guint32 call = events[i].call;
-                guint16 asked = call_labels_get(&s->known->labels, call);
-                gsize next;
-
-                if (!events[i].comes || acknowledged_at(s, call) == NOT_ASKED || asked == 0)
-                        continue;
-                next = time_search(starts, n_calls, acknowledged_at(s, call));
-                if (next == 0 || next == n_calls)
-                        continue;
-                contingency_add(&before, asked, kind_of(s, calls[next - 1]));
-                contingency_add(&after, asked, kind_of(s, calls[next]));
+        for (gint step = 0; step < NEAR_CALLS; step++) {
+                before += gain_near(s, events, n, &made, -1 - step);
+                after += gain_near(s, events, n, &made, step);
         }
-        tells = contingency_gain(&after);
-        is_after = tells > SURE_OF_ORDER && tells > contingency_gain(&before);
-        contingency_clear(&before);
-        contingency_clear(&after);
-        return is_after;
+        return after > SURE_OF_ORDER && 2 * after > before;
 }
 
 /* How long before its acknowledgement the work of a message begins, at most, ns. A message to an
