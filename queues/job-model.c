@@ -150,6 +150,17 @@ static void follows_find_kind_logs(Follows *f, const Follows *all, guint place, 
                         sum);
 }
 
+/* Each number of jobs counts once more than it was seen. */
+static void overtaken_find_logs(JobModel *m)
+{
+        double sum = OVERTAKEN;
+
+        for (guint n = 0; n < OVERTAKEN; n++)
+                sum += m->overtaken[n];
+        for (guint n = 0; n < OVERTAKEN; n++)
+                m->overtaken_log[n] = log((m->overtaken[n] + 1) / sum);
+}
+
 void job_model_find_logs(JobModel *m)
 {
         for (guint last = 0; last <= KINDS; last++)
@@ -164,4 +175,5 @@ void job_model_find_logs(JobModel *m)
                         times_find_logs(&m->pause[kind][next], NULL, time_bin_width);
         }
         idle_find_logs(m);
+        overtaken_find_logs(m);
 }

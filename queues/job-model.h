@@ -4,6 +4,7 @@
  * (work-in-processes.h). A job is what one message makes the worker do.
  *
  *     P(job) =   P(first kind | place 0)          * p(delay of the first call)
+ *              * P(number of jobs that overtook it)
  *              * prod P(next kind | place, kind)  * p(pause between the two calls)
  *              * P(end | place, last kind)
  *
@@ -19,6 +20,7 @@ enum {
         KINDS = 32,         /* kinds of calls; all later ones count as the last */
         JOB_KINDS = 16,     /* kinds of jobs, likewise */
         PLACES = 8,         /* places in a job; all later ones count as the last */
+        OVERTAKEN = 8,      /* numbers of jobs that overtook one; greater ones count as the last */
         NOT_YET = KINDS,    /* the kind before the first call of a job */
         END = KINDS,        /* the kind after its last call */
         TIMES = 72,         /* bins of times, half an octave each */
@@ -45,6 +47,7 @@ typedef struct {
         Times others;              /* and how long the other processes had been */
         guint n_kinds;             /* kinds of jobs */
         Follows *by_kind;          /* by kind of job; NULL where there is but one */
+        double overtaken[OVERTAKEN], overtaken_log[OVERTAKEN]; /* by number of jobs */
 } JobModel;
 
 JobModel *job_model_new(guint n_kinds);

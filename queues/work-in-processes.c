@@ -18,6 +18,7 @@
  *     a call for no job         STRAY
  *     a later call of a job     log P(kind | place, last kind) + log p(pause | last kind, kind)
  *     the first call of a job   log P(kind | first place) + log p(delay since it was begun | kind)
+ *                               + log P(how many jobs overtook it), after ANY_ORDER
  *     after another job         log P(END | place, last kind) of that job
  *                               + log p(idle | it took the job) - log p(idle | others took it)
  *     a job without a call      log P(END | first place)
@@ -54,7 +55,8 @@ enum {
         WAITING = 16,        /* most jobs that wait while later ones were begun */
         WAITING_MORE = 4,    /* also, no more of them than processes plus this */
         ROUNDS = 12,         /* of learning */
-        USE_ALL_ROUNDS = 10, /* of them, rounds in which hardly a job may have no call */
+        USE_ALL_ROUNDS = 10, /* of them, rounds in which hardly a job may have no call, */
+        ANY_ORDER = 6,       /* and rounds in which jobs may begin in any order */
         LEARNED = 8192,      /* calls that are learned from; the last round decides on all */
         LEAST_USED = 4,      /* the result is discarded if less than one job in 4 has calls */
         FIRST_WEIGHT = 5,    /* weight of the first delays known before any path */
@@ -426,6 +428,12 @@ static double idle_log(const Trellis *t, const ProcessState *p, guint32 job)
         return times_log(&t->model->idle, idle) - times_log(&t->model->others, idle);
 }
 
+/* How many jobs overtook a job that begins: jobs after it have begun, up to next - 1. */
+static guint count_overtaking(guint32 next, guint32 job)
+{
+        return job < next ? MIN(next - 1 - job, OVERTAKEN - 1) : 0;
+}
+
 /* The call is the first of a job, so its process has ended the job before. */
 static void begin_job(Trellis *t, const State *s, guint32 call, guint process, guint32 job)
 {
@@ -434,7 +442,8 @@ static void begin_job(Trellis *t, const State *s, guint32 call, guint process, g
         guint8 kind = t->kind[call];
         ProcessState next = { job, call, 1, kind };
         double log = s->log + follow_log(t, job, &no_job, kind) +
-                     t->model->first[kind].log[delay_bin(delay)];
+                     t->model->first[kind].log[delay_bin(delay)] +
+                     t->model->overtaken_log[count_overtaking(s->next, job)];
 
         if (p->job != NOBODY)
                 log += follow_log(t, p->job, p, END) + idle_log(t, p, job);
@@ -679,6 +688,7 @@ static void learn_model(Trellis *t, guint n_calls)
         g_autofree JobProgress *at = g_new(JobProgress, t->n_jobs);
         g_autofree double *weight = weigh_jobs(t, n_calls);
         gint64 end = t->calls[n_calls - 1].start, busy[MOST_PROCESSES];
+        guint32 next = 0; /* in order of jobs */
 
         job_model_clear_counts(t->model);
         count_first_delays(t, FIRST_WEIGHT);
@@ -691,6 +701,10 @@ static void learn_model(Trellis *t, guint n_calls)
 
                 if (m == NOBODY)
                         continue;
+                if (at[m].call == NOBODY) {
+                        t->model->overtaken[count_overtaking(next, m)] += weight[m];
+                        next = MAX(next, m + 1);
+                }
                 if (at[m].call == NOBODY && t->process[i] != NO_PROCESS)
                         count_idle(t, busy, i, weight[m]);
                 count_call(t, i, &at[m], weight[m]);
@@ -810,6 +824,8 @@ static void find_jobs(Trellis *t)
                 job_model_find_logs(t->model);
                 if (round <= USE_ALL_ROUNDS)
                         *no_calls = MIN(*no_calls, NO_CALLS);
+                if (round <= ANY_ORDER)
+                        memset(t->model->overtaken_log, 0, sizeof t->model->overtaken_log);
                 find_best_path(t, n);
                 if (round < ROUNDS)
                         learn_model(t, n);

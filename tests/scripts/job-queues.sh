@@ -92,7 +92,7 @@ def deliver(time, job):
 def deliver_ahead(time, job):
     """To a process that hands jobs on to its own, and acknowledges each when one of these has begun it."""
     number = next_id("d")
-    asks = "%20shop." + job[1] if how == "named" else ""
+    asks = "%20shop." + job[1] if how in ("named", "delayed") else ""
     message(time, "CALL_SENT", "redis", "worker", number, f"label=deliver%20jobs{asks}{carried(int(number[2:]) - 1)} link={job[0]}")
     backlog.append((number, job[1]))
     if idle:
@@ -102,7 +102,11 @@ def deliver_ahead(time, job):
 def take(time, worker):
     job = backlog.pop(0)
     begin(time + 0.0003, worker, job)
-    message(time + 0.001 + random_of.expovariate(2000), "RET_SENT", "worker", "redis", job[0])
+    if how == "delayed":  # in order, and most after the first call
+        acknowledged.append(max(acknowledged[-1], time + 0.001 + random_of.expovariate(500)))
+    else:
+        acknowledged.append(time + 0.001 + random_of.expovariate(2000))
+    message(acknowledged[-1], "RET_SENT", "worker", "redis", job[0])
 
 
 def begin(time, worker, job):
@@ -111,27 +115,27 @@ def begin(time, worker, job):
 
 kinds = {"mail": [("http", "POST%20/send")], "bill": [("db", "SELECT"), ("http", "POST%20/pay"), ("db", "UPDATE")]}
 wanted = ["mail", "bill", "bill"]
-if how in ("named", "settled"):
+if how in ("named", "delayed", "settled"):
     kinds |= {"list": [("db", "COUNT")], "ship": [("db", "INSERT"), ("db", "INSERT")], "note": [("http", "PUT%20/note"), ("db", "UPDATE")]}
     wanted += ["list", "ship", "note"]
 order = iter(range(1 << 30))
-events, idle, free, queue = [], list("123456"), [], []
+events, idle, free, queue, acknowledged = [], list("123456"), [], [], [0]
 time = 0
 for i in range(600):
     time += random_of.expovariate(rate)
     heapq.heappush(events, (time, next(order), "job", (f"a.{i}", random_of.choice(wanted))))
-for connection in {"handed": ["1"], "settled": ["1"], "acknowledged": [], "carried": [], "named": []}.get(how, "123456"):
+for connection in {"handed": ["1"], "settled": ["1"], "acknowledged": [], "carried": [], "named": [], "delayed": []}.get(how, "123456"):
     ask(0, "r" + connection if how != "own" else connection)
 while events:
     time, _, what, of = heapq.heappop(events)
     if what == "job":
         message(time, "CALL_SENT", "client", "redis", of[0], f"label=LPUSH link={of[0]}")
         message(time + 1e-4, "RET_SENT", "redis", "client", of[0])
-        if how in ("acknowledged", "carried", "named"):
+        if how in ("acknowledged", "carried", "named", "delayed"):
             deliver_ahead(time + 2e-4, of)
         else:
             queue.append(of)
-    elif how in ("acknowledged", "carried", "named"):
+    elif how in ("acknowledged", "carried", "named", "delayed"):
         idle.append(of)
         if backlog:
             take(time, idle.pop(0))
@@ -190,7 +194,10 @@ holds carried 250 'right >= 90 && sure_right >= 95' 'jobs whose calls have their
 for how in named settled; do
 	holds $how 60 'right >= 85 && sure_right >= 95' "$how jobs, begun when they are acknowledged"
 	holds $how 250 'right >= 65 && sure_right >= 80' "$how jobs, which wait now and then"
-	[ $how = named ] && [ -z "${RAVEL_LONG:-}" ] && continue
-	holds $how 400 'right >= 40' "$how jobs, which always wait"
 done
+# 61 and 82 % if it is not learned how many jobs overtake another.
+holds named 400 'right >= 68 && sure_right >= 85' 'named jobs, which always wait'
+holds settled 400 'right >= 40' 'settled jobs, which always wait'
+# 49 and 60 % if only one call on either side of an acknowledgement is looked at, and order is not learned.
+holds delayed 250 'right >= 60 && sure_right >= 75' 'named jobs, most acknowledged after their first call'
 finish
