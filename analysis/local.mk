@@ -17,6 +17,13 @@ libravel_a_SOURCES += \
 	%D%/variance/variance-rows.c \
 	%D%/variance/variance-sums.c \
 	%D%/variance/variance.c \
+	%D%/whatif/alter.c \
+	%D%/whatif/changes.c \
+	%D%/whatif/clients.c \
+	%D%/whatif/figures.c \
+	%D%/whatif/replay.c \
+	%D%/whatif/requests.c \
+	%D%/whatif/whatif.c \
 	%D%/why/why-failed.c \
 	%D%/why/why-kinds.c \
 	%D%/why/why-packets.c \

@@ -1,6 +1,7 @@
 # tests: a test of a module is unit/FOLDER/test-NOUN.c; fuzz targets are replayed by fuzz/replay.sh
 unit_tests = \
 	%D%/unit/analysis/test-score %D%/unit/analysis/test-trend-series %D%/unit/analysis/test-variance \
+	%D%/unit/analysis/test-whatif \
 	%D%/unit/base/test-big-memory %D%/unit/base/test-binomial %D%/unit/base/test-contingency \
 	%D%/unit/base/test-crew %D%/unit/base/test-exact-sum %D%/unit/base/test-json-reader \
 	%D%/unit/base/test-outcome %D%/unit/base/test-printable %D%/unit/base/test-size-class %D%/unit/calls/test-call-connections \
