@@ -30,4 +30,5 @@ libravel_a_SOURCES += \
 	%D%/tool.c \
 	%D%/trend.c \
 	%D%/variance.c \
+	%D%/whatif.c \
 	%D%/why.c

@@ -34,6 +34,7 @@ static const struct {
         { "cut", tool_cut, "the packets of a request, of those that were captured" },
         { "diff", tool_diff, "what changed between two runs" },
         { "variance", tool_variance, "which nodes make latency vary" },
+        { "whatif", tool_whatif, "what latencies would be after a change, by replay" },
         { "trend", tool_trend, "what changed over many runs, and since when" },
         { "query", tool_query, "queries of a store of paths in SQL" },
         { "export", tool_export, "paths for other programs: OTLP, flame graphs, Perfetto" },

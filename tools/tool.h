@@ -30,6 +30,7 @@ int tool_skewer(int argc, char **argv);
 int tool_stats(int argc, char **argv);
 int tool_trend(int argc, char **argv);
 int tool_variance(int argc, char **argv);
+int tool_whatif(int argc, char **argv);
 int tool_why(int argc, char **argv);
 
 /* nesting, of which all peers find the parents in step; NULL: one process does it. */

@@ -36,6 +36,8 @@ libravel_a_SOURCES += \
 	%D%/write-tsv.c \
 	%D%/write-variance-rows.c \
 	%D%/write-variance-text.c \
+	%D%/write-whatif-rows.c \
+	%D%/write-whatif-text.c \
 	%D%/write-why.c
 
 # What pages are made of, as C strings. A '?' could begin a trigraph.

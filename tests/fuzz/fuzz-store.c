@@ -8,6 +8,7 @@
 #include "analysis/report/report.h"
 #include "analysis/trend/trend.h"
 #include "analysis/variance/variance.h"
+#include "analysis/whatif/whatif.h"
 #include "export/export.h"
 #include "store/store-query.h"
 #include "store/stored-set.h"
@@ -149,6 +150,31 @@ static void divide_variance(const char *path, gboolean completion)
         }
 }
 
+/* With each kind of change of the first two nodes. */
+static void change_something(const char *path)
+{
+        static const char *const forms[] = { "own(%s)-2ms",       "workers(%s)=1", "hedge(%s@p90)",
+                                             "hit(%s)=0.5",       "drop(%s>%s)",   "rate*2",
+                                             "parallel(%s:%s,%s)" };
+
+        for (guint i = 0; i <= G_N_ELEMENTS(forms); i++) {
+                g_autoptr(NodeTable) nodes = node_table_new();
+                GError *error = NULL;
+                g_autoptr(StoreReader) reader = store_reader_new(path, nodes, &error);
+                g_autoptr(GString) text = g_string_new(i ? forms[i - 1] : NULL);
+
+                if (!reader || node_table_size(nodes) < 2) {
+                        check_error(reader != NULL, error);
+                        return;
+                }
+                for (guint k = 0; strstr(text->str, "%s"); k = 1)
+                        g_string_replace(text, "%s", node_table_written(nodes, k), 1);
+                g_autoptr(GArray) changes = whatif_changes_parse(&text->str, i > 0, nodes, &error);
+                g_autoptr(WhatIf) w = changes ? whatif_new(reader, nodes, changes, &error) : NULL;
+                check_error(w != NULL, error);
+        }
+}
+
 int LLVMFuzzerTestOneInput(const guint8 *data, gsize n)
 {
         static const char *const formats[] = { "otlp", "folded", "chrome", "tsv" };
@@ -190,6 +216,7 @@ int LLVMFuzzerTestOneInput(const guint8 *data, gsize n)
         explain(path);
         divide_variance(path, FALSE);
         divide_variance(path, TRUE);
+        change_something(path);
         for (guint i = 0; i < G_N_ELEMENTS(questions); i++)
                 ask(path, questions[i]);
         return 0;
