@@ -37,6 +37,7 @@ typedef struct {
                            */
 
         guint32 *found; /* indices of active calls: the candidates, earliest first */
+        guint32 most;   /* for the user: candidates of one call, at most */
 } Candidates;
 
 /* window: the skew window, ns. */
@@ -54,7 +55,11 @@ void candidates_forget(Candidates *c, gint64 before);
 
 void candidates_sort_last(Candidates *c);
 
-enum { CANDIDATES_AT_ONCE = 4 }; /* active calls that are looked at even if there are fewer */
+enum {
+        CANDIDATES_AT_ONCE = 4, /* active calls that are looked at even if there are fewer */
+        CANDIDATES_AT_AN_END = 1 << 11, /* active calls that are looked at, of the calls that
+                                           entered first and of the calls that entered last */
+};
 
 /* A call into the node. They come by enter, except where messages were late, and each before
  * the first child that it is a candidate of. */
@@ -81,8 +86,28 @@ static inline guint32 *candidates_note(guint32 *next, guint32 call, gboolean is_
         return next + is_candidate;
 }
 
+/* Looks for candidates among the active calls from `from` on and before `to`. */
+static inline guint32 *candidates_look(const Candidates *c, guint32 from, guint32 to, gint64 latest,
+                                       guint32 *next)
+{
+        const gint64 *reply = c->reply;
+
+        /* No branch on each: half of them would be missed. */
+        for (guint32 i = from; i < to; i += CANDIDATES_AT_ONCE) {
+                next = candidates_note(next, i, reply[i] >= latest);
+                next = candidates_note(next, i + 1, reply[i + 1] >= latest);
+                next = candidates_note(next, i + 2, reply[i + 2] >= latest);
+                next = candidates_note(next, i + 3, reply[i + 3] >= latest);
+        }
+        /* The last ones looked at may have entered too late. */
+        while (next > c->found && next[-1] >= to)
+                next--;
+        return next;
+}
+
 /* Finds those of a call from start to end; returns how many. Children must come in
- * order of start. Linear in the calls that are open at the node then. */
+ * order of start. Linear in the calls that are open at the node then, but of very many only the
+ * first and the last are looked at. */
 static inline guint32 candidates_find(Candidates *c, gint64 start, gint64 end)
 {
         gint64 latest = MAX(start, end) - c->window; /* a broken call may end before it starts */
@@ -102,15 +127,9 @@ static inline guint32 candidates_find(Candidates *c, gint64 start, gint64 end)
         while (n > first && c->active[n - 1].enter >= before)
                 n--;
         next = c->found;
-        /* No branch on each: half of them would be missed. */
-        for (guint32 i = first; i < n; i += CANDIDATES_AT_ONCE) {
-                next = candidates_note(next, i, reply[i] >= latest);
-                next = candidates_note(next, i + 1, reply[i + 1] >= latest);
-                next = candidates_note(next, i + 2, reply[i + 2] >= latest);
-                next = candidates_note(next, i + 3, reply[i + 3] >= latest);
+        if (G_UNLIKELY(n - first > 2 * CANDIDATES_AT_AN_END)) {
+                next = candidates_look(c, first, first + CANDIDATES_AT_AN_END, latest, next);
+                first = n - CANDIDATES_AT_AN_END;
         }
-        /* The last ones looked at may have entered too late. */
-        while (next > c->found && next[-1] >= n)
-                next--;
-        return next - c->found;
+        return candidates_look(c, first, n, latest, next) - c->found;
 }

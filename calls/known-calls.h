@@ -42,9 +42,12 @@ typedef struct {
         GByteArray *ids; /* of all calls, one after the other; NULL where not kept */
         GString *key;    /* "PATH ID", which stands for a message's id; NULL where not wanted */
         TruePathCounts paths;
-        guint64 silent;   /* calls that known_calls_keep_silent() kept */
-        guint64 children; /* calls with a candidate parent */
-        guint64 nestings; /* their candidate parents, all together */
+        guint64 silent;    /* calls that known_calls_keep_silent() kept */
+        guint64 children;  /* calls with a candidate parent */
+        guint64 nestings;  /* their candidate parents, all together */
+        guint64 hasty;     /* calls whose parents joint inference decided in haste */
+        guint32 most_open; /* requests at a time, at most, where it did so: at the node `busiest` */
+        NodeId busiest;
 } KnownCalls;
 
 /* What is kept of calls, besides the columns of CallPairs. */

@@ -67,6 +67,7 @@ void node_model_free(NodeModel *model);
 enum { ANSWER_DRAWINGS = 4 };
 typedef struct {
         guint32 n_in, n_out, n_workers; /* n_workers serve its queue; 0: no bound, or not known */
+        guint32 n_hasty, most_open; /* calls decided in haste; candidates of one call, at most */
         guint32 *call;         /* number of a call out of the node; NO_PARENT: not decided yet */
         guint32 *n_candidates; /* by call out: all it has */
         float *family; /* by call in: the probability that it made just the children it is given */

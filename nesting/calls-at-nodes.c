@@ -44,6 +44,15 @@ static void do_task(gpointer data, gpointer work)
         node_task_free_problem(task, &problem);
 }
 
+static void note_haste(KnownCalls *calls, const NodeTask *task)
+{
+        calls->hasty += task->n_hasty;
+        if (task->n_hasty > 0 && task->most_open > calls->most_open) {
+                calls->most_open = task->most_open;
+                calls->busiest = task->node;
+        }
+}
+
 /* Adds up in the order of nodes. If a call may come to lie within itself, its cause depends on
  * causes at other nodes. Causes are set here then. */
 static void sum_up(const NodesSearch *n, GArray *tasks, LogLikelihood *log)
@@ -54,6 +63,7 @@ static void sum_up(const NodesSearch *n, GArray *tasks, LogLikelihood *log)
 
                 n->calls->children += task->children;
                 n->calls->nestings += task->nestings;
+                note_haste(n->calls, task);
                 log->unknown += n->given && !n->given->model[task->node];
                 log->found += task->log;
                 log->truth += task->true_log;

@@ -107,6 +107,8 @@ void node_task_take_found(NodeTasks *s, NodeTask *task, const NodeProblem *probl
                 drawn_parents_take(n->drawn, &task->found, n->calls->pairs.n);
         g_mutex_unlock(&s->lock);
         sum_candidates(task);
+        task->n_hasty = task->found.n_hasty;
+        task->most_open = task->found.most_open;
         task->log = task->found.log;
         task->true_log = task->found.true_log;
         if (!n->cycles)

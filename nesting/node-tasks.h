@@ -12,6 +12,7 @@ typedef struct {
         guint32 n_in, n_out;
         double work;                /* an estimate of the CPU time, in any unit */
         guint64 children, nestings; /* calls with a candidate, and all candidates */
+        guint32 n_hasty, most_open; /* see NodeAnswer */
         double log, true_log;       /* likelihoods of the answer and the truth */
         NodeAnswer found;
 } NodeTask;

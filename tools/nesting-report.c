@@ -35,6 +35,17 @@ static void report_forwarded(const KnownCalls *calls)
                           forwarded->len - SHOWN);
 }
 
+static void report_haste(const KnownCalls *known)
+{
+        double percent = 100.0 * (double)known->hasty / (double)MAX(known->children, 1);
+
+        if (known->hasty)
+                tool_warn(
+                        "%.*f %% of calls were decided in haste: %u requests at a time at node %s",
+                        percent < 10, percent, known->most_open,
+                        node_table_written(known->nodes, known->busiest));
+}
+
 void nesting_report_matching(const KnownCalls *known, const TraceReader *reader)
 {
         const char *name = trace_reader_name(reader);
@@ -74,6 +85,7 @@ void nesting_report_matching(const KnownCalls *known, const TraceReader *reader)
         }
         if (counts->lone_returns)
                 report_forwarded(known);
+        report_haste(known);
         if (counts->one_way && (counts->linked || calls || counts->lone_returns))
                 tool_warn("%" G_GUINT64_FORMAT
                           " one-way messages are left out: ravel convolution uses them",

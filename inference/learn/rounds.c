@@ -34,6 +34,8 @@ void joint_learn_from_assigned(Joint *j, guint64 calm)
 
 void joint_learn_from_beliefs(Joint *j, guint64 calm)
 {
+        if (j->trellis->budget == 0) /* what was learned stays */
+                return;
         parent_walk_forget(&j->model->walk);
         joint_update_to_learn(j, calm);
         parent_walk_learn(&j->model->walk);

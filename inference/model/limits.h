@@ -59,6 +59,14 @@
 #define LEAST_RATE 1e-20
 #define MOST_RATE  1e10
 
+/* Candidates of a call: half of them entered first, half last. */
+#define MOST_CANDIDATES 192
+/* Offers that vertices of the trellis look at: for each call out of the node while learning and
+ * while deciding, and in one run. 45 requests at a time need 26000, 6000 and 85000. */
+#define LEARN_LOOKS     48000
+#define DECIDE_LOOKS    12000
+#define MOST_LOOKED_AT  (1 << 18)
+
 /* Probability of being skipped below which the trellis has no edge around a call. */
 #define LEAST_SKIP  1e-12
 /* Vertices of one call. */
@@ -74,8 +82,10 @@
 #define PART_BELIEFS (1 << 20)
 #define LONG_LIVES   256
 #define LONG_BELIEFS (1 << 16)
-/* Beliefs above which a part of a given model is halved. */
+/* Beliefs above which a part ends, or is halved by a given model, and no more calls are learned
+ * from. No more calls than a part has, or FEW_IN_PART, before and after it are solved with it. */
 #define MOST_IN_PART (1 << 22)
+#define FEW_IN_PART  512
 /* Length of a part, ns. */
 #define LONGEST_PART ((gint64)1 << 50)
 

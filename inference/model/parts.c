@@ -12,12 +12,13 @@ gint64 parts_mean_life(const NodeProblem *node)
                 node_problem_pass(node, p);
                 sum += MAX(node->in[p].reply - node->in[p].enter, 0);
         }
-        return (gint64)((double)sum / MAX(node->n_in, 1));
+        return MAX((gint64)((double)sum / MAX(node->n_in, 1)), 1);
 }
 
 static gboolean is_enough(gsize beliefs, gint64 time, gint64 life)
 {
-        return (time >= tuning.part_lives * life && beliefs >= PART_BELIEFS) ||
+        return beliefs >= MOST_IN_PART ||
+               (time >= tuning.part_lives * life && beliefs >= PART_BELIEFS) ||
                (time >= LONG_LIVES * life && beliefs >= LONG_BELIEFS);
 }
 
@@ -25,12 +26,14 @@ static gboolean is_enough(gsize beliefs, gint64 time, gint64 life)
 static void add_context(const NodeProblem *node, gint64 life, Part *part)
 {
         const CallOut *out = node->out;
+        gsize n = MAX(part->before - part->at, FEW_IN_PART);
+        guint32 least = part->at - MIN(part->at, n), most = MIN(node->n_out, part->before + n);
 
-        while (part->first > 0 &&
+        while (part->first > least &&
                out[part->first - 1].start >= out[part->at].start - tuning.context_lives * life)
                 part->first--;
         part->end = part->before;
-        while (part->end < node->n_out &&
+        while (part->end < most &&
                out[part->end].start <= out[part->before - 1].start + tuning.context_lives * life)
                 part->end++;
 }

@@ -26,6 +26,18 @@ static guint32 drop_unlikely(Candidates *c, const CallOut *child, gint64 tie, gu
         return kept > 0 ? kept : n_found;
 }
 
+/* Keeps MOST_CANDIDATES of n candidates. Requests that wait in a queue are served from the first
+ * on, and requests beside long ones are among the last. Returns how many are left. */
+static guint32 keep_ends(guint32 *found, guint32 n)
+{
+        const guint32 half = MOST_CANDIDATES / 2;
+
+        if (n <= MOST_CANDIDATES)
+                return n;
+        memmove(found + half, found + n - half, half * sizeof *found);
+        return MOST_CANDIDATES;
+}
+
 /* Goes through the calls out of a node in order of start. */
 typedef struct {
         const Problem *problem;
@@ -61,7 +73,8 @@ static guint32 search_candidates(CandidateSearch *s, guint32 child)
                     (!known || node->in[parent].call == out->parent))
                         found[kept++] = parent;
         }
-        return kept;
+        s->open->most = MAX(s->open->most, kept);
+        return keep_ends(found, kept);
 }
 
 gsize problem_count_candidates(const Problem *p, Candidates *open, guint32 *n_candidates)
@@ -98,7 +111,8 @@ void problem_find_candidates(Problem *p, Candidates *open, guint32 first_in, gui
                 guint32 n_found = search_candidates(&search, i);
 
                 p->candidates[i - first] = n_all;
-                if (n_found == 0 || (to_learn && !any_training_parent(p, open->found, n_found)))
+                if (n_found == 0 || (to_learn && (n_all >= MOST_IN_PART ||
+                                                  !any_training_parent(p, open->found, n_found))))
                         continue;
                 if (n_all + n_found > room) {
                         room = 2 * (n_all + n_found);

@@ -105,14 +105,18 @@ static inline double total_of(const Joint *j, guint32 parent, guint32 child, gbo
 static void update_beliefs(Joint *j, guint32 parent, gboolean count, double negligible,
                            gboolean decide)
 {
-        TrellisParent trellis_parent = family_trellis_parent(j, parent);
+        TrellisParent trellis_parent;
         Belief *beliefs = &j->beliefs->beliefs[j->beliefs->first_belief[parent]];
         guint32 n = j->beliefs->first_belief[parent + 1] - j->beliefs->first_belief[parent],
                 n_offered = 0;
         gboolean has_calls =
                 evidence_has_calls(&j->model->evidence) || j->model->evidence.order.said;
-        TrellisCall *offered = trellis_room(j->trellis, n);
+        TrellisCall *offered;
 
+        if (j->trellis->budget == 0)
+                return;
+        offered = trellis_room(j->trellis, n);
+        trellis_parent = family_trellis_parent(j, parent);
         for (guint32 i = 0; i < n; i++) {
                 double taken = beliefs[i].rate > 0 ? taken_by(j, &beliefs[i]) : 0;
 

@@ -16,9 +16,10 @@ enum {
         END = 0, /* the vertex of the reply */
         START,   /* the vertex that all walks begin with */
         NOWHERE = G_MAXUINT32,
-        AT_CALL_BITS = 5, /* log2 of the size of a call's hash table of vertices */
-        FAR = 64,         /* binary exponents of vertices are multiples of this */
-        RATIO_BITS = 2,   /* log2 of the number of ratios that are remembered for an offer */
+        AT_CALL_BITS = 5,   /* log2 of the size of a call's hash table of vertices */
+        FAR = 64,           /* binary exponents of vertices are multiples of this */
+        RATIO_BITS = 2,     /* log2 of the number of ratios that are remembered for an offer */
+        SKIPS_PER_LOOK = 4, /* skips that cost as much as an offer that an edge looks at */
 };
 
 /* The offers whose bits share a word. */
@@ -104,6 +105,7 @@ void trellis_init(Trellis *l, guint32 n_callees)
 {
         memset(l, 0, sizeof *l);
         l->least = tuning.trellis_least;
+        l->budget = G_MAXUINT64;
         l->steps = g_new0(TrellisStep, n_callees);
 }
 
@@ -124,8 +126,13 @@ void trellis_clear(Trellis *l)
 
 void trellis_begin(Trellis *l, NodeModel *model)
 {
+        guint64 budget = l->budget;
+        gboolean hasty = l->hasty;
+
         trellis_clear(l);
         trellis_init(l, model->n_callees);
+        l->budget = budget;
+        l->hasty = hasty;
         l->order = &model->evidence.order;
 }
 
@@ -317,14 +324,13 @@ static inline guint32 event_of(const Trellis *l, const ParentWalk *w, const Trel
 static void find_skips(Trellis *l, guint32 from, guint32 n)
 {
         double skip = 1;
+        guint32 i = from;
 
-        for (guint32 i = from; i < n; skip *= l->left[i++])
+        for (; i < n && skip > LEAST_SKIP; skip *= l->left[i++])
                 l->skip[i] = skip;
         l->skip[n] = skip > LEAST_SKIP ? skip : 0;
-        l->reach = n;
-        if (skip <= LEAST_SKIP)
-                while (l->skip[l->reach - 1] <= LEAST_SKIP)
-                        l->reach--;
+        l->reach = i;
+        l->looked += (i - from) / SKIPS_PER_LOOK;
 }
 
 /* A vertex after some of its returns. */
@@ -427,7 +433,7 @@ static inline void expand_to(Trellis *l, ParentWalk *w, const Standing *at,
                              const TrellisParent *parent, const TrellisCall *calls, gboolean asked,
                              guint32 word, guint64 offers)
 {
-        while (offers) {
+        for (; offers; l->looked++) {
                 guint32 i = word + __builtin_ctzll(offers);
                 const TrellisOffer *offer = &l->offers[i];
                 TrellisStep *step = step_to(l, w, at->state, offer->callee, at->before);
@@ -671,13 +677,15 @@ static void add_start(Trellis *l, ParentWalk *w, const TrellisParent *parent,
                                                       parent->start, step.probability };
 }
 
-gboolean trellis_find_shares(Trellis *l, ParentWalk *w, const TrellisParent *parent,
-                             TrellisCall *calls, guint32 n, gboolean count)
+/* Finds shares while at most `most` offers are looked at. */
+static gboolean find_shares(Trellis *l, ParentWalk *w, const TrellisParent *parent,
+                            TrellisCall *calls, guint32 n, gboolean count, guint64 most)
 {
         double end;
 
         l->n_vertices = START + 1;
         l->n_edges = l->n_returns = l->n_open = 0;
+        l->looked = n;
         l->ordered = l->order && serving_order_counts(l->order);
         l->notes = l->order && l->order->watched;
         start_offers(l, calls, n);
@@ -688,7 +696,7 @@ gboolean trellis_find_shares(Trellis *l, ParentWalk *w, const TrellisParent *par
         expand(l, w, START, parent, calls, n);
         double mass = 1; /* of all families so far, had they no further call; scaled */
         gint32 mass_exponent = 0;
-        for (guint32 i = 0; i < n; i++) {
+        for (guint32 i = 0; i < n && l->looked <= most; i++) {
                 mass *= l->left[i];
                 for (guint32 k = 0; k < l->at[i].n; k++) {
                         const TrellisVertex *vertex = &l->vertices[l->at[i].vertex[k]];
@@ -720,7 +728,7 @@ gboolean trellis_find_shares(Trellis *l, ParentWalk *w, const TrellisParent *par
         if (l->notes)
                 clear_notes(l, parent, calls, n);
         end = l->vertices[END].forward;
-        if (!(end > 1e-290 && end < 1e290)) {
+        if (l->looked > most || !(end > 1e-290 && end < 1e290)) {
                 for (guint32 i = 0; i < n; i++)
                         calls[i].share = calls[i].taken;
                 return FALSE;
@@ -736,12 +744,22 @@ gboolean trellis_find_shares(Trellis *l, ParentWalk *w, const TrellisParent *par
         return TRUE;
 }
 
+gboolean trellis_find_shares(Trellis *l, ParentWalk *w, const TrellisParent *parent,
+                             TrellisCall *calls, guint32 n, gboolean count)
+{
+        gboolean found = find_shares(l, w, parent, calls, n, count, MIN(l->budget, MOST_LOOKED_AT));
+
+        l->budget -= MIN(l->budget, l->looked);
+        l->hasty |= l->budget == 0;
+        return found;
+}
+
 gboolean trellis_run(Trellis *l, ParentWalk *w, const TrellisParent *parent, TrellisCall *calls,
                      guint32 n, gboolean count)
 {
         const TrellisVertex *end;
 
-        if (!trellis_find_shares(l, w, parent, calls, n, count))
+        if (!find_shares(l, w, parent, calls, n, count, G_MAXUINT64))
                 return FALSE;
         end = &l->vertices[END];
         l->log =

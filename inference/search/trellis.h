@@ -46,9 +46,9 @@
  * node serves in order, an edge is also multiplied by the factor of its inversions
  * (model/serving-order.h).
  *
- * Cost: O(vertices * offers in reach). A call has at most MAX_AT_CALL vertices (model/limits.h).
- * Edges that need one more are dropped. A vertex has at most MAX_OPEN open calls, its own included.
- * Of more, the one that returns last is forgotten.
+ * Cost: O(vertices * offers in reach), within a budget that its user sets. A call has at most
+ * MAX_AT_CALL vertices (model/limits.h). Edges that need one more are dropped. A vertex has at most
+ * MAX_OPEN open calls, its own included. Of more, the one that returns last is forgotten.
  */
 #pragma once
 
@@ -102,8 +102,11 @@ typedef struct Trellis {
         TrellisStep *steps; /* by callee: the step from the present state */
         TrellisCall *room;  /* for the calls offered to one parent */
         guint32 room_calls;
-        guint32 mark; /* marks the steps of the present state; others are stale */
-        gint64 log;   /* log of the sum over families, with totals of 1 per ns, in 1/LOG_UNIT */
+        guint32 mark;   /* marks the steps of the present state; others are stale */
+        gint64 log;     /* log of the sum over families, with totals of 1 per ns, in 1/LOG_UNIT */
+        guint64 looked; /* offers that vertices looked at in this run */
+        guint64 budget; /* offers that trellis_find_shares() may still look at; none at first */
+        gboolean hasty; /* the budget was spent */
 } Trellis;
 
 void trellis_init(Trellis *l, guint32 n_callees);
@@ -126,12 +129,13 @@ static inline guint32 trellis_class(const ParentWalk *w, guint32 event, guint32 
 }
 
 /* Finds the shares of n calls, ordered by start. count: the model counts each step with its share.
- * FALSE if no family is possible, or their sum is out of range (1e-290 to 1e290, scaled). Each
- * share is then as taken. */
+ * FALSE if no family is possible, or their sum is out of range (1e-290 to 1e290, scaled). FALSE,
+ * too, if it would look at more offers than the budget or MOST_LOOKED_AT allow. Each share is then
+ * as taken. */
 gboolean trellis_find_shares(Trellis *l, ParentWalk *w, const TrellisParent *parent,
                              TrellisCall *calls, guint32 n, gboolean count);
 
-/* The same, and finds the log, too. It is the log of a family's likelihood only if each total is 1,
- * but for the ratio of other evidence (family.c). */
+/* The same without a budget, and finds the log, too. It is the log of a family's likelihood only if
+ * each total is 1, but for the ratio of other evidence (family.c). */
 gboolean trellis_run(Trellis *l, ParentWalk *w, const TrellisParent *parent, TrellisCall *calls,
                      guint32 n, gboolean count);

@@ -10,6 +10,7 @@
 #include "inference/model/node-model.h"
 #include "inference/model/tuning.h"
 #include "inference/search/assignment.h"
+#include "inference/search/trellis.h"
 
 void answer_init(NodeAnswer *answer, const NodeProblem *problem)
 {
@@ -62,6 +63,15 @@ static gsize name_best(const Joint *j, guint32 i, NodeAnswer *answer, gsize at)
         return at + 1;
 }
 
+/* Whether a call was decided with fewer candidates than it has, or by beliefs that were not updated
+ * to the end. */
+static gboolean is_hasty(const Joint *j, guint32 i)
+{
+        guint32 n = n_candidates(j->problem, i);
+
+        return n == MOST_CANDIDATES || (n > 1 && j->trellis->hasty);
+}
+
 void answer_hand_out(const Joint *j, guint32 first, guint32 end, NodeAnswer *answer, guint32 at)
 {
         gsize n_found = answer->first[at];
@@ -76,6 +86,7 @@ void answer_hand_out(const Joint *j, guint32 first, guint32 end, NodeAnswer *ans
 
                 n_found = one ? name_best(j, i, answer, n_found) : name_some(j, i, answer, n_found);
                 answer->call[at] = problem_decides(j->problem, i) ? out->call : NO_PARENT;
+                answer->n_hasty += problem_decides(j->problem, i) && is_hasty(j, i);
                 answer->first[at + 1] = n_found;
         }
         answer->parent = g_renew(guint32, answer->parent, n_found);
@@ -110,6 +121,7 @@ void answer_add_part(NodeAnswer *answer, guint32 at, NodeAnswer *part)
         else if (part->weights)
                 g_array_append_vals(answer->weights, part->weights->data, part->weights->len);
         memcpy(answer->call + at, part->call, part->n_out * sizeof *part->call);
+        answer->n_hasty += part->n_hasty;
         for (guint32 i = 1; i <= part->n_out; i++)
                 answer->first[at + i] = n_found + part->first[i];
         if (part->drawn) {

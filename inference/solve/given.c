@@ -113,7 +113,7 @@ void find_parents_by_model(NodeProblem *problem, GBytes *bytes, NodeAnswer *answ
         if (choice)
                 learned = node_model_to_bytes(model);
         part_search_run(&n.j, parts, learned, answer);
-        whole_conclude(&n, choice && problem->keep_log, answer);
+        whole_conclude(&n, open.most, choice && problem->keep_log, answer);
         candidates_clear(&open);
         node_model_free(model);
 }

@@ -27,8 +27,11 @@ void nouns_tie(Nouns *n, NodeModel *model);
 /* Frees all but the kinds and the model. */
 void nouns_clear(Nouns *n);
 
-/* Prepares to learn and to infer. The candidates must be known. */
+/* Prepares to learn and to infer, with a budget for learning. The candidates must be known. */
 void nouns_start(Joint *j);
+
+/* Sets the budget for deciding. */
+void nouns_allow_deciding(Joint *j);
 
 /* Starts beliefs from an assignment in order of time, by the model. */
 void nouns_begin_anew(Joint *j);

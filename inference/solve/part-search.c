@@ -56,6 +56,7 @@ FoundPart found_part_find(const Joint *whole, NodeModel *model, const Part *part
                 nouns_start(j);
                 nouns_begin_anew(j);
                 order_find(j);
+                nouns_allow_deciding(j);
                 joint_settle(j);
         }
         nouns_assign_best(j);

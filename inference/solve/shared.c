@@ -136,6 +136,7 @@ static void found_bytes(SharedNode *s, guint32 number, Bytes *b)
         drawn = a->drawn != NULL;
         parents_bytes(s, part, b);
         bytes_u32(b, &f->first_in);
+        bytes_u32(b, &a->n_hasty);
         bytes_count(b, &f->n_in, 4);
         bytes_floats(b, &f->family, f->n_in);
         for (guint32 i = 0; i < n; i++) {

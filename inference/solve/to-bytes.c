@@ -90,11 +90,13 @@ static void answer_bytes(NodeAnswer *a, Bytes *b)
 {
         guint32 n = bytes_reads(b) ? 0 : a->first[a->n_out];
 
-        bytes_word(b, "ravel answer 4\n");
+        bytes_word(b, "ravel answer 5\n");
         bytes_count(b, &a->n_in, 4);
         bytes_count(b, &a->n_out, 16);
         bytes_count(b, &n, 12);
         bytes_u32(b, &a->n_workers);
+        bytes_u32(b, &a->n_hasty);
+        bytes_u32(b, &a->most_open);
         wait_bytes(a, b);
         bytes_u32s(b, &a->call, a->n_out);
         bytes_u32s(b, &a->n_candidates, a->n_out);

@@ -40,6 +40,7 @@ static void find_beliefs(Joint *j)
                 nouns_begin_anew(j);
         if (j->problem->n_stretches > 1 || j->problem->from > G_MININT64)
                 order_find(j);
+        nouns_allow_deciding(j);
         joint_settle(j);
         nouns_assign_best(j);
         if (j->learning->keeps)
@@ -176,7 +177,7 @@ static void prepare_log(Nouns *n)
                 workers_find_starts(node->in, node->n_in, n_workers, n->problem.start);
 }
 
-void whole_conclude(Nouns *n, gboolean keep_log, NodeAnswer *answer)
+void whole_conclude(Nouns *n, guint32 most_open, gboolean keep_log, NodeAnswer *answer)
 {
         Joint *j = &n->j;
 
@@ -190,6 +191,7 @@ void whole_conclude(Nouns *n, gboolean keep_log, NodeAnswer *answer)
                 answer->log = joint_log_of_assignment(j);
         }
         answer->true_log = n->learning.true_log;
+        answer->most_open = most_open;
         answer_waits(j, answer);
         evidence_end(&j->model->evidence);
         kinds_clear(&n->kinds);
@@ -233,7 +235,8 @@ void whole_end(Whole *b, NodeAnswer *answer)
 {
         const NodeProblem *problem = b->n.problem.node;
 
-        whole_conclude(&b->n, b->choice && problem->keep_log && !b->n.learning.keeps, answer);
+        whole_conclude(&b->n, b->open.most, b->choice && problem->keep_log && !b->n.learning.keeps,
+                       answer);
         candidates_clear(&b->open);
         b->ended = TRUE;
 }

@@ -43,5 +43,6 @@ void whole_solve(NodeProblem *problem, NodeModel *model, Learning learning, GByt
 /* Whether any call has more than one candidate. */
 gboolean whole_has_choice(const NodeProblem *node, const guint32 *n_candidates);
 
-/* Writes to the answer everything but the parents, and frees the nouns. */
-void whole_conclude(Nouns *n, gboolean keep_log, NodeAnswer *answer);
+/* Writes to the answer everything but the parents, and frees the nouns. most_open: candidates of
+ * one call, at most. */
+void whole_conclude(Nouns *n, guint32 most_open, gboolean keep_log, NodeAnswer *answer);

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
-# A request with twice as many calls costs hardly more than twice the time. Sizes are so that a cost that
-# grows with the square would be the most of it. TAP.
+# A request with twice as many calls, or twice as many requests at a time, cost hardly more than twice the
+# time. Sizes are so that a cost that grows with the square would be the most of it. TAP.
 # shellcheck source=tests/scripts/tap.sh
 . "${srcdir:-$(dirname "$0")/../..}/tests/scripts/tap.sh"
 command -v python3 >/dev/null || skip_all 'no python3'
@@ -13,7 +13,19 @@ import resource, subprocess, sys
 ravel, shape, size, *command = sys.argv[1:]
 
 
+def requests(n):
+    """All at a time, or even at one moment, with a call each."""
+    for i in range(n):
+        at = 0 if shape == "same" else i
+        for k, word in enumerate((f"CALL_SENT c a r{i}", f"CALL_SENT a b x{i}", f"RET_SENT b a x{i}",
+                                  f"RET_SENT a c r{i}")):
+            yield at if shape == "same" else 10**6 * k + at, word
+
+
 def lines(n):
+    if shape in ("crowd", "same"):
+        yield from requests(n)
+        return
     yield 0, "CALL_SENT c a r label=root"
     for i in range(n):
         if shape == "deep":
@@ -30,7 +42,7 @@ def user_time(n):
     """The least of some runs, ms."""
     with open("trace", "w") as trace:
         print("# ravel trace 1\n# clocks: one", file=trace)
-        for time, line in sorted(lines(n)):
+        for time, line in sorted(lines(n), key=lambda line: line[0]):
             print(f"1000000000.{time:09} {line}", file=trace)
     times = []
     for _ in range(3):
@@ -54,4 +66,10 @@ for shape in wide failed unanswered deep; do
 	python3 doubled.py "$ravel" $shape 10000 -o store.db -w text >said 2>&1
 	result $? "$shape: $(tail -n 1 said)" said
 done
+for shape in crowd same; do
+	python3 doubled.py "$ravel" $shape 1500 -j 1 -o store.db -w text >said 2>&1
+	result $? "$shape: $(tail -n 1 said)" said
+done
+"$ravel" nesting -j 1 trace 2>&1 >/dev/null | grep -q '^ravel nesting: 100 % of calls were decided in haste: 3000 requests at a time at node a$'
+result $? 'calls decided in haste are said'
 finish

@@ -282,6 +282,7 @@ static inline void begin_small(SmallJoint *small, GRand *rand, guint n_in, guint
         joint_make_beliefs(j);
         problem_order_outputs(p);
         trellis_begin(j->trellis, j->model);
+        j->trellis->budget = G_MAXUINT64;
         evidence_begin(&j->model->evidence, j);
         joint_find_starts(j);
         j->trellis->least = 0;

@@ -6,7 +6,7 @@
 #include "inference/search/stretches.h"
 
 /* Calls with few candidates: parts are as long as that takes; with many: as long as they must be in
- * time; far between: parts have fewer. */
+ * time; at one moment: as long as they may be; far between: parts have fewer. */
 static void test_parts(void)
 {
         enum { N = 100 };
@@ -16,7 +16,8 @@ static void test_parts(void)
                 gsize each;   /* candidates */
                 guint32 part; /* calls, at least */
         } cases[] = { { 1000000, PART_BELIEFS / 32, 32 },
-                      { 1000000, PART_BELIEFS, 2 * tuning.part_lives },
+                      { 1000000, PART_BELIEFS / 8, 2 * tuning.part_lives },
+                      { 1, MOST_IN_PART / 32, 32 },
                       { 20000000, LONG_BELIEFS / 32, 32 } };
         CallOut out[N];
         NodeProblem node = { .out = out, .n_out = N };
