@@ -96,19 +96,23 @@ struct NodeCauses {
         GArray *supports, *passages, *groups;
         guint n_cells;
         double *density, *mass; /* by cell: density, 1/ns; expected effects */
-        guint16 *passage_of;    /* by cell: its passage */
+        guint32 *passage_of;    /* by cell: its passage */
         double *rate;           /* by out-edge: unexplained messages, 1/ns */
         double *unexplained;    /* by out-edge: the expected number of unexplained messages */
         double duration;        /* ns */
-        /* Pasts and futures; NULL before node_causes_set_history(). */
-        const guint32 *past, *future; /* by cause, by effect */
-        guint n_pasts, n_futures;
-        guint *past_in;                  /* by past: its in-edge */
-        double *past_n;                  /* by past: its number of causes */
-        double *past_share;              /* by past and passage: share of the causes */
-        double *future_share;            /* by past and future: share of the causes */
-        double *future_base;             /* by in-edge and future: share of all causes */
-        double *future_weight;           /* by future: 1 / its share of the out-edge's effects */
+        /* Pasts and futures of edges with passages, and a last one for all others; NULL before
+         * node_causes_set_history(). */
+        guint32 *past, *future; /* by cause, by effect */
+        gsize n_pasts, n_futures;
+        guint *past_in;       /* by past: its in-edge */
+        double *past_n;       /* by past: its number of causes */
+        double *past_share;   /* by past and passage: share of the causes */
+        double *future_share; /* by past and future: share of the causes */
+        double *future_base;  /* by in-edge with passages and future: share of all
+                                 causes */
+        gsize n_bases;
+        guint *base_of;        /* by in-edge: its number among the in-edges with passages */
+        double *future_weight; /* by future: 1 / its share of the out-edge's effects */
         double *past_mass, *future_mass; /* expected effects, as past_share and future_share */
         gboolean learned;
         double *slot_sum; /* by slot: the sum of its messages from effects and of the weight of no
@@ -182,6 +186,9 @@ void node_causes_free(NodeCauses *c)
         g_free(c->passage_of);
         g_free(c->rate);
         g_free(c->unexplained);
+        g_free(c->past);
+        g_free(c->future);
+        g_free(c->base_of);
         g_free(c->past_in);
         g_free(c->past_n);
         g_free(c->past_share);
@@ -203,10 +210,10 @@ static void add_cells(NodeCauses *c, guint passage, guint n)
 
         c->density = g_renew(double, c->density, all);
         c->mass = g_renew(double, c->mass, all);
-        c->passage_of = g_renew(guint16, c->passage_of, all);
+        c->passage_of = g_renew(guint32, c->passage_of, all);
         for (guint i = c->n_cells; i < all; i++) {
                 c->density[i] = c->mass[i] = 0;
-                c->passage_of[i] = (guint16)passage;
+                c->passage_of[i] = passage;
         }
         c->n_cells = all;
 }
@@ -378,25 +385,36 @@ void node_causes_add_passage(NodeCauses *c, guint in, guint out, const GArray *w
 
 /* --- candidate pairs ------------------------------------------------------------ */
 
+/* Lists the passages to an out-edge that were not dropped. Returns their number. */
+static guint list_passages(const NodeCauses *c, guint out, guint *passages)
+{
+        guint n = 0;
+
+        for (guint i = 0; i < c->passages->len; i++)
+                if (PASSAGE(c, i)->out == out && !PASSAGE(c, i)->dropped)
+                        passages[n++] = i;
+        return n;
+}
+
 static void find_candidate_pairs(NodeCauses *c)
 {
         Matching *pairs = &c->pairs;
         guint32 *cursor = g_new(guint32, c->supports->len);
+        g_autofree guint *passages = g_new(guint, c->passages->len);
 
         matching_start(pairs, c->n_effects);
         for (guint k = 0; k < c->n_out; k++) {
                 const EdgeTrace *out = c->out[k];
+                guint n = list_passages(c, k, passages);
 
                 fill(cursor, 0, c->supports->len * sizeof *cursor);
                 for (guint32 z = 0; z < out->n; z++) {
                         matching_next_effect(pairs, c->first_effect[k] + z);
-                        for (guint i = 0; i < c->passages->len; i++) {
-                                const Passage *p = PASSAGE(c, i);
+                        for (guint i = 0; i < n; i++) {
+                                const Passage *p = PASSAGE(c, passages[i]);
                                 const EdgeTrace *in = c->in[p->in];
                                 guint32 slot = GROUP_OF(c, p->group)->first_slot;
 
-                                if (p->out != k || p->dropped)
-                                        continue;
                                 for (guint s = p->first_support;
                                      s < p->first_support + p->n_supports; s++) {
                                         const Support *support = SUPPORT(c, s);
@@ -437,7 +455,7 @@ static double childless(const NodeCauses *c, guint32 past, guint group)
 
         for (guint i = 0; i < c->passages->len; i++)
                 if (PASSAGE(c, i)->group == group && !PASSAGE(c, i)->dropped)
-                        rest -= c->past ? c->past_share[past * c->passages->len + i]
+                        rest -= c->past ? c->past_share[(gsize)past * c->passages->len + i]
                                         : PASSAGE(c, i)->share;
         return MAX(rest, LEAST_CHILDLESS);
 }
@@ -451,8 +469,10 @@ static void start_slots(NodeCauses *c, double *sum)
                 if (c->past) {
                         double *rest = g_new(double, c->n_pasts);
 
-                        for (guint i = 0; i < c->n_pasts; i++)
-                                rest[i] = childless(c, i, g);
+                        rest[c->n_pasts - 1] = 1; /* of edges without passages */
+                        for (guint i = 0; i + 1 < c->n_pasts; i++)
+                                if (c->past_in[i] == group->in)
+                                        rest[i] = childless(c, i, g);
                         for (guint32 i = 0; i < n; i++)
                                 sum[group->first_slot + i] =
                                         rest[c->past[c->first_cause[group->in] + i]];
@@ -509,6 +529,12 @@ static void sweep(NodeCauses *c, gboolean limited)
 
 /* --- maximisation ----------------------------------------------------------------- */
 
+/* The shares of a past's in-edge, by future. */
+static double *base_of_past(const NodeCauses *c, gsize past)
+{
+        return c->future_base + c->base_of[c->past_in[past]] * c->n_futures;
+}
+
 static void learn_shares(NodeCauses *c)
 {
         double price = c->without & JOINT_PRICE ? 0 : PRICE;
@@ -548,25 +574,25 @@ static void learn_shares(NodeCauses *c)
                                 cause_of_slot(c, c->pairs.slot[i], PASSAGE(c, passage)->group);
                         guint32 past = c->past[cause];
 
-                        c->past_mass[past * n + passage] += c->pairs.belief[i];
+                        c->past_mass[(gsize)past * n + passage] += c->pairs.belief[i];
                         c->future_mass[past * c->n_futures + c->future[z]] +=
                                 c->pairs.belief[i] * PASSAGE(c, passage)->kept;
                 }
-        for (guint x = 0; x < c->n_pasts; x++)
+        for (gsize x = 0; x < c->n_pasts; x++)
                 for (guint i = 0; i < n; i++)
                         c->past_share[x * n + i] = (c->past_mass[x * n + i] * PASSAGE(c, i)->kept +
                                                     PRIOR * PASSAGE(c, i)->share) /
                                                    (c->past_n[x] + PRIOR);
-        fill(c->future_base, 0, c->n_in * c->n_futures * sizeof *c->future_base);
-        for (guint x = 0; x < c->n_pasts; x++)
+        fill(c->future_base, 0, c->n_bases * c->n_futures * sizeof *c->future_base);
+        for (gsize x = 0; x + 1 < c->n_pasts; x++)
                 for (guint i = 0; i < c->n_futures; i++)
-                        c->future_base[c->past_in[x] * c->n_futures + i] +=
+                        base_of_past(c, x)[i] +=
                                 c->future_mass[x * c->n_futures + i] / c->in[c->past_in[x]]->n;
-        for (guint x = 0; x < c->n_pasts; x++)
+        for (gsize x = 0; x + 1 < c->n_pasts; x++)
                 for (guint i = 0; i < c->n_futures; i++)
                         c->future_share[x * c->n_futures + i] =
                                 (c->future_mass[x * c->n_futures + i] +
-                                 PRIOR * c->future_base[c->past_in[x] * c->n_futures + i]) /
+                                 PRIOR * base_of_past(c, x)[i]) /
                                 (c->past_n[x] + PRIOR);
 }
 
@@ -682,38 +708,78 @@ void node_causes_childless(const NodeCauses *c, guint in, GArray *times)
         g_free(effects);
 }
 
+/* Numbers anew the pasts or futures of messages on edges with passages, in the same order. Messages
+ * on other edges all get the next number, as most edges of a node with many have no passage. first:
+ * by edge, and where the last one ends. Returns the number of numbers. */
+static gsize renumber(guint32 *number, guint n, const gboolean *passes, const guint32 *first,
+                      guint n_edges)
+{
+        g_autofree guint32 *new = g_new(guint32, n + 1);
+        guint32 n_new = 0;
+
+        fill(new, 0xff, n * sizeof *new);
+        for (guint i = 0; i < n_edges; i++)
+                for (guint32 m = first[i]; passes[i] && m < first[i + 1]; m++)
+                        new[number[m]] = 0;
+        for (guint i = 0; i < n; i++)
+                if (new[i] == 0)
+                        new[i] = n_new++;
+        for (guint32 m = 0; m < first[n_edges]; m++)
+                number[m] = MIN(new[number[m]], n_new);
+        return n_new + 1;
+}
+
+/* Takes the pasts and futures of edges with passages. */
+static void take_history(NodeCauses *c, const guint32 *past, guint n_pasts, const guint32 *future,
+                         guint n_futures)
+{
+        g_autofree gboolean *from = g_new0(gboolean, c->n_in), *to = g_new0(gboolean, c->n_out);
+
+        for (guint i = 0; i < c->passages->len; i++)
+                from[PASSAGE(c, i)->in] = to[PASSAGE(c, i)->out] = TRUE;
+        c->base_of = g_renew(guint, c->base_of, c->n_in);
+        c->n_bases = 0;
+        for (guint i = 0; i < c->n_in; i++) {
+                c->base_of[i] = c->n_bases;
+                c->n_bases += from[i];
+        }
+        g_free(c->past);
+        g_free(c->future);
+        c->past = g_memdup2(past, c->n_causes * sizeof *past);
+        c->future = g_memdup2(future, c->n_effects * sizeof *future);
+        c->n_pasts = renumber(c->past, n_pasts, from, c->first_cause, c->n_in);
+        c->n_futures = renumber(c->future, n_futures, to, c->first_effect, c->n_out);
+}
+
 void node_causes_set_history(NodeCauses *c, const guint32 *past, guint n_pasts,
                              const guint32 *future, guint n_futures)
 {
         guint n = c->passages->len;
 
-        c->past = past;
-        c->future = future;
-        c->n_pasts = n_pasts;
-        c->n_futures = n_futures;
-        c->past_in = g_renew(guint, c->past_in, n_pasts);
-        c->past_n = g_renew(double, c->past_n, n_pasts);
-        c->past_share = g_renew(double, c->past_share, n_pasts *n);
-        c->past_mass = g_renew(double, c->past_mass, n_pasts *n);
-        c->future_share = g_renew(double, c->future_share, n_pasts *n_futures);
-        c->future_mass = g_renew(double, c->future_mass, n_pasts *n_futures);
-        c->future_base = g_renew(double, c->future_base, c->n_in *n_futures);
-        c->future_weight = g_renew(double, c->future_weight, n_futures);
+        take_history(c, past, n_pasts, future, n_futures);
+        c->past_in = g_renew(guint, c->past_in, c->n_pasts);
+        c->past_n = g_renew(double, c->past_n, c->n_pasts);
+        c->past_share = g_renew(double, c->past_share, c->n_pasts *n);
+        c->past_mass = g_renew(double, c->past_mass, c->n_pasts *n);
+        c->future_share = g_renew(double, c->future_share, c->n_pasts * c->n_futures);
+        c->future_mass = g_renew(double, c->future_mass, c->n_pasts * c->n_futures);
+        c->future_base = g_renew(double, c->future_base, c->n_bases * c->n_futures);
+        c->future_weight = g_renew(double, c->future_weight, c->n_futures);
         count_pasts(c);
         count_futures(c);
-        for (guint x = 0; x < n_pasts; x++) {
-                double *share = &c->future_share[x * n_futures];
+        for (gsize x = 0; x < c->n_pasts; x++) {
+                double *share = &c->future_share[x * c->n_futures];
 
-                fill(share, 0, n_futures * sizeof *share);
+                fill(share, 0, c->n_futures * sizeof *share);
                 for (guint i = 0; i < n; i++) {
                         const Passage *p = PASSAGE(c, i);
 
                         c->past_share[x * n + i] = p->share;
-                        if (p->in != c->past_in[x])
+                        if (p->in != c->past_in[x] || x + 1 == c->n_pasts)
                                 continue;
                         for (guint32 z = c->first_effect[p->out]; z < c->first_effect[p->out + 1];
                              z++)
-                                share[future[z]] += p->share / c->out[p->out]->n;
+                                share[c->future[z]] += p->share / c->out[p->out]->n;
                 }
         }
 }

@@ -62,7 +62,7 @@ void node_causes_childless(const NodeCauses *causes, guint in, GArray *times);
  * cause's past below n_pasts, in-edge after in-edge in order of received. future is the number of
  * each effect's future below n_futures, out-edge after out-edge in order of sent. No two in-edges
  * share a past, no two out-edges a future, and each number occurs. From now on shares are learned
- * for each past and future. The arrays are borrowed until the next call. */
+ * for each past and future. */
 void node_causes_set_history(NodeCauses *causes, const guint32 *past, guint n_pasts,
                              const guint32 *future, guint n_futures);
 
