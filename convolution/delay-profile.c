@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/compare.h"
 #include "base/time-search.h"
 
 enum {
@@ -91,34 +92,33 @@ static void make_delay_bins(DelayProfile *p, gint64 resolution, gint64 longest)
         memset(p->stretches, 0, sizeof p->stretches);
 }
 
-/* Counts the effects of one cause on one out-edge, by bin. */
-static void count_effects(const DelayProfile *p, gint64 cause, const EdgeTrace *out,
+/* Counts the effects of one cause, by bin. sent: when the node sent its n messages, in order. */
+static void count_effects(const DelayProfile *p, gint64 cause, const gint64 *sent, gsize n,
                           gint64 resolution, guint32 *after, guint32 *before)
 {
-        guint32 at = time_search(out->sent, out->n, cause);
-        guint32 i = at;
+        gsize at = time_search(sent, n, cause);
+        gsize i = at;
 
-        for (guint bin = 0; bin < p->n && i < out->n; bin++)
-                for (; i < out->n && out->sent[i] < cause + p->edges[bin + 1]; i++)
+        for (guint bin = 0; bin < p->n && i < n; bin++)
+                for (; i < n && sent[i] < cause + p->edges[bin + 1]; i++)
                         after[bin]++;
         /* Effects of the same moment count as after. Their mirror image is one step before. */
         i = at;
         for (guint bin = 0; bin < p->n && i > 0; bin++)
-                for (; i > 0 && out->sent[i - 1] > cause - resolution - p->edges[bin + 1]; i--)
+                for (; i > 0 && sent[i - 1] > cause - resolution - p->edges[bin + 1]; i--)
                         before[bin]++;
 }
 
 /* Adds the counts of one cause. stretch is, by bin, the excess of after over before in the current
  * stretch. */
-static void add_cause(DelayProfile *p, double *stretch, gint64 cause, const EdgeTraces *t,
-                      NodeId node, gint64 resolution)
+static void add_cause(DelayProfile *p, double *stretch, gint64 cause, const GArray *sent,
+                      gint64 resolution)
 {
         guint32 after[DELAY_BINS], before[DELAY_BINS];
 
         memset(after, 0, p->n * sizeof *after);
         memset(before, 0, p->n * sizeof *before);
-        for (guint k = t->first_out[node]; k < t->first_out[node + 1]; k++)
-                count_effects(p, cause, &t->edges[k], resolution, after, before);
+        count_effects(p, cause, (const gint64 *)sent->data, sent->len, resolution, after, before);
         for (guint bin = 0; bin < p->n; bin++) {
                 double more = (double)after[bin] - (double)before[bin];
 
@@ -137,20 +137,28 @@ static void end_stretch(DelayProfile *p, double *stretch)
         }
 }
 
-void delay_profile_find(const EdgeTraces *t, const EdgeTrace *in, gint64 resolution, guint sample,
-                        DelayProfile *p)
+GArray *delay_profile_sent(const EdgeTraces *t, NodeId node)
 {
-        guint n = MIN(sample, in->n), first = t->first_out[in->to], end = t->first_out[in->to + 1];
+        GArray *sent = g_array_new(FALSE, FALSE, sizeof(gint64));
+
+        for (guint k = t->first_out[node]; k < t->first_out[node + 1]; k++)
+                if (t->edges[k].n > 0)
+                        g_array_append_vals(sent, t->edges[k].sent, t->edges[k].n);
+        g_array_sort(sent, compare_int64s);
+        return sent;
+}
+
+void delay_profile_find(const EdgeTraces *t, const EdgeTrace *in, const GArray *sent,
+                        gint64 resolution, guint sample, DelayProfile *p)
+{
+        guint n = MIN(sample, in->n);
         double span = (double)(t->last - t->first) + 1;
         double stretch[DELAY_BINS] = { 0 };
-        guint64 n_out = 0;
 
-        for (guint k = first; k < end; k++)
-                n_out += t->edges[k].n;
         make_delay_bins(p, resolution,
-                        (gint64)MIN(span / 4, CROWDED * 5 * span / (double)MAX(n_out, 1)));
+                        (gint64)MIN(span / 4, CROWDED * 5 * span / (double)MAX(sent->len, 1)));
         for (guint i = 0; i < n; i++) {
-                add_cause(p, stretch, in->received[(guint64)i * in->n / n], t, in->to, resolution);
+                add_cause(p, stretch, in->received[(guint64)i * in->n / n], sent, resolution);
                 if ((guint64)i * STRETCHES / n != (guint64)(i + 1) * STRETCHES / n)
                         end_stretch(p, stretch);
         }
@@ -182,16 +190,18 @@ static void add_node_delays(DelaySizes *sizes, const EdgeTraces *t, NodeId node,
         guint n_out = t->first_out[node + 1] - t->first_out[node];
         /* With longer delays, stretches would not be independent observations. */
         gint64 longest = (t->last - t->first) / STRETCHES;
+        g_autoptr(GArray) sent = NULL;
         guint sample;
 
         if (n_in == 0 || n_out == 0)
                 return;
+        sent = delay_profile_sent(t, node);
         sample = CLAMP(NODE_WORK / n_in / n_out, LEAST_SAMPLE, MOST_SAMPLE);
         for (guint i = t->first_in[node]; i < t->first_in[node + 1]; i++) {
                 const EdgeTrace *in = &t->edges[t->in[i]];
                 DelayProfile p;
 
-                delay_profile_find(t, in, resolution, sample, &p);
+                delay_profile_find(t, in, sent, resolution, sample, &p);
                 for (guint bin = 0; bin < p.n && p.edges[bin] <= longest; bin++) {
                         sizes->edges[bin + 1] = p.edges[bin + 1];
                         if (delay_profile_excess(&p, bin) <= SURE || !is_steady(&p, bin))

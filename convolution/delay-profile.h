@@ -27,10 +27,13 @@ typedef struct {
  * differences of successive stamps. */
 gint64 delay_resolution(const EdgeTraces *traces);
 
-/* Finds the delays from messages of an edge, at most `sample`, to messages that leave its
- * receiver. */
-void delay_profile_find(const EdgeTraces *traces, const EdgeTrace *in, gint64 resolution,
-                        guint sample, DelayProfile *profile);
+/* When a node sent its messages, in order: an array of gint64, ns. The caller frees it. */
+GArray *delay_profile_sent(const EdgeTraces *traces, NodeId node);
+
+/* Finds the delays from messages of an edge, at most `sample`, to the messages that its receiver
+ * sent. */
+void delay_profile_find(const EdgeTraces *traces, const EdgeTrace *in, const GArray *sent,
+                        gint64 resolution, guint sample, DelayProfile *profile);
 
 /* The excess of after over before in a bin, in standard deviations. These are estimated from the
  * differences among causes, since messages come in bursts. */

@@ -23,11 +23,13 @@ static const double CLEAR = 2, ACCIDENT = 3;
 /* Whether all messages into a node answer its own, rather than its own answer them. */
 static gboolean is_answered(const EdgeTraces *t, NodeId node, gint64 resolution)
 {
+        g_autoptr(GArray) sent = delay_profile_sent(t, node);
+
         for (guint i = t->first_in[node]; i < t->first_in[node + 1]; i++) {
                 double after = 0, before = 0;
                 DelayProfile p;
 
-                delay_profile_find(t, &t->edges[t->in[i]], resolution, SAMPLE, &p);
+                delay_profile_find(t, &t->edges[t->in[i]], sent, resolution, SAMPLE, &p);
                 for (guint bin = 0; bin < p.n; bin++) {
                         after = MAX(after, delay_profile_excess(&p, bin));
                         before = MAX(before, -delay_profile_excess(&p, bin));

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
-# A request with twice as many calls, or twice as many requests at a time, cost hardly more than twice the
-# time. Sizes are so that a cost that grows with the square would be the most of it. TAP.
+# A request with twice as many calls, twice as many requests at a time, and twice as many nodes cost hardly
+# more than twice the time. Sizes are so that a cost that grows with the square would be the most of it. TAP.
 # shellcheck source=tests/scripts/tap.sh
 . "${srcdir:-$(dirname "$0")/../..}/tests/scripts/tap.sh"
 command -v python3 >/dev/null || skip_all 'no python3'
@@ -22,7 +22,18 @@ def requests(n):
             yield at if shape == "same" else 10**6 * k + at, word
 
 
+def nodes(n):
+    """Each is called once, and calls b."""
+    for i in range(n):
+        for k, word in enumerate((f"CALL_SENT c{i} a{i} r", f"CALL_SENT a{i} b x{i}", f"RET_SENT b a{i} x{i}",
+                                  f"RET_SENT a{i} c{i} r")):
+            yield 10000 * i + 10 * k, word
+
+
 def lines(n):
+    if shape == "nodes":
+        yield from nodes(n)
+        return
     if shape in ("crowd", "same"):
         yield from requests(n)
         return
@@ -47,9 +58,10 @@ def user_time(n):
     times = []
     for _ in range(3):
         before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
-        subprocess.run([ravel, "nesting", *command, "trace"], check=True, stdout=subprocess.DEVNULL,
+        subprocess.run([ravel, *command, "trace"], check=True, stdout=subprocess.DEVNULL,
                        stderr=subprocess.DEVNULL)
-        subprocess.run([ravel, "why", "--failed", "store.db"], check=True, stdout=subprocess.DEVNULL)
+        if shape != "nodes":
+            subprocess.run([ravel, "why", "--failed", "store.db"], check=True, stdout=subprocess.DEVNULL)
         times.append(1000 * (resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime - before))
     return min(times)
 
@@ -63,13 +75,15 @@ sys.exit(1)
 END
 
 for shape in wide failed unanswered deep; do
-	python3 doubled.py "$ravel" $shape 10000 -o store.db -w text >said 2>&1
+	python3 doubled.py "$ravel" $shape 10000 nesting -o store.db -w text >said 2>&1
 	result $? "$shape: $(tail -n 1 said)" said
 done
 for shape in crowd same; do
-	python3 doubled.py "$ravel" $shape 1500 -j 1 -o store.db -w text >said 2>&1
+	python3 doubled.py "$ravel" $shape 1500 nesting -j 1 -o store.db -w text >said 2>&1
 	result $? "$shape: $(tail -n 1 said)" said
 done
 "$ravel" nesting -j 1 trace 2>&1 >/dev/null | grep -q '^ravel nesting: 100 % of calls were decided in haste: 3000 requests at a time at node a$'
 result $? 'calls decided in haste are said'
+python3 doubled.py "$ravel" nodes 8000 convolution >said 2>&1
+result $? "convolution, nodes: $(tail -n 1 said)" said
 finish
