@@ -98,10 +98,8 @@ static guint32 best_group(const Groups *g, guint32 connection)
         return best;
 }
 
-static gboolean move_connections(Groups *g)
+static void move_connections(Groups *g)
 {
-        gboolean moved = FALSE;
-
         for (guint32 i = 0; i < g->pairs->n; i++) {
                 guint32 old = g->of[i], best = best_group(g, i);
 
@@ -109,9 +107,7 @@ static gboolean move_connections(Groups *g)
                         continue;
                 put(g, i, old, -1);
                 put(g, i, best, 1);
-                moved = TRUE;
         }
-        return moved;
 }
 
 /* The best group to merge a group with, or NO_PARENT. gain: room, by group. */
@@ -130,10 +126,9 @@ static guint32 best_merger(const Groups *g, guint32 group, double *gain)
         return best;
 }
 
-static gboolean merge_groups(Groups *g)
+static void merge_groups(Groups *g)
 {
         g_autofree double *gain = g_new(double, g->n_out);
-        gboolean merged = FALSE;
 
         for (guint32 k = 0; k < g->n_out; k++) {
                 guint32 best = g->size[k] > 0 ? best_merger(g, k, gain) : NO_PARENT;
@@ -145,9 +140,7 @@ static gboolean merge_groups(Groups *g)
                                 put(g, i, k, -1);
                                 put(g, i, best, 1);
                         }
-                merged = TRUE;
         }
-        return merged;
 }
 
 /* Pairs of one group (1) and of two (0), seen and dealt. */
@@ -231,18 +224,13 @@ static void begin_ratios(Groups *g, gboolean as_seen)
                 }
 }
 
-/* Begins with a group for each connection out of the node, then moves and merges until nothing
- * gains. FALSE: there are no groups. */
+/* Begins with a group for each connection out of the node, then moves and merges each once. FALSE:
+ * there are no groups. */
 static gboolean find_groups(Groups *g)
 {
         begin(g);
-        for (guint i = 0; i < tuning.process_sweeps; i++) {
-                gboolean moved = move_connections(g);
-
-                moved |= merge_groups(g);
-                if (!moved)
-                        break;
-        }
+        move_connections(g);
+        merge_groups(g);
         return find_ratios(g);
 }
 

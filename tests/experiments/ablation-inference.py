@@ -66,7 +66,7 @@ GROUPS = {
     "processes": (["p8", "p8 n", "pt24", "pt24 n", "p8 lifo", "pt24 lifo"], {
         "process_uses": ["1"], "process_deals": ["1"], "process_backoff": ["0.01"],
         "process_own": ["3.0"], "process_other": ["0.8"],
-        "process_starts": ["1"], "process_sweeps": ["1"], "evidence_gain": ["0"],
+        "process_starts": ["1"], "evidence_gain": ["0"],
         "evidence_times": ["0"], "process_ratio": ["10.0", "100.0"],
     }),
     "event loops": (["n24", "g8", "loops"], {
