@@ -217,19 +217,12 @@ static int compare_same(const Key *a, const Key *b)
         return COMPARE(a->start, b->start) ?: COMPARE(a->what, b->what);
 }
 
-static int compare_keys(const void *va, const void *vb)
-{
-        const Key *a = va, *b = vb;
+COMPARISON(compare_keys, Key,
+           compare_same(a, b) ?:
+           COMPARE(a->end, b->end) ?:
+           COMPARE(a->call, b->call))
 
-        return compare_same(a, b) ?: COMPARE(a->end, b->end) ?: COMPARE(a->call, b->call);
-}
-
-static int compare_ids(const void *va, const void *vb)
-{
-        const Key *a = va, *b = vb;
-
-        return COMPARE(a->what, b->what) ?: COMPARE(a->call, b->call);
-}
+COMPARISON(compare_ids, Key, COMPARE(a->what, b->what) ?: COMPARE(a->call, b->call))
 
 static void sort_keys(Paths *paths, int (*compare)(const void *, const void *))
 {

@@ -144,12 +144,7 @@ static Linked *linked_at(const CallLinks *l, guint i)
         return &g_array_index(l->linked, Linked, i);
 }
 
-static int compare_calls(const void *a, const void *b)
-{
-        const Linked *x = a, *y = b;
-
-        return COMPARE(x->call, y->call);
-}
+COMPARISON(compare_calls, Linked, COMPARE(a->call, b->call))
 
 void call_links_close_up(CallLinks *l, const CallPairs *c)
 {

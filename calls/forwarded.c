@@ -18,14 +18,10 @@ static int compare_lone(const void *a, const void *b)
                COMPARE(*x, *y);
 }
 
-static int compare_answers(const void *a, const void *b)
-{
-        const Forwarded *x = a, *y = b;
-
-        return COMPARE(y->answers, x->answers) ?:
-               COMPARE(x->caller, y->caller) ?:
-               COMPARE(x->answering, y->answering);
-}
+COMPARISON(compare_answers, Forwarded,
+           COMPARE(b->answers, a->answers) ?:
+           COMPARE(a->caller, b->caller) ?:
+           COMPARE(a->answering, b->answering))
 
 /* The first of the edges of a caller. */
 static guint first_of(const Edge *const *edges, guint n, NodeId caller)

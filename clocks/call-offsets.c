@@ -495,12 +495,8 @@ typedef struct {
         guint32 n_calls;
 } Candidate;
 
-static gint compare_candidates(const void *a, const void *b)
-{
-        const Candidate *x = a, *y = b;
-
-        return COMPARE(y->n_calls, x->n_calls) ?: COMPARE(x->node, y->node);
-}
+COMPARISON(compare_candidates, Candidate,
+           COMPARE(b->n_calls, a->n_calls) ?: COMPARE(a->node, b->node))
 
 /* Nodes that have more misfits than usual, and those near them, the ones with the most calls. */
 static GArray *find_candidates(const Search *s)

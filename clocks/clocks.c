@@ -464,12 +464,7 @@ typedef struct {
         const char *name;
 } Candidate;
 
-static int by_offset(const void *a, const void *b)
-{
-        const Candidate *x = a, *y = b;
-
-        return COMPARE(x->offset, y->offset) ?: strcmp(x->name, y->name);
-}
+COMPARISON(by_offset, Candidate, COMPARE(a->offset, b->offset) ?: strcmp(a->name, b->name))
 
 /* Of the nodes of the walk. */
 static NodeId median_node(const Graph *g, const NodeTable *nodes)

@@ -34,14 +34,10 @@ typedef struct {
         guint32 edge, index;
 } Sent;
 
-static int compare_sent(const void *va, const void *vb)
-{
-        const Sent *a = va, *b = vb;
-
-        return COMPARE(a->sent, b->sent) ?:
-               COMPARE(a->edge, b->edge) ?:
-               COMPARE(a->index, b->index);
-}
+COMPARISON(compare_sent, Sent,
+           COMPARE(a->sent, b->sent) ?:
+           COMPARE(a->edge, b->edge) ?:
+           COMPARE(a->index, b->index))
 
 /* T_j of Figure 6: all that a node sends, in order. */
 static void gather_sent(Convolution *c, NodeId node)

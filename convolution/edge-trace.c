@@ -208,12 +208,7 @@ static NodeId *fold_raw_edges(EdgeTraceLoader *l, gboolean fold, EdgeTraces *tra
 
 /* --- the two stamps of a message ------------------------------------------- */
 
-static int compare_observations(const void *va, const void *vb)
-{
-        const Observation *a = va, *b = vb;
-
-        return COMPARE(a->key, b->key) ?: COMPARE(a->time, b->time);
-}
+COMPARISON(compare_observations, Observation, COMPARE(a->key, b->key) ?: COMPARE(a->time, b->time))
 
 /* The number of observations from i on with the key of i. */
 static guint32 run_length(const Observations *o, guint32 i)
@@ -272,12 +267,7 @@ static void match_ends(EdgeTraceLoader *l, RawEdge *e, GArray *out, guint64 *n_b
 
 /* --- the columns ----------------------------------------------------------- */
 
-static int compare_stamps(const void *va, const void *vb)
-{
-        const Stamps *a = va, *b = vb;
-
-        return COMPARE(a->sent, b->sent) ?: COMPARE(a->received, b->received);
-}
+COMPARISON(compare_stamps, Stamps, COMPARE(a->sent, b->sent) ?: COMPARE(a->received, b->received))
 
 static int compare_arrivals(const void *va, const void *vb, void *data)
 {
@@ -384,12 +374,10 @@ typedef struct {
         RawEdge *raw;
 } FoldedEdge;
 
-static int compare_folded(const void *va, const void *vb)
-{
-        const FoldedEdge *a = va, *b = vb;
-
-        return COMPARE(a->from, b->from) ?: COMPARE(a->to, b->to) ?: COMPARE(a->raw, b->raw);
-}
+COMPARISON(compare_folded, FoldedEdge,
+           COMPARE(a->from, b->from) ?:
+           COMPARE(a->to, b->to) ?:
+           COMPARE(a->raw, b->raw))
 
 static void make_edges(EdgeTraceLoader *l, EdgeTraces *t, const NodeId *fold)
 {

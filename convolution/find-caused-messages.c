@@ -91,14 +91,10 @@ static void split_by_destination(const Convolution *run, NodeId node, const guin
 }
 
 /* The most frequent first. */
-static int compare_caused(const void *va, const void *vb)
-{
-        const CausedMessages *a = va, *b = vb;
-
-        return COMPARE(b->messages.n, a->messages.n) ?:
-               COMPARE(a->edge, b->edge) ?:
-               COMPARE(a->delay, b->delay);
-}
+COMPARISON(compare_caused, CausedMessages,
+           COMPARE(b->messages.n, a->messages.n) ?:
+           COMPARE(a->edge, b->edge) ?:
+           COMPARE(a->delay, b->delay))
 
 GArray *find_caused_messages(PathSearch *search, NodeId node, const Messages *messages)
 {

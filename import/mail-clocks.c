@@ -40,14 +40,10 @@ typedef struct {
         double *ahead;           /* by node: how far its clock is ahead, s */
 } Fit;
 
-static int compare_transits(const void *a, const void *b)
-{
-        const MailTransit *x = a, *y = b;
-
-        return COMPARE(x->from, y->from) ?:
-               COMPARE(x->to, y->to) ?:
-               COMPARE(x->transit, y->transit);
-}
+COMPARISON(compare_transits, MailTransit,
+           COMPARE(a->from, b->from) ?:
+           COMPARE(a->to, b->to) ?:
+           COMPARE(a->transit, b->transit))
 
 static GArray *find_host_pairs(MailTransit *transits, gsize n)
 {

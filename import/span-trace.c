@@ -23,20 +23,16 @@ static int compare_texts(const Span *x, const Span *y)
 }
 
 /* By id, senders first, then spans with times. The result does not depend on the order of input. */
-static int compare_spans(gconstpointer a, gconstpointer b)
-{
-        const Span *x = a, *y = b;
-
-        return COMPARE(x->id, y->id) ?:
-               COMPARE(span_is_sender(y), span_is_sender(x)) ?:
-               COMPARE(span_has_times(y), span_has_times(x)) ?:
-               COMPARE(x->start, y->start) ?:
-               COMPARE(y->end, x->end) ?:
-               COMPARE(x->node, y->node) ?:
-               COMPARE(x->kind, y->kind) ?:
-               COMPARE(x->parent, y->parent) ?:
-               compare_texts(x, y);
-}
+COMPARISON(compare_spans, Span,
+           COMPARE(a->id, b->id) ?:
+           COMPARE(span_is_sender(b), span_is_sender(a)) ?:
+           COMPARE(span_has_times(b), span_has_times(a)) ?:
+           COMPARE(a->start, b->start) ?:
+           COMPARE(b->end, a->end) ?:
+           COMPARE(a->node, b->node) ?:
+           COMPARE(a->kind, b->kind) ?:
+           COMPARE(a->parent, b->parent) ?:
+           compare_texts(a, b))
 
 /* Whether s is the server of this client: Zipkin gives both the same id. */
 static gboolean is_client_and_server(const Span *sender, const Span *s)

@@ -559,14 +559,10 @@ typedef struct {
         gboolean is_return;
 } Event;
 
-static int compare_pair_events(const void *a, const void *b)
-{
-        const Event *x = a, *y = b;
-
-        return COMPARE(x->time, y->time) ?:
-               COMPARE(x->frame, y->frame) ?:
-               COMPARE(x->pair, y->pair);
-}
+COMPARISON(compare_pair_events, Event,
+           COMPARE(a->time, b->time) ?:
+           COMPARE(a->frame, b->frame) ?:
+           COMPARE(a->pair, b->pair))
 
 static gboolean write_event(const Tshark *t, const Event *e, TraceWriter *writer, GError **error)
 {

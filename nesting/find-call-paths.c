@@ -16,12 +16,8 @@ typedef struct {
         gint64 longest;
 } EdgeLength;
 
-static int compare_edge_lengths(const void *a, const void *b)
-{
-        const EdgeLength *x = a, *y = b;
-
-        return COMPARE(x->caller, y->caller) ?: COMPARE(x->callee, y->callee);
-}
+COMPARISON(compare_edge_lengths, EdgeLength,
+           COMPARE(a->caller, b->caller) ?: COMPARE(a->callee, b->callee))
 
 Cut *cuts_find(CallMatcher *matcher, guint n_nodes)
 {

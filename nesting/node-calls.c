@@ -67,19 +67,9 @@ void node_calls_clear(const NodesSearch *n, CallsByNode *by)
         g_free(by->first_out);
 }
 
-static int compare_in(const void *a, const void *b)
-{
-        const CallIn *x = a, *y = b;
+COMPARISON(compare_in, CallIn, COMPARE(a->enter, b->enter) ?: COMPARE(a->call, b->call))
 
-        return COMPARE(x->enter, y->enter) ?: COMPARE(x->call, y->call);
-}
-
-static int compare_out(const void *a, const void *b)
-{
-        const CallOut *x = a, *y = b;
-
-        return COMPARE(x->start, y->start) ?: COMPARE(x->call, y->call);
-}
+COMPARISON(compare_out, CallOut, COMPARE(a->start, b->start) ?: COMPARE(a->call, b->call))
 
 static void put_calls_away(const NodesSearch *n, const CallsByNode *by)
 {

@@ -75,19 +75,13 @@ typedef struct {
         gint64 earliest; /* delay of the first with its shape */
 } Child;
 
-static int compare_shapes(const void *va, const void *vb)
-{
-        const Child *a = va, *b = vb;
+COMPARISON(compare_shapes, Child,
+           COMPARE(a->shape, b->shape) ?:
+           COMPARE(a->delay, b->delay) ?:
+           COMPARE(a->k, b->k))
 
-        return COMPARE(a->shape, b->shape) ?: COMPARE(a->delay, b->delay) ?: COMPARE(a->k, b->k);
-}
-
-static int collapsed_compare_delays(const void *va, const void *vb)
-{
-        const Child *a = va, *b = vb;
-
-        return COMPARE(a->earliest, b->earliest) ?: compare_shapes(a, b);
-}
+COMPARISON(collapsed_compare_delays, Child,
+           COMPARE(a->earliest, b->earliest) ?: compare_shapes(a, b))
 
 typedef struct {
         const PathPattern *pattern;

@@ -88,12 +88,8 @@ void node_hours_add(NodeHours *hours, const PathCall *call)
         h->own += call->own;
 }
 
-static int compare_hours(const void *va, const void *vb)
-{
-        const NodeHour *a = *(NodeHour *const *)va, *b = *(NodeHour *const *)vb;
-
-        return COMPARE(a->node, b->node) ?: COMPARE(a->hour, b->hour);
-}
+COMPARISON_OF_POINTERS(compare_hours, NodeHour,
+                       COMPARE(a->node, b->node) ?: COMPARE(a->hour, b->hour))
 
 GPtrArray *node_hours_list(const NodeHours *hours)
 {

@@ -36,19 +36,12 @@ static int compare_questions(const Question *a, const Question *b)
                COMPARE(a->goes_on, b->goes_on);
 }
 
-static int compare_by_call(const void *va, const void *vb)
-{
-        const Question *a = va, *b = vb;
+COMPARISON(compare_by_call, Question, compare_questions(a, b) ?: COMPARE(a->call, b->call))
 
-        return compare_questions(a, b) ?: COMPARE(a->call, b->call);
-}
-
-static int compare_by_size(const void *va, const void *vb)
-{
-        const Question *a = va, *b = vb;
-
-        return compare_questions(a, b) ?: COMPARE(a->bytes, b->bytes) ?: COMPARE(a->call, b->call);
-}
+COMPARISON(compare_by_size, Question,
+           compare_questions(a, b) ?:
+           COMPARE(a->bytes, b->bytes) ?:
+           COMPARE(a->call, b->call))
 
 /* Fills before with the last earlier call that asks for the same. An unknown size is like any. */
 static void find_same_before(Question *q, guint32 n, guint32 *before)

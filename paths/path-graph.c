@@ -110,12 +110,8 @@ guint32 path_graph_size(const PathGraph *g)
         return g->vertices->len;
 }
 
-static int path_graph_compare_delays(const void *va, const void *vb)
-{
-        const PathDelay *a = va, *b = vb;
-
-        return COMPARE(b->count, a->count) ?: COMPARE(a->delay, b->delay);
-}
+COMPARISON(path_graph_compare_delays, PathDelay,
+           COMPARE(b->count, a->count) ?: COMPARE(a->delay, b->delay))
 
 const PathVertex *path_graph_vertex(const PathGraph *g, guint32 vertex)
 {

@@ -28,12 +28,10 @@ typedef struct {
 } Piece;
 
 /* The order of the walk: ended later first, then started later, then called later. */
-static int compare_pieces(const void *va, const void *vb)
-{
-        const Piece *a = va, *b = vb;
-
-        return COMPARE(b->end, a->end) ?: COMPARE(b->start, a->start) ?: COMPARE(b->call, a->call);
-}
+COMPARISON(compare_pieces, Piece,
+           COMPARE(b->end, a->end) ?:
+           COMPARE(b->start, a->start) ?:
+           COMPARE(b->call, a->call))
 
 /* Fills pieces with the children of window in the order of the walk. next_asked: NULL, if no call
  * is missed. */

@@ -648,12 +648,7 @@ typedef struct {
         guint32 pattern;
 } Ranked;
 
-static int compare_ranked(const void *va, const void *vb)
-{
-        const Ranked *a = va, *b = vb;
-
-        return COMPARE(b->key, a->key) ?: strcmp(a->signature, b->signature);
-}
+COMPARISON(compare_ranked, Ranked, COMPARE(b->key, a->key) ?: strcmp(a->signature, b->signature))
 
 /* The sum of the latencies of all instances, or of their completion times. */
 static gint128 total_time(const PatternEntry *entry)

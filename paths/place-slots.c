@@ -212,15 +212,11 @@ static Kid *find_kid(GArray *kids, GHashTable *known, const Chain *c)
         return &g_array_index(kids, Kid, kids->len - 1);
 }
 
-static int compare_kids(const void *va, const void *vb)
-{
-        const Kid *a = va, *b = vb;
-
-        return COMPARE(b->count, a->count) ?:
-               strcmp(a->name, b->name) ?:
-               COMPARE(a->goes_on, b->goes_on) ?:
-               COMPARE(a->mark, b->mark);
-}
+COMPARISON(compare_kids, Kid,
+           COMPARE(b->count, a->count) ?:
+           strcmp(a->name, b->name) ?:
+           COMPARE(a->goes_on, b->goes_on) ?:
+           COMPARE(a->mark, b->mark))
 
 /* Most frequent first. */
 static GArray *find_kids(const PlaceSlots *s, const GArray *chains, const NodeTable *nodes)
@@ -287,12 +283,7 @@ static GPtrArray *find_replicas(const PlaceSlots *s, GArray *kids, guint first, 
         return group;
 }
 
-static int place_slots_compare_names(const void *va, const void *vb)
-{
-        const Kid *a = *(Kid *const *)va, *b = *(Kid *const *)vb;
-
-        return strcmp(a->name, b->name);
-}
+COMPARISON_OF_POINTERS(place_slots_compare_names, Kid, strcmp(a->name, b->name))
 
 static void take_chains(PlaceSlots *s, PlaceSlot *slot, const GArray *chains, GArray *all)
 {

@@ -115,12 +115,10 @@ typedef struct {
         gboolean asks;
 } Turn;
 
-static int compare_turns(const void *a, const void *b)
-{
-        const Turn *x = a, *y = b;
-
-        return COMPARE(x->way, y->way) ?: COMPARE(x->time, y->time) ?: COMPARE(y->asks, x->asks);
-}
+COMPARISON(compare_turns, Turn,
+           COMPARE(a->way, b->way) ?:
+           COMPARE(a->time, b->time) ?:
+           COMPARE(b->asks, a->asks))
 
 /* Sets the end of a call, on the clocks of both ends. */
 static void set_end(Search *s, guint32 call, gint64 end)
@@ -466,12 +464,7 @@ static void end_asked(Search *s, const Event *events, guint n)
 
 /* --- stays that nobody ends --------------------------------------------------------- */
 
-static int compare_events(const void *a, const void *b)
-{
-        const Event *x = a, *y = b;
-
-        return COMPARE(x->from, y->from) ?: COMPARE(x->call, y->call);
-}
+COMPARISON(compare_events, Event, COMPARE(a->from, b->from) ?: COMPARE(a->call, b->call))
 
 /* The longest usual pause of the node while it is at work: before a call, ns. */
 static gint64 find_pause(const Event *events, guint n)
@@ -547,12 +540,7 @@ static void end_stays(Search *s, const Event *events, guint n, gboolean bounded,
 /* --- the ends of jobs by their calls
  * ------------------------------------------------------------------ */
 
-static int compare_ends(const void *a, const void *b)
-{
-        const TurnJob *x = a, *y = b;
-
-        return COMPARE(x->latest, y->latest);
-}
+COMPARISON(compare_ends, TurnJob, COMPARE(a->latest, b->latest))
 
 /* Whether the ends of some stays are unknown: nobody acknowledges the messages, or several at
  * once. */

@@ -488,12 +488,7 @@ static void extend_state(Trellis *t, const State *s, guint32 call)
                         extend_process(t, s, call, process);
 }
 
-static int compare_states(const void *a, const void *b)
-{
-        const State *x = *(State *const *)a, *y = *(State *const *)b;
-
-        return COMPARE(y->log, x->log);
-}
+COMPARISON_OF_POINTERS(compare_states, State, COMPARE(b->log, a->log))
 
 /* The oldest n jobs that might have been begun have no calls: too many wait. */
 static void state_give_up(Trellis *t, State *s, guint32 n)

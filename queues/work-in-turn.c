@@ -206,12 +206,7 @@ static void extend_state(Turns *t, guint32 from, guint call)
         }
 }
 
-static int compare_states(const void *a, const void *b)
-{
-        const State *x = a, *y = b;
-
-        return COMPARE(y->log, x->log);
-}
+COMPARISON(compare_states, State, COMPARE(b->log, a->log))
 
 /* Drops all but the best states after a call: those from first on. */
 static void keep_best_states(Turns *t, guint first)

@@ -178,14 +178,10 @@ void doubts_sort(GArray *doubts, const NodeTable *nodes)
         g_array_sort_with_data(doubts, compare_doubts, (gpointer)nodes);
 }
 
-static int compare_callees(gconstpointer a, gconstpointer b)
-{
-        const Doubt *x = a, *y = b;
-
-        return COMPARE(x->callee, y->callee) ?:
-               COMPARE(x->reason, y->reason) ?:
-               strcmp(x->kind, y->kind);
-}
+COMPARISON(compare_callees, Doubt,
+           COMPARE(a->callee, b->callee) ?:
+           COMPARE(a->reason, b->reason) ?:
+           strcmp(a->kind, b->kind))
 
 void doubts_fold(GArray *doubts)
 {

@@ -111,12 +111,7 @@ static char *but_for(const GArray *doubts, const NodeTable *nodes)
 
 /* --- from outside ---------------------------------------------------------- */
 
-static int compare_edges(gconstpointer a, gconstpointer b)
-{
-        const EdgeCalls *x = a, *y = b;
-
-        return COMPARE(x->caller, y->caller) ?: COMPARE(x->callee, y->callee);
-}
+COMPARISON(compare_edges, EdgeCalls, COMPARE(a->caller, b->caller) ?: COMPARE(a->callee, b->callee))
 
 void edge_calls_merge(GArray *edges)
 {

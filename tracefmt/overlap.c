@@ -111,12 +111,8 @@ typedef struct {
         const Seen *seen, *other;
 } Both;
 
-static int by_traces(gconstpointer a, gconstpointer b)
-{
-        const Both *x = a, *y = b;
-
-        return COMPARE(x->seen->trace, y->seen->trace) ?: COMPARE(x->other->trace, y->other->trace);
-}
+COMPARISON(by_traces, Both,
+           COMPARE(a->seen->trace, b->seen->trace) ?: COMPARE(a->other->trace, b->other->trace))
 
 /* All of the sample, of Both, those of the same traces together. */
 static GArray *find_both(const Overlap *o)
@@ -199,12 +195,7 @@ GArray *overlap_find_clocks(const Overlap *o, gint64 window)
 
 /* --- names ----------------------------------------------------------------- */
 
-static int by_names(gconstpointer a, gconstpointer b)
-{
-        const NamesApart *x = a, *y = b;
-
-        return COMPARE(x->node, y->node) ?: COMPARE(x->other_node, y->other_node);
-}
+COMPARISON(by_names, NamesApart, COMPARE(a->node, b->node) ?: COMPARE(a->other_node, b->other_node))
 
 static void add_names(const Overlap *o, GArray *names, const Both *b, NodeId node, NodeId other)
 {

@@ -4,12 +4,10 @@
 #include "base/compare.h"
 #include "write/text-table.h"
 
-static int compare_way_times(const void *va, const void *vb)
-{
-        const WayTime *a = va, *b = vb;
-
-        return COMPARE(b->sum, a->sum) ?: COMPARE(a->call, b->call) ?: COMPARE(a->cause, b->cause);
-}
+COMPARISON(compare_way_times, WayTime,
+           COMPARE(b->sum, a->sum) ?:
+           COMPARE(a->call, b->call) ?:
+           COMPARE(a->cause, b->cause))
 
 GArray *way_times_find(const CollapsedTree *tree)
 {

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/compare.h"
 #include "base/printable.h"
 #include "paths/histogram.h"
 #include "paths/path-text.h"
@@ -73,12 +74,7 @@ static guint64 edge_errors(const EdgeOutcomes *o)
         return n;
 }
 
-static int compare_edges(const void *a, const void *b)
-{
-        const EdgeRow *x = a, *y = b;
-
-        return strcmp(x->caller, y->caller) ?: strcmp(x->callee, y->callee);
-}
+COMPARISON(compare_edges, EdgeRow, strcmp(a->caller, b->caller) ?: strcmp(a->callee, b->callee))
 
 /* A delay of an edge; nothing where it has no calls. */
 static char *format_delay(const Histogram *h, gint64 delay)

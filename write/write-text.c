@@ -618,12 +618,7 @@ typedef struct {
         double right; /* the share of parents that should be */
 } Doubtful;
 
-static int compare_doubtful(const void *va, const void *vb)
-{
-        const Doubtful *a = va, *b = vb;
-
-        return COMPARE(a->right, b->right) ?: COMPARE(a->node, b->node);
-}
+COMPARISON(compare_doubtful, Doubtful, COMPARE(a->right, b->right) ?: COMPARE(a->node, b->node))
 
 /* The nodes that make calls whose parents had to be guessed, least certain first; of Doubtful. */
 static GArray *find_doubtful(const PathSet *set)

@@ -82,12 +82,8 @@ static void report_calls_add_edge(ReportEdge *e, const PathCall *c)
                 histogram_add(&e->latency, MAX(c->end - c->start, 0));
 }
 
-static int compare_edges(gconstpointer va, gconstpointer vb)
-{
-        const ReportEdge *a = *(ReportEdge *const *)va, *b = *(ReportEdge *const *)vb;
-
-        return COMPARE(a->caller, b->caller) ?: COMPARE(a->callee, b->callee);
-}
+COMPARISON_OF_POINTERS(compare_edges, ReportEdge,
+                       COMPARE(a->caller, b->caller) ?: COMPARE(a->callee, b->callee))
 
 static void report_calls_add_load(Report *r, NodeLoad *load, const PathCall *c)
 {

@@ -403,12 +403,8 @@ static gboolean report_read_paths(Loading *l, GError **error)
         return status == 0;
 }
 
-static int compare_latencies(const void *va, const void *vb)
-{
-        const PathOfPattern *a = va, *b = vb;
-
-        return COMPARE(a->path.latency, b->path.latency) ?: COMPARE(a->number, b->number);
-}
+COMPARISON(compare_latencies, PathOfPattern,
+           COMPARE(a->path.latency, b->path.latency) ?: COMPARE(a->number, b->number))
 
 static guint32 bucket_of(const Report *r, gint64 start)
 {
@@ -417,12 +413,8 @@ static guint32 bucket_of(const Report *r, gint64 start)
         return (guint32)(((gint128)start - r->first) * REPORT_BUCKETS / span);
 }
 
-static int compare_in_buckets(const void *va, const void *vb)
-{
-        const PathOfPattern *a = va, *b = vb;
-
-        return COMPARE(a->bucket, b->bucket) ?: compare_latencies(a, b);
-}
+COMPARISON(compare_in_buckets, PathOfPattern,
+           COMPARE(a->bucket, b->bucket) ?: compare_latencies(a, b))
 
 static void fill_buckets(const Report *r, GArray *paths, GArray *buckets)
 {
@@ -501,12 +493,8 @@ static gboolean take_samples(Loading *l, guint32 detail, guint *left, GError **e
         return TRUE;
 }
 
-static int compare_completions(const void *va, const void *vb)
-{
-        const PathOfPattern *a = va, *b = vb;
-
-        return COMPARE(a->path.completion, b->path.completion) ?: COMPARE(a->number, b->number);
-}
+COMPARISON(compare_completions, PathOfPattern,
+           COMPARE(a->path.completion, b->path.completion) ?: COMPARE(a->number, b->number))
 
 /* Says of each path in which part of its pattern it is. */
 static void report_find_parts(const Loading *l, ReportDetail *d, GArray *paths)

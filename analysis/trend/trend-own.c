@@ -94,12 +94,7 @@ void own_slot_add(OwnSlot *slot, guint store, guint64 calls, double sum, double 
                 add_cell(slot->cells, &c);
 }
 
-static int own_times_compare_cells(const void *va, const void *vb)
-{
-        const Cell *a = va, *b = vb;
-
-        return COMPARE(a->point, b->point);
-}
+COMPARISON(own_times_compare_cells, Cell, COMPARE(a->point, b->point))
 
 void own_times_move(OwnTimes *own, const guint *point_of)
 {
@@ -124,12 +119,7 @@ typedef struct {
         double own;
 } NodeOwn;
 
-static int own_times_compare_own(const void *va, const void *vb)
-{
-        const NodeOwn *a = va, *b = vb;
-
-        return COMPARE(b->own, a->own) ?: COMPARE(a->node, b->node);
-}
+COMPARISON(own_times_compare_own, NodeOwn, COMPARE(b->own, a->own) ?: COMPARE(a->node, b->node))
 
 GArray *own_times_nodes(const OwnTimes *own)
 {

@@ -457,12 +457,7 @@ static void add_to_point(Trend *t, const TrendStore *s)
         g_array_append_val(t->points, p);
 }
 
-static int trend_stores_compare_cells(const void *va, const void *vb)
-{
-        const MergedCell *a = va, *b = vb;
-
-        return COMPARE(a->point, b->point);
-}
+COMPARISON(trend_stores_compare_cells, MergedCell, COMPARE(a->point, b->point))
 
 /* From stores to points. */
 static void move_cells(GArray *cells, const guint *point_of)

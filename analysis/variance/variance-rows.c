@@ -259,12 +259,7 @@ static Found find_row(const VarianceFactors *f, guint factor)
         return found;
 }
 
-static int compare_rows(const void *va, const void *vb)
-{
-        const Found *a = va, *b = vb;
-
-        return COMPARE(b->row.all, a->row.all) ?: COMPARE(a->factor, b->factor);
-}
+COMPARISON(compare_rows, Found, COMPARE(b->row.all, a->row.all) ?: COMPARE(a->factor, b->factor))
 
 /* Whether the factor has a row: own times and the network always have one. */
 static gboolean is_there(const VarianceFactors *f, guint factor)
@@ -275,12 +270,10 @@ static gboolean is_there(const VarianceFactors *f, guint factor)
         return factor < f->n_kept || factor == factor_network(f->n_kept) || s->products[at] != 0;
 }
 
-static int compare_pairs(const void *va, const void *vb)
-{
-        const VariancePair *a = va, *b = vb;
-
-        return COMPARE(b->share, a->share) ?: COMPARE(a->a, b->a) ?: COMPARE(a->b, b->b);
-}
+COMPARISON(compare_pairs, VariancePair,
+           COMPARE(b->share, a->share) ?:
+           COMPARE(a->a, b->a) ?:
+           COMPARE(a->b, b->b))
 
 static void variance_rows_find_pair(const VarianceSums *s, const GArray *found, guint i, guint k,
                                     double variance, GArray *pairs)

@@ -697,15 +697,11 @@ static gboolean variance_read_calls(Reading *r, GError **error)
 
 /* --- the answer ------------------------------------------------------------ */
 
-static int variance_compare_entries(const void *va, const void *vb)
-{
-        const Entry *a = *(Entry *const *)va, *b = *(Entry *const *)vb;
-
-        return COMPARE(b->total, a->total) ?:
-               COMPARE(a->result->client, b->result->client) ?:
-               COMPARE(a->result->root, b->result->root) ?:
-               g_strcmp0(a->result->label, b->result->label);
-}
+COMPARISON_OF_POINTERS(variance_compare_entries, Entry,
+                       COMPARE(b->total, a->total) ?:
+                       COMPARE(a->result->client, b->result->client) ?:
+                       COMPARE(a->result->root, b->result->root) ?:
+                       g_strcmp0(a->result->label, b->result->label))
 
 static void measure_entry(const Reading *r, Entry *e)
 {

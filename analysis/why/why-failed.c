@@ -145,12 +145,9 @@ static void add_request(Search *s, const StoredPath *path, const GArray *calls)
                 add_retry(s, c, &g_array_index(retries, PathRetry, i), request);
 }
 
-static int compare_failures(gconstpointer va, gconstpointer vb)
-{
-        const WhyFailure *a = *(WhyFailure *const *)va, *b = *(WhyFailure *const *)vb;
-
-        return a->count != b->count ? COMPARE(b->count, a->count) : COMPARE(a->request, b->request);
-}
+COMPARISON_OF_POINTERS(compare_failures, WhyFailure,
+                       a->count != b->count ? COMPARE(b->count, a->count)
+                                            : COMPARE(a->request, b->request))
 
 static int compare_retries(gconstpointer va, gconstpointer vb)
 {

@@ -111,12 +111,7 @@ typedef struct {
         guint slow, all;
 } Served;
 
-static int compare_slow(gconstpointer va, gconstpointer vb)
-{
-        const Served *a = va, *b = vb;
-
-        return COMPARE(b->slow, a->slow) ?: COMPARE(b->all, a->all);
-}
+COMPARISON(compare_slow, Served, COMPARE(b->slow, a->slow) ?: COMPARE(b->all, a->all))
 
 /* By replica, and the sums of them. */
 static GArray *count_served(const GArray *stays, const PlaceSlot *slot, const guint8 *part,
@@ -206,12 +201,8 @@ static void add_difference(const Why *w, const Kind *k, guint32 slot, const guin
                 g_array_append_val(kind->places, d);
 }
 
-static int compare_differences(gconstpointer va, gconstpointer vb)
-{
-        const WhyDifference *a = va, *b = vb;
-
-        return COMPARE(b->share, a->share) ?: strcmp(a->where, b->where);
-}
+COMPARISON(compare_differences, WhyDifference,
+           COMPARE(b->share, a->share) ?: strcmp(a->where, b->where))
 
 static void add_starts(const Why *w, const Kind *k, const guint8 *part, WhyKind *kind, GArray *slow,
                        GArray *all)
@@ -276,12 +267,7 @@ static void free_why_kind(gpointer data)
         g_free(k);
 }
 
-static int compare_kinds(gconstpointer va, gconstpointer vb)
-{
-        const Kind *a = *(Kind *const *)va, *b = *(Kind *const *)vb;
-
-        return COMPARE(b->total, a->total);
-}
+COMPARISON_OF_POINTERS(compare_kinds, Kind, COMPARE(b->total, a->total))
 
 GPtrArray *why_kinds(Why *w, WhyBurst *burst)
 {

@@ -547,12 +547,7 @@ static void add_place(const Why *w, const Kind *k, guint32 slot, guint32 request
                 g_array_append_val(places, p);
 }
 
-static int compare_places(gconstpointer va, gconstpointer vb)
-{
-        const WhyPlace *a = va, *b = vb;
-
-        return COMPARE(b->excess, a->excess) ?: strcmp(a->where, b->where);
-}
+COMPARISON(compare_places, WhyPlace, COMPARE(b->excess, a->excess) ?: strcmp(a->where, b->where))
 
 /* By slot, the least probability of a parent among its calls, the calls above and the calls that
  * they made. The caller's to free. */

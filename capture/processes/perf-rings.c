@@ -217,11 +217,7 @@ static gint64 clock_time(clockid_t clock)
         return (gint64)now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
-static gint perf_rings_by_time(gconstpointer a, gconstpointer b)
-{
-        const ProcessEvent *x = a, *y = b;
-        return COMPARE(x->time, y->time);
-}
+COMPARISON(perf_rings_by_time, ProcessEvent, COMPARE(a->time, b->time))
 
 /* What causes an event on another processor is in its ring before. So of events until now all
  * are there whose effects are, while of later ones a ring that was read before may lack some. */

@@ -150,11 +150,8 @@ static PacketMerge *packet_merge_alloc(guint n, const PcapOptions *options)
         return m;
 }
 
-static int packet_merge_compare_inputs(const void *a, const void *b)
-{
-        const Input *x = *(Input *const *)a, *y = *(Input *const *)b;
-        return COMPARE(x->time, y->time) ?: COMPARE(x, y);
-}
+COMPARISON_OF_POINTERS(packet_merge_compare_inputs, Input,
+                       COMPARE(a->time, b->time) ?: COMPARE(a, b))
 
 PacketMerge *packet_merge_new(const char *const *paths, guint n, const PcapOptions *options,
                               GError **error)

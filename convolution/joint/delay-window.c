@@ -159,12 +159,7 @@ static void level_window(Search *s, const DelayWindow *w)
                 s->pairs[i] -= removed;
 }
 
-static int compare_windows(gconstpointer a, gconstpointer b)
-{
-        const DelayWindow *x = a, *y = b;
-
-        return COMPARE(x->from, y->from);
-}
+COMPARISON(compare_windows, DelayWindow, COMPARE(a->from, b->from))
 
 GArray *delay_windows_find(const float *c, const Lags *lags, gsize search,
                            const DelayWindowOptions *options, float *background)

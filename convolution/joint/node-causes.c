@@ -225,12 +225,7 @@ static guint cell_of_delay(const Support *s, gint64 delay)
         return s->first_cell + MIN(cell, s->n_cells - 1);
 }
 
-static int compare_supports(gconstpointer a, gconstpointer b)
-{
-        const Support *x = a, *y = b;
-
-        return COMPARE(x->from, y->from);
-}
+COMPARISON(compare_supports, Support, COMPARE(a->from, b->from))
 
 /* Makes supports around the windows, and around the supports of an old passage. Merges supports
  * that overlap. */

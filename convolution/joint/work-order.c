@@ -19,14 +19,10 @@ typedef struct {
         gint64 time;
 } Return;
 
-static int compare_returns(gconstpointer va, gconstpointer vb)
-{
-        const Return *a = va, *b = vb;
-
-        return COMPARE(a->message, b->message) ?:
-               COMPARE(a->time, b->time) ?:
-               COMPARE(a->later, b->later);
-}
+COMPARISON(compare_returns, Return,
+           COMPARE(a->message, b->message) ?:
+           COMPARE(a->time, b->time) ?:
+           COMPARE(a->later, b->later))
 
 /* The message into the node that led to this one into it, over messages that the node sent; or
  * NO_MESSAGE. */
