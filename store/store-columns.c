@@ -57,18 +57,22 @@ const StoreTable store_tables[N_TABLES] = {
         [PATTERN_DOUBT] = { "pattern", "SELECT doubt FROM pattern ORDER BY id" },
 };
 
-int store_next_row(StoreReader *r, Table t, GError **error)
+Row row_next(StoreReader *r, Table t, GError **error)
 {
+        Row row = { r, t, 1, error };
+
         switch (sqlite3_step(r->select[t])) {
         case SQLITE_ROW:
                 r->rows[t]++;
-                return 1;
+                break;
         case SQLITE_DONE:
-                return 0;
+                row.status = 0;
+                break;
         default:
                 store_set_error(r->db, r->path, error);
-                return -1;
+                row.status = -1;
         }
+        return row;
 }
 
 gboolean store_reader_fail(const StoreReader *r, GError **error, const char *format, ...)
@@ -82,81 +86,93 @@ gboolean store_reader_fail(const StoreReader *r, GError **error, const char *for
         return ravel_fail(error, RAVEL_ERROR_INPUT, "%s: the store is corrupt: %s", r->path, what);
 }
 
-gboolean row_fail(const StoreReader *r, Table t, int column, const char *expected, GError **error)
+void row_fail(Row *row, int column, const char *expected)
 {
-        return store_reader_fail(r, error, "row %" G_GINT64_FORMAT " of %s: wrong %s, expected %s",
-                                 r->rows[t], store_tables[t].name,
-                                 sqlite3_column_name(r->select[t], column), expected);
+        store_reader_fail(row->r, row->error,
+                          "row %" G_GINT64_FORMAT " of %s: wrong %s, expected %s",
+                          row->r->rows[row->table], store_tables[row->table].name,
+                          sqlite3_column_name(row->r->select[row->table], column), expected);
+        row->status = -1;
 }
 
-gboolean column_number(const StoreReader *r, Table t, int column, gint64 low, gint64 high,
-                       gint64 *number, GError **error)
+gint64 row_number(Row *row, int column, gint64 low, gint64 high)
 {
+        sqlite3_stmt *s = row->r->select[row->table];
         g_autofree char *expected = NULL;
+        gint64 number;
 
-        *number = sqlite3_column_int64(r->select[t], column);
-        if (G_LIKELY(*number >= low && *number <= high &&
-                     sqlite3_column_type(r->select[t], column) == SQLITE_INTEGER))
-                return TRUE;
+        if (row->status <= 0)
+                return 0;
+        number = sqlite3_column_int64(s, column);
+        if (G_LIKELY(number >= low && number <= high &&
+                     sqlite3_column_type(s, column) == SQLITE_INTEGER))
+                return number;
         expected = low > high ? g_strdup("no such row")
                               : g_strdup_printf("a number from %" G_GINT64_FORMAT
                                                 " to %" G_GINT64_FORMAT,
                                                 low, high);
-        return row_fail(r, t, column, expected, error);
+        row_fail(row, column, expected);
+        return 0;
 }
 
-gboolean column_time(const StoreReader *r, Table t, int column, gint64 *time, GError **error)
+gint64 row_some(Row *row, int column, gint64 low, gint64 high)
 {
-        return column_number(r, t, column, G_MININT64, G_MAXINT64, time, error);
+        return row_is_null(row, column) ? 0 : row_number(row, column, low, high);
 }
 
-gboolean row_check_id(const StoreReader *r, Table t, GError **error)
+gint64 row_time(Row *row, int column)
 {
-        gint64 id;
-
-        return column_number(r, t, 0, r->rows[t], MIN(r->rows[t], G_MAXUINT32 - 1), &id, error);
+        return row_number(row, column, G_MININT64, G_MAXINT64);
 }
 
-const char *column_text(const StoreReader *r, Table t, int column, GError **error)
+gint64 row_stamp(Row *row, int column, gint64 otherwise)
 {
-        const char *text = (const char *)sqlite3_column_text(r->select[t], column);
+        return row_is_null(row, column) ? otherwise : row_time(row, column);
+}
 
-        if (text && g_utf8_validate(text, sqlite3_column_bytes(r->select[t], column), NULL))
+guint64 row_count(Row *row, int column)
+{
+        return (guint64)row_number(row, column, 0, G_MAXINT64);
+}
+
+void row_check_id(Row *row)
+{
+        gint64 id = row->r->rows[row->table];
+
+        row_number(row, 0, id, MIN(id, G_MAXUINT32 - 1));
+}
+
+const char *row_text(Row *row, int column)
+{
+        sqlite3_stmt *s = row->r->select[row->table];
+        const char *text = row->status > 0 ? (const char *)sqlite3_column_text(s, column) : NULL;
+
+        if (text && g_utf8_validate(text, sqlite3_column_bytes(s, column), NULL))
                 return text;
-        row_fail(r, t, column, "text", error);
+        if (row->status > 0)
+                row_fail(row, column, "text");
         return NULL;
 }
 
-gboolean column_count(const StoreReader *r, Table t, int column, guint64 *count, GError **error)
+const char *row_some_text(Row *row, int column)
 {
-        gint64 number;
-
-        if (!column_number(r, t, column, 0, G_MAXINT64, &number, error))
-                return FALSE;
-        *count = (guint64)number;
-        return TRUE;
+        return row_is_null(row, column) ? NULL : row_text(row, column);
 }
 
-gboolean column_probability(const StoreReader *r, Table t, int column, double *probability,
-                            GError **error)
+double row_probability(Row *row, int column)
 {
-        *probability = sqlite3_column_double(r->select[t], column);
-        return (*probability >= 0 && *probability <= 1 &&
-                sqlite3_column_type(r->select[t], column) == SQLITE_FLOAT) ||
-               row_fail(r, t, column, "a probability", error);
+        sqlite3_stmt *s = row->r->select[row->table];
+        double probability = row->status > 0 ? sqlite3_column_double(s, column) : 0;
+
+        if (row->status > 0 && !(probability >= 0 && probability <= 1 &&
+                                 sqlite3_column_type(s, column) == SQLITE_FLOAT))
+                row_fail(row, column, "a probability");
+        return probability;
 }
 
-gboolean column_node(const StoreReader *r, Table t, int column, NodeId *node, GError **error)
+NodeId row_node(Row *row, int column)
 {
-        gint64 id;
+        gint64 id = row_number(row, column, 1, row->r->rows[NODE]);
 
-        if (!column_number(r, t, column, 1, r->rows[NODE], &id, error))
-                return FALSE;
-        *node = r->nodes[id - 1];
-        return TRUE;
-}
-
-gboolean column_stamp(const StoreReader *r, Table t, int column, gint64 *time, GError **error)
-{
-        return column_is_null(r, t, column) || column_time(r, t, column, time, error);
+        return id > 0 ? row->r->nodes[id - 1] : NO_NODE;
 }

@@ -56,28 +56,39 @@ struct StoreReader {
         gint64 work_left;    /* of SQLite, in its own steps */
 };
 
-/* 1, 0 after the last row, or -1 with error set. */
-int store_next_row(StoreReader *r, Table t, GError **error);
+/* The row in hand of a table, taken column by column as what each must be. After a wrong column
+ * status is -1, error is set, and every column is 0 or NULL. So it is after the last row, but for
+ * status and error. */
+typedef struct {
+        StoreReader *r;
+        Table table;
+        int status; /* 1, 0 after the last row, or -1 */
+        GError **error;
+} Row;
 
-/* An error that names the row and the column. FALSE. */
-gboolean row_fail(const StoreReader *r, Table t, int column, const char *expected, GError **error);
+Row row_next(StoreReader *r, Table t, GError **error);
 
-/* Whether the id of the row, its first column, is the number of the row. */
-gboolean row_check_id(const StoreReader *r, Table t, GError **error);
+/* An error that names the row and the column. */
+void row_fail(Row *row, int column, const char *expected);
 
-static inline gboolean column_is_null(const StoreReader *r, Table t, int column)
+/* The id of the row, its first column, must be the number of the row. */
+void row_check_id(Row *row);
+
+static inline gboolean row_is_null(const Row *row, int column)
 {
-        return sqlite3_column_type(r->select[t], column) == SQLITE_NULL;
+        return row->status <= 0 ||
+               sqlite3_column_type(row->r->select[row->table], column) == SQLITE_NULL;
 }
 
-/* A column as what it must be: FALSE (NULL) with error set where it is something else. A number is
- * whole and from low to high; a text is UTF-8; a stamp that is NULL leaves *time as it is. */
-gboolean column_number(const StoreReader *r, Table t, int column, gint64 low, gint64 high,
-                       gint64 *number, GError **error);
-gboolean column_time(const StoreReader *r, Table t, int column, gint64 *time, GError **error);
-gboolean column_stamp(const StoreReader *r, Table t, int column, gint64 *time, GError **error);
-gboolean column_count(const StoreReader *r, Table t, int column, guint64 *count, GError **error);
-gboolean column_node(const StoreReader *r, Table t, int column, NodeId *node, GError **error);
-gboolean column_probability(const StoreReader *r, Table t, int column, double *probability,
-                            GError **error);
-const char *column_text(const StoreReader *r, Table t, int column, GError **error);
+/* A number is whole and from low to high; a text is UTF-8. */
+gint64 row_number(Row *row, int column, gint64 low, gint64 high);
+gint64 row_time(Row *row, int column);
+guint64 row_count(Row *row, int column);
+NodeId row_node(Row *row, int column);
+double row_probability(Row *row, int column);
+const char *row_text(Row *row, int column);
+
+/* The same of a column that may be NULL, which gives `otherwise`, 0 or NULL. */
+gint64 row_stamp(Row *row, int column, gint64 otherwise);
+gint64 row_some(Row *row, int column, gint64 low, gint64 high);
+const char *row_some_text(Row *row, int column);

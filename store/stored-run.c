@@ -33,86 +33,73 @@ static void limit_work(StoreReader *r)
 
 static gboolean read_run(StoreReader *r, GError **error)
 {
-        const char *method, *parameters, *version;
-        StoredRun *run = &r->run;
-        int status = store_next_row(r, RUN, error);
+        Row row = row_next(r, RUN, error);
+        const char *method = row_text(&row, 0), *parameters = row_text(&row, 1);
+        const char *version = row_text(&row, 2);
 
-        if (status == 0)
-                store_reader_fail(r, error, "run has no row, expected one");
-        if (status <= 0 || !(method = column_text(r, RUN, 0, error)))
+        if (row.status == 0)
+                return store_reader_fail(r, error, "run has no row, expected one");
+        if (row.status < 0)
                 return FALSE;
         r->method = printable_new(method, PRINTABLE_TEXT);
-        if (!(parameters = column_text(r, RUN, 1, error)))
-                return FALSE;
         r->parameters = g_strdup(parameters);
-        if (!(version = column_text(r, RUN, 2, error)))
-                return FALSE;
         r->version = printable_new(version, PRINTABLE_TEXT);
-        *run = (StoredRun){ .version = r->version,
-                            .method = r->method,
-                            .parameters = r->parameters,
-                            .parallelism = sqlite3_column_double(r->select[RUN], 8),
-                            .first = NO_TIME,
-                            .last = NO_TIME };
-        return column_count(r, RUN, 3, &run->messages, error) &&
-               column_count(r, RUN, 4, &run->calls, error) &&
-               column_count(r, RUN, 5, &run->unmatched_calls, error) &&
-               column_count(r, RUN, 6, &run->unmatched_returns, error) &&
-               column_count(r, RUN, 7, &run->cut_paths, error) &&
-               column_stamp(r, RUN, 9, &run->first, error) &&
-               column_stamp(r, RUN, 10, &run->last, error);
+        r->run = (StoredRun){ .version = r->version,
+                              .method = r->method,
+                              .parameters = r->parameters,
+                              .parallelism = sqlite3_column_double(r->select[RUN], 8) };
+        r->run.messages = row_count(&row, 3);
+        r->run.calls = row_count(&row, 4);
+        r->run.unmatched_calls = row_count(&row, 5);
+        r->run.unmatched_returns = row_count(&row, 6);
+        r->run.cut_paths = row_count(&row, 7);
+        r->run.first = row_stamp(&row, 9, NO_TIME);
+        r->run.last = row_stamp(&row, 10, NO_TIME);
+        return row.status > 0;
 }
 
 /* Of a store that says nothing, as if all was fit. */
 static gboolean read_judgement(StoreReader *r, GError **error)
 {
-        const char *judgement;
-        gint64 fit;
+        Row row = row_next(r, JUDGEMENT, error);
 
-        r->run.fit = TRUE;
-        if (store_next_row(r, JUDGEMENT, error) < 0)
-                return FALSE;
-        if (column_is_null(r, JUDGEMENT, 0))
-                return TRUE;
-        if (!(judgement = column_text(r, JUDGEMENT, 0, error)) ||
-            !column_number(r, JUDGEMENT, 1, 0, 1, &fit, error))
-                return FALSE;
-        r->judgement = g_strdup(judgement);
-        r->run.judgement = r->judgement;
-        r->run.fit = fit == 1;
-        return TRUE;
+        r->run.judgement = r->judgement = g_strdup(row_some_text(&row, 0));
+        r->run.fit = !r->judgement || row_number(&row, 1, 0, 1) == 1;
+        return row.status >= 0;
 }
 
 static gboolean stored_run_read_nodes(StoreReader *r, NodeTable *nodes, GError **error)
 {
         g_autoptr(GArray) ids = g_array_new(FALSE, FALSE, sizeof(NodeId));
-        int status;
+        Row row;
 
-        while ((status = store_next_row(r, NODE, error)) > 0) {
-                const char *name = column_text(r, NODE, 1, error);
+        while ((row = row_next(r, NODE, error)).status > 0) {
+                const char *name = row_text(&row, 1);
                 NodeId node;
 
-                if (!name || !row_check_id(r, NODE, error))
+                row_check_id(&row);
+                if (row.status < 0)
                         return FALSE;
                 node = node_table_add(nodes, name, strlen(name));
                 g_array_append_val(ids, node);
         }
         r->nodes = (NodeId *)g_array_free(g_steal_pointer(&ids), FALSE);
-        return status == 0;
+        return row.status == 0;
 }
 
 static gboolean read_labels(StoreReader *r, GError **error)
 {
-        int status;
+        Row row;
 
-        while ((status = store_next_row(r, LABEL, error)) > 0) {
-                const char *name = column_text(r, LABEL, 1, error);
+        while ((row = row_next(r, LABEL, error)).status > 0) {
+                const char *name = row_text(&row, 1);
 
-                if (!name || !row_check_id(r, LABEL, error))
+                row_check_id(&row);
+                if (row.status < 0)
                         return FALSE;
                 g_ptr_array_add(r->labels, g_strdup(name));
         }
-        return status == 0;
+        return row.status == 0;
 }
 
 /* What sql, one truth value, says of the store. */
