@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/each.h"
 #include "base/printable.h"
 
 const char *const diff_row_kinds[N_DIFF_ROW_KINDS] = { "latency", "own",  "share",
@@ -32,8 +33,7 @@ static void diff_each_number(const Diff *d, DiffRow row, guint32 times, DiffRowS
 static void diff_each_node(const Diff *d, DiffRowKind kind, const GArray *nodes, DiffRowSink sink,
                            gpointer data)
 {
-        for (guint i = 0; i < nodes->len; i++) {
-                const DiffNode *n = &g_array_index(nodes, DiffNode, i);
+        EACH (const DiffNode, n, nodes) {
                 const DiffTimes *t = diff_times(d, n->times);
                 DiffRow row = { .kind = kind, .node = n, .vertex = -1 };
 

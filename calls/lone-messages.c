@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/compare.h"
+#include "base/each.h"
 
 enum { MAX_LONE = 100000 }; /* of each kind */
 
@@ -58,11 +59,8 @@ LoneMessage *lone_messages_list(LoneMessages *l, guint *n)
 
 void lone_messages_move(LoneMessages *l, const gint64 *offset)
 {
-        for (guint i = 0; i < l->list->len; i++) {
-                LoneMessage *lone = &g_array_index(l->list, LoneMessage, i);
-
+        EACH (LoneMessage, lone, l->list)
                 lone->time -= offset[lone->observer];
-        }
 }
 
 void lone_messages_forget(LoneMessages *l, gint64 before)

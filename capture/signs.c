@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/compare.h"
+#include "base/each.h"
 
 /* Chosen on HTTP/2 and HTTP/1.1 over TLS of nginx, Node and h2load. Requests came one and
  * several at a time, in one write and in two, with Nagle's algorithm and without. Also on a
@@ -416,8 +417,7 @@ static void add_unseen(GArray *doubts, const Tally *t)
 static GHashTable *find_crowds(const GPtrArray *tallies)
 {
         GHashTable *crowds = g_hash_table_new_full(NULL, NULL, NULL, g_free);
-        for (guint i = 0; i < tallies->len; i++) {
-                const Tally *t = tallies->pdata[i];
+        EACH_OF (const Tally, t, tallies) {
                 guint16 *ports = g_hash_table_lookup(crowds, GUINT_TO_POINTER(t->caller));
                 if (!t->alone)
                         continue;

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/compare.h"
+#include "base/each.h"
 #include "base/fixed-log.h"
 
 enum {
@@ -735,9 +736,7 @@ static void drop_unproven(Search *s, GArray *moves, ClockOffset *doubt)
 
         do {
                 dropped = FALSE;
-                for (guint i = 0; i < moves->len; i++) {
-                        Move *move = &g_array_index(moves, Move, i);
-
+                EACH (Move, move, moves) {
                         if (move->by == 0 || prove_move(s, move))
                                 continue;
                         note_doubt(s, move, doubt);

@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include "base/compare.h"
+#include "base/each.h"
 
 enum { MAX_STRETCHES = 64, FIRST_STRETCH = 1000000 /* ns */, SEARCH_STEPS = 200 };
 
@@ -336,8 +337,7 @@ static void middles_weigh(GArray *middles)
         shortest = g_array_index(middles, Middle, 0).trip;
         noise = (g_array_index(middles, Middle, middles->len / 2).trip - shortest) / 2;
         noise = MAX(noise, LEAST_NOISE);
-        for (guint i = 0; i < middles->len; i++) {
-                Middle *m = &g_array_index(middles, Middle, i);
+        EACH (Middle, m, middles) {
                 double excess = (m->trip - shortest) / 2;
 
                 m->weight = 1 / (noise * noise + excess * excess);
@@ -350,18 +350,14 @@ static void fit_middles(const ClockPair *pair, const GArray *middles, ClockLine 
         const double prior = 1 / (USUAL_DRIFT * USUAL_DRIFT);
         double sum = 0, sum_x = 0, sum_y = 0, xx = 0, xy = 0, x, y;
 
-        for (guint i = 0; i < middles->len; i++) {
-                const Middle *m = &g_array_index(middles, Middle, i);
-
+        EACH (const Middle, m, middles) {
                 sum += m->weight;
                 sum_x += m->weight * m->x;
                 sum_y += m->weight * m->middle;
         }
         x = rint(sum_x / sum);
         y = sum_y / sum;
-        for (guint i = 0; i < middles->len; i++) {
-                const Middle *m = &g_array_index(middles, Middle, i);
-
+        EACH (const Middle, m, middles) {
                 xx += m->weight * (m->x - x) * (m->x - x);
                 xy += m->weight * (m->x - x) * (m->middle - y);
         }

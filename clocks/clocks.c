@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "clocks/clocks.h"
 #include "base/compare.h"
+#include "base/each.h"
 #include "base/hash.h"
 
 #include <math.h>
@@ -153,8 +154,7 @@ static Graph *graph_new(const Clocks *c, guint n)
         g->walk = g_new(NodeId, n);
         g->drift = g_new0(double, n);
         g->offset = g_new0(gint64, n);
-        for (guint k = 0; k < c->order->len; k++) {
-                const NodePair *np = c->order->pdata[k];
+        EACH_OF (const NodePair, np, c->order) {
                 Edge edge = { .i = np->nodes >> 32, .j = (NodeId)np->nodes, .pair = np->pair };
 
                 g->in_pair[edge.i] = g->in_pair[edge.j] = TRUE;

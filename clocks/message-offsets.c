@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "clocks/message-offsets.h"
 
+#include "base/each.h"
+
 enum {
         LEAST_MESSAGES = 50,
         LEAST_EVIDENCE = 2, /* if nothing bounds the offset from above */
@@ -95,9 +97,7 @@ static guint count_evidence(const MessageDelays *d, const GArray *evidence, Node
 {
         guint n = 0;
 
-        for (guint i = 0; i < evidence->len; i++) {
-                const DelayPeak *p = &g_array_index(evidence, DelayPeak, i);
-
+        EACH (const DelayPeak, p, evidence) {
                 if (!would_grow(p, node, later))
                         continue;
                 if (!delay_is_before(d, p->spike.from))

@@ -3,6 +3,7 @@
  * The delays by which clocks/message-offsets.h finds clock offsets: the highest spike in the
  * correlation of two edges, with at least a fifth of the causes. Lags go above and below 0.
  */
+#include "base/each.h"
 #include "clocks/message-offsets.h"
 #include "convolution/convolution.h"
 
@@ -47,8 +48,7 @@ static void find_highest_spike(const Search *s, gsize n, gsize lags, double leas
         Moments moments;
         g_autoptr(GArray) spikes = spikes_find(s->c, n, o->spike, o->between, &moments);
 
-        for (guint i = 0; i < spikes->len; i++) {
-                const Spike *spike = &g_array_index(spikes, Spike, i);
+        EACH (const Spike, spike, spikes) {
                 double messages = 0;
 
                 for (gsize k = spike->from; k < spike->end; k++)

@@ -3,6 +3,7 @@
 
 #include <math.h>
 
+#include "base/each.h"
 #include "base/printable.h"
 #include "paths/path-text.h"
 
@@ -87,12 +88,9 @@ static char *fate_of(const CorrelationSeries *s, const Spike *spike)
                 if (!is_on_edge(s, v, s->effect) ||
                     !is_on_edge(s, path_graph_vertex(s->graph, v->parent), s->cause))
                         continue;
-                for (guint k = 0; k < v->delays->len; k++) {
-                        const PathDelay *d = &g_array_index(v->delays, PathDelay, k);
-
+                EACH (const PathDelay, d, v->delays)
                         if (ABS(d->delay - series_delay_at(s, spike->at)) <= near)
                                 messages += d->count;
-                }
                 paths += messages > before;
         }
         if (paths > 0)

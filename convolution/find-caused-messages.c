@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 #include "base/compare.h"
+#include "base/each.h"
 #include "base/time-search.h"
 #include "convolution/convolution.h"
 
@@ -114,9 +115,7 @@ GArray *find_caused_messages(PathSearch *search, NodeId node, const Messages *me
                              &moments);
         if (spikes->len > 0)
                 shifted = g_new(guint32, z->n);
-        for (guint i = 0; i < spikes->len; i++) {
-                const Spike *spike = &g_array_index(spikes, Spike, i);
-
+        EACH (const Spike, spike, spikes) {
                 gint64 lag = run->lags.first + (gint64)spike->at;
                 guint32 n = find_shifted(run, v, z, lag, shifted);
 

@@ -8,6 +8,7 @@
  */
 #include <math.h>
 
+#include "base/each.h"
 #include "convolution/convolution.h"
 
 /* The probability that a spike is no accident, (1 - Q(height))^points. Q(h) is the probability that
@@ -60,9 +61,7 @@ void process_node(PathSearch *search, NodeId node, guint32 vertex, const Message
                 return;
         }
         caused = find_caused_messages(search, node, messages);
-        for (guint i = 0; i < caused->len; i++) {
-                const CausedMessages *o = &g_array_index(caused, CausedMessages, i);
-
+        EACH (const CausedMessages, o, caused) {
                 if (o->messages.n < options->min_messages) {
                         end = end == PATH_END_UNEXPLAINED ? PATH_END_FEW : end;
                 } else if (search->vertices->len >= options->max_vertices) {

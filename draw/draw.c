@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/each.h"
 #include "base/error.h"
 
 struct Draw {
@@ -244,12 +245,9 @@ static void append_drawn_tree(GByteArray *out, const Replay *r)
                            (guint32)agnnodes(r->graph) };
 
         append_drawn_bytes(out, &tree, sizeof tree);
-        for (guint i = 0; i < r->items->len; i++) {
-                const Item *item = &g_array_index(r->items, Item, i);
-
+        EACH (const Item, item, r->items)
                 if (item->vertex)
                         append_box(out, item, tree.height);
-        }
 }
 
 static gboolean lay_out_graph(Draw *draw, const Replay *r, DrawKind what, GByteArray *out)

@@ -10,6 +10,7 @@
  * so that no two calls would have the same name. The events of a lane are in the order of time, and
  * at the same time in the order in which they nest, so viewers need not sort.
  */
+#include "base/each.h"
 #include "export/export-requests.h"
 #include "export/export.h"
 #include "paths/path-text.h"
@@ -132,8 +133,7 @@ static void put_lane(Json *j, guint32 thread)
 /* Gives the request lanes that are free for as long as it needs each: the lowest. */
 static void take_lanes(Chrome *o)
 {
-        for (guint32 i = 0; i < o->wanted->len; i++) {
-                RequestLane *wanted = &g_array_index(o->wanted, RequestLane, i);
+        EACH (RequestLane, wanted, o->wanted) {
                 guint32 lane = 0;
 
                 while (lane < o->lanes->len &&

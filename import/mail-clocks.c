@@ -13,6 +13,7 @@
 #include <stdlib.h>
 
 #include "base/compare.h"
+#include "base/each.h"
 
 /* Chosen on five synthetic systems of relays (tests/experiments/mail.py, seeds 101 to 105, clocks
  * off by 3 to 300 s). With STAYS 0.5 or 2 some clocks differ by a second. With STAYS 0 and NEGATIVE
@@ -79,9 +80,7 @@ static void list_incident(Fit *fit)
 
         fit->first = g_new0(guint, fit->n_nodes + 1);
         fit->incident = g_new(guint, 2 * (gsize)fit->pairs->len);
-        for (guint i = 0; i < fit->pairs->len; i++) {
-                const Pair *p = &g_array_index(fit->pairs, Pair, i);
-
+        EACH (const Pair, p, fit->pairs) {
                 fit->first[p->from + 1]++;
                 fit->first[p->to + 1]++;
         }

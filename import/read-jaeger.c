@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 
+#include "base/each.h"
 #include "import/span-files.h"
 
 /* A reference of one span to another. */
@@ -203,9 +204,7 @@ static void take_references(Jaeger *j, Span *s)
         gboolean parent = FALSE;
         guint used = 0;
 
-        for (guint i = 0; i < j->references->len; i++) {
-                const Reference *f = &g_array_index(j->references, Reference, i);
-
+        EACH (const Reference, f, j->references) {
                 if (!f->follows && !parent && trace_id_is_same(f->trace, s->trace)) {
                         s->parent = f->id;
                         parent = TRUE;

@@ -9,6 +9,7 @@
  * has the stamp of the packet that completes the request, a return that of the packet that
  * completes the response.
  */
+#include "base/each.h"
 #include "import/import.h"
 
 #include <stdlib.h>
@@ -288,8 +289,7 @@ static Frame *tshark_frame(const Tshark *t, guint32 i)
 /* Adds a label for each operation in the packet. */
 static void add_labels(Tshark *t, Frame *frame)
 {
-        for (guint i = 0; i < t->fields->len; i++) {
-                const Field *f = &g_array_index(t->fields, Field, i);
+        EACH (const Field, f, t->fields) {
                 gsize n = strlen(f->value),
                       used = strspn(f->value, G_CSET_A_2_Z G_CSET_a_2_z G_CSET_DIGITS "_.");
 
@@ -307,9 +307,7 @@ static const char *find_kth_field(const Tshark *t, const char *name, guint32 k)
 {
         const char *found = NULL;
 
-        for (guint i = 0; i < t->fields->len; i++) {
-                const Field *f = &g_array_index(t->fields, Field, i);
-
+        EACH (const Field, f, t->fields) {
                 if (strcmp(f->name, name) != 0)
                         continue;
                 found = f->value;
@@ -470,9 +468,7 @@ static void find_numbered(Tshark *t, guint32 frame)
 
                 if (says && !read_field_number(find_field(t, NUMBERED[p].kind), 3, &kind))
                         continue;
-                for (guint i = 0; i < t->fields->len; i++) {
-                        const Field *f = &g_array_index(t->fields, Field, i);
-
+                EACH (const Field, f, t->fields) {
                         if (strcmp(f->name, NUMBERED[p].request) == 0 && (!says || kind == 1))
                                 g_hash_table_replace(t->waiting,
                                                      numbered_key(protocol, f->value,

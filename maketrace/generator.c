@@ -20,6 +20,7 @@
 
 #include <string.h>
 
+#include "base/each.h"
 #include "base/error.h"
 #include "base/grow.h"
 
@@ -618,9 +619,7 @@ static const Tracelet *choose_tracelet(const Generator *g, Random *random)
                 if (may_begin(g, all->pdata[i]))
                         total += ((Tracelet *)all->pdata[i])->weight;
         at = random_uniform(random) * total;
-        for (guint i = 0; i < all->len; i++) {
-                const Tracelet *t = all->pdata[i];
-
+        EACH_OF (const Tracelet, t, all) {
                 if (t->weight == 0 || !may_begin(g, t))
                         continue;
                 chosen = t;
@@ -652,8 +651,7 @@ static void do_begin(Generator *g, Sequence *s, gint64 now)
 {
         s->marks = 0;
         s->end = now + 1;
-        for (guint i = 0; i < s->current->paths->len; i++) {
-                const Step *path = s->current->paths->pdata[i];
+        EACH_OF (const Step, path, s->current->paths) {
                 Activity *root = activity_new(g, s, now, path->first);
 
                 root->node = choose_node(g, s, path);
@@ -679,12 +677,9 @@ static void add_servers(Generator *g)
         for (guint i = 0; i < laws->len; i++)
                 g->n_servers = MAX(g->n_servers, g_array_index(laws, ServerLaw, i).node + 1);
         g->servers = g_new0(Server *, g->n_servers);
-        for (guint i = 0; i < laws->len; i++) {
-                const ServerLaw *law = &g_array_index(laws, ServerLaw, i);
-
+        EACH (const ServerLaw, law, laws)
                 g->servers[law->node] =
                         server_new(law, g->scenario->seed, g->scenario->start, &g->ziggurat);
-        }
 }
 
 static void add_sequences(Generator *g, const Tracelet *t, const char *name, guint n)
@@ -791,8 +786,7 @@ static gboolean check_workers(const Generator *g, GError **error)
 {
         const GArray *laws = g->scenario->nodes;
 
-        for (guint i = 0; i < laws->len; i++) {
-                const ServerLaw *law = &g_array_index(laws, ServerLaw, i);
+        EACH (const ServerLaw, law, laws) {
                 guint waiting = server_waiting(g->servers[law->node]);
 
                 if (waiting == 0)

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/each.h"
 #include "base/error.h"
 #include "tracefmt/trace-reader.h"
 
@@ -416,9 +417,7 @@ Scenario *scenario_parse(const guint8 *data, gsize n, const char *file, NodeTabl
 
 gboolean scenario_ends(const Scenario *s, GError **error)
 {
-        for (guint i = 0; i < s->tracelets->len; i++) {
-                const Tracelet *t = s->tracelets->pdata[i];
-
+        EACH_OF (const Tracelet, t, s->tracelets) {
                 if (s->duration || s->messages || t->count)
                         continue;
                 return ravel_fail(

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+#include "base/each.h"
 #include "nesting/nodes-search.h"
 
 #include "base/compare.h"
@@ -58,9 +59,7 @@ static void note_haste(KnownCalls *calls, const NodeTask *task)
 static void sum_up(const NodesSearch *n, GArray *tasks, LogLikelihood *log)
 {
         g_array_sort(tasks, compare_tasks);
-        for (guint i = 0; i < tasks->len; i++) {
-                NodeTask *task = &g_array_index(tasks, NodeTask, i);
-
+        EACH (NodeTask, task, tasks) {
                 n->calls->children += task->children;
                 n->calls->nestings += task->nestings;
                 note_haste(n->calls, task);

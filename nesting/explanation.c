@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "nesting/explanation.h"
 
+#include "base/each.h"
+
 #include <string.h>
 
 static void explanation_clear(gpointer explanation)
@@ -25,12 +27,9 @@ void explanations_add(GArray *explanations, guint32 call)
 
 static PossibleParent *find_possible_parent(const Explanation *e, guint32 call)
 {
-        for (guint i = 0; i < e->parents->len; i++) {
-                PossibleParent *p = &g_array_index(e->parents, PossibleParent, i);
-
+        EACH (PossibleParent, p, e->parents)
                 if (p->call == call)
                         return p;
-        }
         return NULL;
 }
 
@@ -62,11 +61,8 @@ void explanation_compare(Explanation *e, guint32 parent)
 
 Explanation *explanations_lookup(const GArray *explanations, guint32 call)
 {
-        for (guint i = 0; i < explanations->len; i++) {
-                Explanation *e = &g_array_index(explanations, Explanation, i);
-
+        EACH (Explanation, e, explanations)
                 if (e->call == call)
                         return e;
-        }
         return NULL;
 }

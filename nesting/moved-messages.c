@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/each.h"
 #include "clocks/skewer.h"
 #include "nesting/nesting.h"
 
@@ -161,8 +162,7 @@ static gboolean let_go(MovedMessages *m, GError **error)
         if (found)
                 g_array_append_vals(m->clocks, found->data, found->len);
         g_clear_pointer(&m->probe, nesting_free);
-        for (guint i = 0; i < m->clocks->len; i++) {
-                const ClockOffset *c = &g_array_index(m->clocks, ClockOffset, i);
+        EACH (const ClockOffset, c, m->clocks) {
                 Skew skew = { .node = c->node, .offset = c->offset, .remove = TRUE };
 
                 if (!c->doubtful)

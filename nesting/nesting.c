@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "nesting/nesting.h"
 
+#include "base/each.h"
 #include "clocks/call-offsets.h"
 #include "nesting/nesting-run.h"
 #include "nesting/scoreboard.h"
@@ -88,9 +89,7 @@ static void put_clocks_right(Nesting *n)
 
         found = call_offsets_find(&spans, n->options.max_offset,
                                   n->clocks == CLOCKS_UNKNOWN && n->options.window == 0);
-        for (guint i = 0; i < found->len; i++) {
-                const ClockOffset *clock = &g_array_index(found, ClockOffset, i);
-
+        EACH (const ClockOffset, clock, found) {
                 if (clock->doubtful)
                         continue;
                 if (!offset)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "paths/path-graph.h"
+#include "base/each.h"
 #include "base/hash.h"
 
 #include <stdlib.h>
@@ -88,9 +89,7 @@ void path_graph_add_delay(PathGraph *g, guint32 vertex, gint64 delay, guint64 me
         GArray *delays = path_graph_vertex_at(g, vertex)->delays;
         PathDelay new = { delay, messages };
 
-        for (guint i = 0; i < delays->len; i++) {
-                PathDelay *d = &g_array_index(delays, PathDelay, i);
-
+        EACH (PathDelay, d, delays) {
                 if (d->delay == delay) {
                         d->count += messages;
                         return;

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/compare.h"
+#include "base/each.h"
 #include "base/hash.h"
 #include "paths/path-own-time.h"
 #include "paths/path-shape.h"
@@ -365,11 +366,8 @@ gboolean path_set_is_in_doubt(const PathSet *set)
 {
         double right = 0;
 
-        for (guint32 i = 0; i < set->patterns->len; i++) {
-                const PatternEntry *entry = g_ptr_array_index(set->patterns, i);
-
+        EACH_OF (const PatternEntry, entry, set->patterns)
                 right += exact_sum_value(&entry->probability);
-        }
         return set->n_instances >= LEAST_IN_DOUBT && right < IN_DOUBT * (double)set->n_instances;
 }
 
@@ -407,9 +405,7 @@ void path_set_end_drawing(PathSet *set)
 {
         set->n_drawings++;
         set->is_drawn = TRUE;
-        for (guint32 i = 0; i < set->patterns->len; i++) {
-                PatternEntry *entry = g_ptr_array_index(set->patterns, i);
-
+        EACH_OF (PatternEntry, entry, set->patterns) {
                 entry->drawn_sum += (double)entry->drawn;
                 entry->drawn_squares += (double)entry->drawn * (double)entry->drawn;
                 entry->drawn = 0;

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/compare.h"
+#include "base/each.h"
 
 /* Replicas: they nearly never come in one request, and nearly always one of them does. */
 #define MOST_TOGETHER 0.01
@@ -235,9 +236,7 @@ static GArray *find_kids(const PlaceSlots *s, const GArray *chains, const NodeTa
                         append_all(kid->patterns, chain_at(s, k)->patterns);
                 }
         }
-        for (guint i = 0; i < kids->len; i++) {
-                Kid *kid = &g_array_index(kids, Kid, i);
-
+        EACH (Kid, kid, kids) {
                 sort_patterns(kid->patterns);
                 kid->name = node_table_written(nodes, kid->node);
                 kid->count = count_requests(s, kid->patterns);
@@ -249,14 +248,11 @@ static GArray *find_kids(const PlaceSlots *s, const GArray *chains, const NodeTa
 /* Whether it nearly never comes in a request with one of a group. */
 static gboolean is_apart(const PlaceSlots *s, const Kid *kid, const GPtrArray *group)
 {
-        for (guint i = 0; i < group->len; i++) {
-                const Kid *other = g_ptr_array_index(group, i);
-
+        EACH_OF (const Kid, other, group)
                 if (other->goes_on != kid->goes_on || other->mark != kid->mark ||
                     (double)count_both(s, kid->patterns, other->patterns) >
                             MOST_TOGETHER * (double)kid->count)
                         return FALSE;
-        }
         return TRUE;
 }
 
@@ -309,9 +305,7 @@ static void add_slot(PlaceSlots *s, guint32 parent, GPtrArray *replicas)
         GArray *all = g_array_new(FALSE, FALSE, sizeof(guint32));
 
         g_ptr_array_sort(replicas, place_slots_compare_names);
-        for (guint i = 0; i < replicas->len; i++) {
-                Kid *kid = g_ptr_array_index(replicas, i);
-
+        EACH_OF (Kid, kid, replicas) {
                 g_array_append_val(slot.nodes, kid->node);
                 take_chains(s, &slot, kid->chains, all);
                 kid->taken = TRUE;

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/each.h"
 #include "base/error.h"
 #include "store/store-error.h"
 
@@ -93,12 +94,9 @@ static gboolean read_columns(sqlite3 *db, Layout *l)
 /* As SQLite finds it, which takes Path for path. */
 static Layout *find_layout(const GPtrArray *layouts, const char *name)
 {
-        for (guint i = 0; i < layouts->len; i++) {
-                Layout *l = g_ptr_array_index(layouts, i);
-
+        EACH_OF (Layout, l, layouts)
                 if (g_ascii_strcasecmp(l->name, name) == 0)
                         return l;
-        }
         return NULL;
 }
 
@@ -143,12 +141,9 @@ static const GPtrArray *today_layouts(const char *path, GError **error)
 
 static const Column *find_column(const Layout *l, const char *name)
 {
-        for (guint i = 0; i < l->columns->len; i++) {
-                const Column *c = &g_array_index(l->columns, Column, i);
-
+        EACH (const Column, c, l->columns)
                 if (strcmp(c->name, name) == 0)
                         return c;
-        }
         return NULL;
 }
 
@@ -168,20 +163,16 @@ static gboolean check_layout(const Layout *has, const Layout *today)
         if (strcmp(has->name, today->name) != 0 || strcmp(has->kind, "table") != 0 ||
             has->without_rowid != today->without_rowid)
                 return FALSE;
-        for (guint i = 0; i < has->columns->len; i++) {
-                const Column *c = &g_array_index(has->columns, Column, i);
+        EACH (const Column, c, has->columns) {
                 const Column *known = find_column(today, c->name);
 
                 if (c->hidden || c->key != (known ? known->key : 0) ||
                     (known && strcmp(c->type, known->type) != 0))
                         return FALSE;
         }
-        for (guint i = 0; i < today->columns->len; i++) {
-                const Column *c = &g_array_index(today->columns, Column, i);
-
+        EACH (const Column, c, today->columns)
                 if (c->key && !find_column(has, c->name))
                         return FALSE;
-        }
         return TRUE;
 }
 
@@ -275,12 +266,9 @@ gboolean store_layout_adopt(sqlite3 *db, const char *path, gboolean for_question
                 return FALSE;
         if (!(found = read_layouts(db)))
                 return store_set_error(db, path, error);
-        for (guint i = 0; i < today->len; i++) {
-                const Layout *l = g_ptr_array_index(today, i);
-
+        EACH_OF (const Layout, l, today)
                 if (!adopt_table(db, find_layout(found, l->name), l, for_questions, path, error))
                         return FALSE;
-        }
         if (!for_questions)
                 return TRUE;
         g_autofree char *views = store_views_sql(TRUE);

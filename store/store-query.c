@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/compare.h"
+#include "base/each.h"
 #include "base/error.h"
 #include "store/store-error.h"
 #include "store/store-layout.h"
@@ -46,11 +47,8 @@ static int compare_reals(const void *a, const void *b)
 
 static void sample_make_real(Sample *sample)
 {
-        for (guint i = 0; i < sample->numbers->len; i++) {
-                Number *number = &g_array_index(sample->numbers, Number, i);
-
+        EACH (Number, number, sample->numbers)
                 number->real = (double)number->integer;
-        }
         sample->real = TRUE;
 }
 

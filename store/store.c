@@ -4,6 +4,7 @@
  * by rising key into tables without indices, in one transaction without a journal. Nobody sees the
  * file until it is whole.
  */
+#include "base/each.h"
 #include "config.h"
 
 #include "store/store.h"
@@ -751,9 +752,7 @@ static gboolean insert_vertex(Store *store, sqlite3_stmt *vertex, sqlite3_stmt *
         bind_text(vertex, 7, v->end == PATH_GOES_ON ? NULL : path_end_name(v->end));
         if (!insert(store, vertex, error))
                 return FALSE;
-        for (guint k = 0; k < v->delays->len; k++) {
-                const PathDelay *d = &g_array_index(v->delays, PathDelay, k);
-
+        EACH (const PathDelay, d, v->delays) {
                 sqlite3_bind_int64(delay, 1, (gint64)i + 1);
                 sqlite3_bind_int64(delay, 2, d->delay);
                 sqlite3_bind_int64(delay, 3, (gint64)d->count);

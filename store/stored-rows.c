@@ -4,6 +4,7 @@
  */
 #include <string.h>
 
+#include "base/each.h"
 #include "base/printable.h"
 #include "store/store-columns.h"
 
@@ -480,9 +481,7 @@ static void set_ids(const StoreReader *r, GArray *calls)
 {
         const char *id = r->ids->str;
 
-        for (guint i = 0; i < calls->len; i++) {
-                PathCall *call = &g_array_index(calls, PathCall, i);
-
+        EACH (PathCall, call, calls) {
                 if (call->id_length > 0)
                         call->id = id;
                 id += call->id_length;

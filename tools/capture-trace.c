@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "base/each.h"
 #include "tools/capture-run.h"
 #include "tools/run-files.h"
 
@@ -138,8 +139,7 @@ static gboolean capture_trace_write_doubts(CaptureRun *run, GArray *doubts, GArr
         doubts_sort(doubts, run->nodes);
         if (doubts->len > MAX_DOUBTS)
                 g_array_set_size(doubts, MAX_DOUBTS);
-        for (guint i = 0; i < doubts->len; i++) {
-                const Doubt *doubt = &g_array_index(doubts, Doubt, i);
+        EACH (const Doubt, doubt, doubts) {
                 g_autofree char *value = doubt_to_value(doubt, run->nodes);
                 doubts_add(run->doubts, doubt);
                 if (!trace_writer_fact(run->writer, "doubt", value, error))

@@ -5,6 +5,7 @@
  */
 #include <string.h>
 
+#include "base/each.h"
 #include "base/error.h"
 #include "base/hash.h"
 #include "convolution/convolution.h"
@@ -345,14 +346,11 @@ static void report_corrected_clocks(const EdgeTraces *traces, const GArray *cloc
 {
         g_autofree char *remedy = NULL;
 
-        for (guint i = 0; i < clocks->len; i++) {
-                const ClockOffset *c = &g_array_index(clocks, ClockOffset, i);
-
+        EACH (const ClockOffset, c, clocks)
                 if (c->doubtful)
                         remedy = g_strdup_printf("ravel skewer --skew %s=%+" G_GINT64_FORMAT "ns",
                                                  node_table_written(traces->nodes, c->node),
                                                  path_clock_by(c));
-        }
         result_report_clocks(clocks, traces->nodes,
                              "some messages seem to precede their causes, as with a wrong clock, "
                              "but no clock was moved",

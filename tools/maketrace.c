@@ -4,6 +4,7 @@
  */
 #include <signal.h>
 
+#include "base/each.h"
 #include "base/error.h"
 #include "config.h"
 #include "maketrace/generator.h"
@@ -116,8 +117,7 @@ static gboolean write_scenario_facts(TraceWriter *writer, const Scenario *s, GEr
                 return FALSE;
         if (s->duration && !write_number_fact(writer, "duration in ns", s->duration, error))
                 return FALSE;
-        for (guint i = 0; i < s->text->groups->len; i++) {
-                const KeyFileGroup *group = &g_array_index(s->text->groups, KeyFileGroup, i);
+        EACH (const KeyFileGroup, group, s->text->groups) {
                 g_autofree char *header = g_strdup_printf("[%s]", group->name);
 
                 if (!trace_writer_fact(writer, "configuration", header, error))

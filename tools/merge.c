@@ -5,6 +5,7 @@
  */
 #include <string.h>
 
+#include "base/each.h"
 #include "base/error.h"
 #include "tools/run-files.h"
 #include "tools/tool.h"
@@ -255,8 +256,7 @@ static gboolean report_merged_clocks(const Run *run)
         g_autoptr(GArray) clocks = overlap_find_clocks(run->overlap, run->window);
         gboolean twice = FALSE;
 
-        for (guint i = 0; i < clocks->len; i++) {
-                const ClocksApart *c = &g_array_index(clocks, ClocksApart, i);
+        EACH (const ClocksApart, c, clocks) {
                 gint64 by = ABS(c->ahead);
 
                 twice |= c->twice;
@@ -275,14 +275,11 @@ static gboolean report_names(const Run *run)
 {
         g_autoptr(GArray) names = overlap_find_names(run->overlap);
 
-        for (guint i = 0; i < names->len; i++) {
-                const NamesApart *n = &g_array_index(names, NamesApart, i);
-
+        EACH (const NamesApart, n, names)
                 tool_warn("%s of %s is %s in %s, as messages with the same id show, and these "
                           "may be there twice: capture both with the same --nodes",
                           node_table_written(run->nodes, n->node), name_of(run, n->trace),
                           node_table_written(run->nodes, n->other_node), name_of(run, n->other));
-        }
         return names->len > 0;
 }
 

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/each.h"
 #include "base/error.h"
 #include "tools/messages.h"
 
@@ -99,8 +100,7 @@ static char *list_words(const char *const *words)
 
 static gboolean check_choices(GError **error)
 {
-        for (guint i = 0; i < added.choices->len; i++) {
-                const ToolChoice *choice = added.choices->pdata[i];
+        EACH_OF (const ToolChoice, choice, added.choices) {
                 g_autofree char *words = NULL;
 
                 if (!*choice->value || g_strv_contains(choice->words, *choice->value))
@@ -115,12 +115,9 @@ static gboolean check_choices(GError **error)
 /* For completion: the words that an option takes, if it is one of these, a line each. */
 static void print_words(const char *option)
 {
-        for (guint i = 0; i < added.choices->len; i++) {
-                const ToolChoice *choice = added.choices->pdata[i];
-
+        EACH_OF (const ToolChoice, choice, added.choices)
                 for (guint k = 0; !strcmp(choice->option, option) && choice->words[k]; k++)
                         puts(choice->words[k]);
-        }
 }
 
 static void add_option_names(const GOptionEntry *entries, GPtrArray *names)

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/each.h"
 #include "base/error.h"
 #include "clocks/clocks.h"
 #include "clocks/skewer.h"
@@ -67,9 +68,7 @@ static Skew *find_skew(const char *name)
 {
         NamedSkew new = { g_strdup(name), { 0 } };
 
-        for (guint i = 0; i < options.skews->len; i++) {
-                NamedSkew *known = &g_array_index(options.skews, NamedSkew, i);
-
+        EACH (NamedSkew, known, options.skews) {
                 if (!strcmp(known->name, name)) {
                         g_free(new.name);
                         return &known->skew;

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "analysis/trend/trend-condition.h"
+#include "base/each.h"
 #include "base/error.h"
 #include "tools/run-files.h"
 #include "tools/tool.h"
@@ -170,12 +171,8 @@ static gboolean check_conditions(const Trend *t, GError **error)
 /* Says which changes meet a condition; how many do. */
 static guint count_failures(const Trend *t, const FailOn *f, guint failures)
 {
-        for (guint i = 0; i < t->series->len; i++) {
-                const TrendSeries *s = g_ptr_array_index(t->series, i);
-
-                for (guint k = 0; k < s->changes->len; k++) {
-                        const SeriesChange *c = &g_array_index(s->changes, SeriesChange, k);
-
+        EACH_OF (const TrendSeries, s, t->series) {
+                EACH (const SeriesChange, c, s->changes) {
                         if (!trend_condition_meets(&f->condition, t, s, c) ||
                             ++failures > MAX_FAILURES)
                                 continue;
@@ -183,9 +180,7 @@ static guint count_failures(const Trend *t, const FailOn *f, guint failures)
                         tool_warn("%s: %s", f->text, change);
                 }
         }
-        for (guint i = 0; i < t->patterns->len; i++) {
-                const TrendPattern *p = &g_array_index(t->patterns, TrendPattern, i);
-
+        EACH (const TrendPattern, p, t->patterns) {
                 if (!trend_condition_meets_pattern(&f->condition, p) || ++failures > MAX_FAILURES)
                         continue;
                 g_autofree char *pattern = trend_pattern_words(t, p);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/compare.h"
+#include "base/each.h"
 
 #define N "%" G_GUINT64_FORMAT
 
@@ -213,13 +214,11 @@ const Doubt *doubts_find(const GArray *doubts, NodeId caller, NodeId callee)
 {
         const Doubt *worst = NULL;
 
-        for (guint i = 0; i < doubts->len; i++) {
-                const Doubt *d = &g_array_index(doubts, Doubt, i);
+        EACH (const Doubt, d, doubts)
                 if (d->callee == callee && doubt_class(d->reason) == DOUBT_OF_CALLS &&
                     (d->caller == caller || d->caller == NO_NODE || caller == NO_NODE) &&
                     (!worst || d->count > worst->count))
                         worst = d;
-        }
         return worst;
 }
 

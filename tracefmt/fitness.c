@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/compare.h"
+#include "base/each.h"
 
 #define N "%" G_GUINT64_FORMAT
 
@@ -50,11 +51,9 @@ static double doubtful_calls(const GArray *doubts, const EdgeCalls *edge)
 {
         double share = 0;
 
-        for (guint i = 0; i < doubts->len; i++) {
-                const Doubt *d = &g_array_index(doubts, Doubt, i);
+        EACH (const Doubt, d, doubts)
                 if (is_of(d, edge) && doubt_class(d->reason) == DOUBT_OF_CALLS)
                         share += (double)d->count / (double)d->of;
-        }
         return MIN(share, 1) * (double)edge->calls;
 }
 
@@ -64,8 +63,7 @@ static const Doubt *find_worst(const GArray *doubts, guint *n)
         const Doubt *worst = NULL;
 
         *n = 0;
-        for (guint i = 0; i < doubts->len; i++) {
-                const Doubt *d = &g_array_index(doubts, Doubt, i);
+        EACH (const Doubt, d, doubts) {
                 DoubtClass class = doubt_class(d->reason);
                 if (class == DOUBT_REMARK)
                         continue;

@@ -2,6 +2,7 @@
 #include "tracefmt/overlap.h"
 
 #include "base/compare.h"
+#include "base/each.h"
 #include "base/hash.h"
 
 enum {
@@ -97,12 +98,9 @@ void overlap_add(Overlap *o, guint trace, const Message *m)
                 all = g_array_new(FALSE, FALSE, sizeof(Seen));
                 g_hash_table_insert(o->ids, g_memdup2(&hash, sizeof hash), all);
         }
-        for (guint i = 0; i < all->len; i++) {
-                const Seen *s = &g_array_index(all, Seen, i);
-
+        EACH (const Seen, s, all)
                 if (s->trace == trace && s->op == m->op)
                         return;
-        }
         g_array_append_val(all, seen);
 }
 

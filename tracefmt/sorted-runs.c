@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "base/compare.h"
+#include "base/each.h"
 #include "base/error.h"
 #include "tracefmt/output-file.h"
 
@@ -121,8 +122,7 @@ static gboolean write_part(SortedRuns *s, GError **error)
         if (s->fd < 0 && (s->fd = output_scratch_open()) < 0)
                 return disk_error("create", error);
         g_array_sort(s->held, compare_times); /* stable: a merge sort */
-        for (guint i = 0; i < s->held->len; i++) {
-                const Held *h = &g_array_index(s->held, Held, i);
+        EACH (const Held, h, s->held) {
                 const Message *m = &h->message;
                 Record record = { m->time, m->sender,    m->receiver,
                                   m->op,   m->id_length, m->attrs_length };

@@ -4,6 +4,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/each.h"
 #include "base/error.h"
 #include "tracefmt/byte-source.h"
 #include "tracefmt/edge-cache.h"
@@ -751,9 +752,7 @@ TraceEnd trace_reader_end(const TraceReader *r)
 
         if (r->cut)
                 return TRACE_CUT;
-        for (guint i = 0; i < r->facts->len; i++) {
-                const char *fact = r->facts->pdata[i];
-
+        EACH_OF (const char, fact, r->facts) {
                 source |=
                         g_str_has_prefix(fact, "source: ") || g_str_has_prefix(fact, "interface: ");
                 link_type |= g_str_has_prefix(fact, "link type: ");

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/each.h"
 #include "paths/path-text.h"
 
 enum { GAP = 2 }; /* blanks between two columns */
@@ -68,11 +69,9 @@ static guint visible_width(const TextTable *table)
 {
         guint width = 0;
 
-        for (guint i = 0; i < table->columns->len; i++) {
-                const Column *c = &g_array_index(table->columns, Column, i);
+        EACH (const Column, c, table->columns)
                 if (!c->hidden && c->width > 0)
                         width += c->width + (width > 0 ? GAP : 0);
-        }
         return width;
 }
 
@@ -82,11 +81,9 @@ guint text_table_fit(TextTable *table, guint columns)
 
         while ((width = visible_width(table)) > columns && columns > 0) {
                 Column *drop = NULL;
-                for (guint i = 0; i < table->columns->len; i++) {
-                        Column *c = &g_array_index(table->columns, Column, i);
+                EACH (Column, c, table->columns)
                         if (!c->hidden && c->drop > (drop ? drop->drop : 0))
                                 drop = c;
-                }
                 if (!drop)
                         break;
                 drop->hidden = TRUE;

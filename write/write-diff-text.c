@@ -5,6 +5,7 @@
 #include <math.h>
 
 #include "analysis/diff-rows.h"
+#include "base/each.h"
 #include "base/printable.h"
 #include "paths/path-text.h"
 #include "paths/pattern-text.h"
@@ -207,9 +208,7 @@ static void diff_text_add_row(const Diff *d, const DiffRow *row, gpointer data)
 static void count_tested(const Diff *d, guint *tested, guint only[N_SIDES])
 {
         *tested = only[DIFF_A] = only[DIFF_B] = 0;
-        for (guint i = 0; i < d->by_pattern->len; i++) {
-                const DiffPattern *p = &g_array_index(d->by_pattern, DiffPattern, i);
-
+        EACH (const DiffPattern, p, d->by_pattern) {
                 *tested += p->tested;
                 only[DIFF_A] += !p->count[DIFF_B];
                 only[DIFF_B] += !p->count[DIFF_A];

@@ -4,6 +4,7 @@
  * alone, as write/write-report.c's is.
  */
 #include "write/write-diff.h"
+#include "base/each.h"
 #include "paths/path-text.h"
 #include "write/page-data.h"
 #include "write/trust-text.h"
@@ -120,9 +121,7 @@ static gboolean diff_page_append_patterns(Json *j, const Diff *d, GError **error
         guint rest = 0;
 
         json_put_open(j, "patterns", '[');
-        for (guint i = 0; i < d->by_pattern->len; i++) {
-                const DiffPattern *p = &g_array_index(d->by_pattern, DiffPattern, i);
-
+        EACH (const DiffPattern, p, d->by_pattern) {
                 if (!p->tested && !p->beyond && ++rest > MAX_SHARES)
                         continue;
                 if (!diff_page_append_pattern(j, drawer, d, p, error))
@@ -137,8 +136,7 @@ static gboolean diff_page_append_patterns(Json *j, const Diff *d, GError **error
 static void diff_page_append_nodes(Json *j, const char *key, const Diff *d, const GArray *nodes)
 {
         json_put_open(j, key, '[');
-        for (guint i = 0; i < nodes->len; i++) {
-                const DiffNode *n = &g_array_index(nodes, DiffNode, i);
+        EACH (const DiffNode, n, nodes) {
                 const DiffTimes *t = diff_times(d, n->times);
 
                 if (t->count[DIFF_A] || t->count[DIFF_B])

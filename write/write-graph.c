@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/each.h"
 #include "base/printable.h"
 #include "paths/collapsed-tree.h"
 #include "paths/path-text.h"
@@ -182,11 +183,8 @@ static void vertices_find_slowest(DrawnGraph *d, const guint32 *order, guint32 n
 
                 if (!d->shown[order[i]])
                         continue;
-                for (guint k = 0; k < v->delays->len; k++) {
-                        const PathDelay *delay = &g_array_index(v->delays, PathDelay, k);
-
+                EACH (const PathDelay, delay, v->delays)
                         d->waiting[order[i]] += (gint128)delay->delay * delay->count;
-                }
                 if (v->depth < 2)
                         continue;
                 d->stays[v->parent] += d->waiting[order[i]];

@@ -2,6 +2,7 @@
  *
  * The patterns with all their nodes as JSON (docs/paths.md has the schema).
  */
+#include "base/each.h"
 #include "paths/misassigned.h"
 #include "paths/path-clocks.h"
 #include "paths/verdict.h"
@@ -379,9 +380,7 @@ static void put_vertex(Json *j, const PathSet *set, guint32 i)
         paths_json_put_probability(j, set, v->probability);
         json_put_string(j, "end", v->end == PATH_GOES_ON ? NULL : path_end_name(v->end));
         json_put_open(j, "delays", '[');
-        for (guint k = 0; k < v->delays->len; k++) {
-                const PathDelay *d = &g_array_index(v->delays, PathDelay, k);
-
+        EACH (const PathDelay, d, v->delays) {
                 json_open(j, '{');
                 json_put_time(j, "delay", d->delay);
                 json_put_count(j, "count", d->count);

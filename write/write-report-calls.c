@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "write/write-report-calls.h"
 
+#include "base/each.h"
 #include "write/page-data.h"
 
 enum {
@@ -51,12 +52,9 @@ static void append_texts(Json *j, const char *key, const Texts *t)
 static void append_loads(Json *j, const Report *r)
 {
         json_put_open(j, "loads", '[');
-        for (guint i = 0; i < r->loads->len; i++) {
-                const ReportLoad *l = &g_array_index(r->loads, ReportLoad, i);
-
+        EACH (const ReportLoad, l, r->loads)
                 page_record(j, l->calls, (gint64)CLAMP(l->queued, 0, G_MAXINT64), l->p50, l->p95,
                             l->most);
-        }
         json_close(j, ']');
 }
 
@@ -64,12 +62,9 @@ static void append_loads(Json *j, const Report *r)
 static void append_workers(Json *j, const Report *r)
 {
         json_put_open(j, "workers", '[');
-        for (guint i = 0; i < r->workers->len; i++) {
-                const StoredWorkers *w = &g_array_index(r->workers, StoredWorkers, i);
-
+        EACH (const StoredWorkers, w, r->workers)
                 page_record(j, w->node, w->load.workers, (gint64)w->load.calls, w->load.served,
                             w->load.waited);
-        }
         json_close(j, ']');
 }
 
@@ -105,8 +100,7 @@ static void append_ways(Json *j, const gint64 cause[N_WAY_CAUSES])
 static void report_page_append_edges(Json *j, const Report *r)
 {
         json_put_open(j, "calling", '[');
-        for (guint i = 0; i < r->edges->len; i++) {
-                const ReportEdge *e = r->edges->pdata[i];
+        EACH_OF (const ReportEdge, e, r->edges) {
                 gint64 cause[N_WAY_CAUSES];
 
                 for (guint k = 0; k < N_WAY_CAUSES; k++)

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "analysis/report/report.h"
+#include "base/each.h"
 #include "paths/misassigned.h"
 #include "paths/pattern-text.h"
 #include "write/page-data.h"
@@ -83,9 +84,7 @@ static void append_run(Json *j, const Report *r, const StoreReader *reader)
         }
         json_close(j, ']');
         json_put_open(j, "trust", '['); /* node, calls, guessed, probability */
-        for (guint i = 0; i < r->trust->len; i++) {
-                const StoredTrust *t = &g_array_index(r->trust, StoredTrust, i);
-
+        EACH (const StoredTrust, t, r->trust) {
                 json_open(j, '[');
                 page_numbers(j, t->node, t->calls, t->guessed);
                 page_probability(j, t->probability);
@@ -94,9 +93,7 @@ static void append_run(Json *j, const Report *r, const StoreReader *reader)
         json_close(j, ']');
         report_page_append_trust(j, r, reader);
         json_put_open(j, "captures", '[');
-        for (guint i = 0; i < r->captures->len; i++) {
-                const StoredCapture *c = &g_array_index(r->captures, StoredCapture, i);
-
+        EACH (const StoredCapture, c, r->captures) {
                 json_open(j, '{');
                 page_text(j, "name", c->name);
                 page_text(j, "facts", c->facts);
@@ -113,9 +110,7 @@ static void report_page_append_nodes(Json *j, const Report *r)
         json_close(j, ']');
         /* By node, then the network: own time, calls; workers and queued, where there are any. */
         json_put_open(j, "blame", '[');
-        for (guint i = 0; i < r->blame->len; i++) {
-                const ReportBlame *b = &g_array_index(r->blame, ReportBlame, i);
-
+        EACH (const ReportBlame, b, r->blame) {
                 json_open(j, '[');
                 page_numbers(j, clamp(b->own), b->calls);
                 if (b->workers > 0)
@@ -138,8 +133,7 @@ static void report_page_append_operation(Json *j, const char *operation)
 static void report_page_append_rows(Json *j, const Report *r)
 {
         json_put_open(j, "rows", '[');
-        for (guint i = 0; i < r->rows->len; i++) {
-                const ReportRow *row = &g_array_index(r->rows, ReportRow, i);
+        EACH (const ReportRow, row, r->rows) {
                 const StoredPattern *p = &row->stored;
                 const gint64 times[] = { p->total, p->mean, p->deviation, p->p50,
                                          p->p90,   p->p99,  p->min,       p->max };
@@ -224,9 +218,7 @@ static void append_misassigned(Json *j, const Report *r)
 static void append_buckets(Json *j, const GArray *buckets)
 {
         json_put_open(j, "buckets", '[');
-        for (guint i = 0; i < buckets->len; i++) {
-                const ReportBucket *b = &g_array_index(buckets, ReportBucket, i);
-
+        EACH (const ReportBucket, b, buckets) {
                 json_open(j, '[');
                 page_numbers(j, b->bucket, b->count);
                 report_append_rounded(json_value(j), b->median);
@@ -305,12 +297,9 @@ static void append_detail_ways(Json *j, const CollapsedTree *tree, guint64 paths
         g_autoptr(GArray) times = way_times_find(tree);
 
         json_put_open(j, "ways", '[');
-        for (guint i = 0; i < times->len; i++) {
-                const WayTime *t = &g_array_index(times, WayTime, i);
-
+        EACH (const WayTime, t, times)
                 page_record(j, t->call - tree->vertices, t->cause,
                             clamp(t->sum / (gint128)MAX(paths, 1)));
-        }
         json_close(j, ']');
 }
 
@@ -420,11 +409,8 @@ static void append_vertex(Json *j, const PathVertex *v, guint32 parent)
         page_numbers(j, v->node, (int)parent, v->count);
         page_probability(j, v->probability);
         json_open(j, '[');
-        for (guint k = 0; k < v->delays->len; k++) {
-                const PathDelay *d = &g_array_index(v->delays, PathDelay, k);
-
+        EACH (const PathDelay, d, v->delays)
                 page_record(j, d->delay, d->count);
-        }
         json_close(j, ']');
         json_close(j, ']');
 }

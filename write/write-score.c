@@ -4,6 +4,7 @@
  */
 #include "write/write-score.h"
 
+#include "base/each.h"
 #include "base/printable.h"
 #include "paths/path-text.h"
 #include "write/fields.h"
@@ -119,9 +120,7 @@ void score_write_tsv(const Score *score, const GArray *tops, GString *out)
         for (guint i = 0; i < G_N_ELEMENTS(delays); i++)
                 g_string_append_printf(out, "%s\t%s\t", delays[i].name, delays[i].share_name);
         out->str[out->len - 1] = '\n';
-        for (guint k = 0; k < rows->len; k++) {
-                const TopRow *r = &g_array_index(rows, TopRow, k);
-
+        EACH (const TopRow, r, rows) {
                 if (r->top == ALL_PATTERNS)
                         g_string_append(out, "all\t");
                 else
@@ -278,9 +277,7 @@ static void score_text_append_patterns(GString *out, const GArray *rows)
                                                 "FN 6 %", "found", "FP", NULL };
         g_autoptr(TextTable) table = text_table_new_headed(TEXT_RIGHT, headings);
 
-        for (guint k = 0; k < rows->len; k++) {
-                const TopRow *r = &g_array_index(rows, TopRow, k);
-
+        EACH (const TopRow, r, rows) {
                 text_table_add(table, format_top(r));
                 text_table_add(table, path_format_count(r->row.true_patterns));
                 for (guint i = 0; i < SCORE_TOLERANCES; i++)
@@ -316,8 +313,7 @@ static void append_instances(GString *out, const GArray *rows)
                                                 "parents right", NULL };
         g_autoptr(TextTable) table = text_table_new_headed(TEXT_RIGHT, headings);
 
-        for (guint k = 0; k < rows->len; k++) {
-                const TopRow *r = &g_array_index(rows, TopRow, k);
+        EACH (const TopRow, r, rows) {
                 const ScoreRow *row = &r->row;
 
                 text_table_add(table, format_top(r));
@@ -342,9 +338,7 @@ static void append_delays(GString *out, const GArray *rows)
         };
         g_autoptr(TextTable) table = text_table_new_headed(TEXT_RIGHT, headings);
 
-        for (guint k = 0; k < rows->len; k++) {
-                const TopRow *r = &g_array_index(rows, TopRow, k);
-
+        EACH (const TopRow, r, rows) {
                 text_table_add(table, format_top(r));
                 for (guint i = 0; i < G_N_ELEMENTS(delays); i++) {
                         gint64 ns;

@@ -4,6 +4,7 @@
  */
 #include <math.h>
 
+#include "base/each.h"
 #include "paths/path-text.h"
 #include "paths/pattern-text.h"
 #include "write/fields.h"
@@ -97,17 +98,13 @@ void trend_write_tsv(const Trend *t, GString *out)
         g_string_append(out, "kind\tfound\tlevel\t");
         fields_append_names(out, change_fields, G_N_ELEMENTS(change_fields));
         g_string_append(out, "follows\tp\tpattern\tsubject\tlabel\n");
-        for (guint i = 0; i < t->series->len; i++) {
-                const TrendSeries *s = g_ptr_array_index(t->series, i);
-
+        EACH_OF (const TrendSeries, s, t->series) {
                 if (s->changes->len == 0)
                         trend_out_append_series(t, s, NULL, out);
                 for (guint k = 0; k < s->changes->len; k++)
                         trend_out_append_series(t, s, change_at(s, k), out);
         }
-        for (guint i = 0; i < t->patterns->len; i++) {
-                const TrendPattern *p = &g_array_index(t->patterns, TrendPattern, i);
-
+        EACH (const TrendPattern, p, t->patterns) {
                 g_string_append_printf(
                         out, "pattern\t%s\t%" G_GUINT64_FORMAT "\t-\t-\t-\t-\t%u\t%u\t%u\t0\t",
                         p->gone ? "gone" : "new", p->count, p->at + 1, p->gone ? 1 : p->at + 1,
@@ -193,9 +190,7 @@ static void put_patterns(const Trend *t, Json *j)
 {
         json_line(j, 2);
         json_put_open(j, "patterns", '[');
-        for (guint i = 0; i < t->patterns->len; i++) {
-                const TrendPattern *p = &g_array_index(t->patterns, TrendPattern, i);
-
+        EACH (const TrendPattern, p, t->patterns) {
                 json_line(j, 4);
                 json_open(j, '{');
                 json_put_string(j, "found", p->gone ? "gone" : "new");

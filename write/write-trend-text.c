@@ -4,6 +4,7 @@
  */
 #include <math.h>
 
+#include "base/each.h"
 #include "base/printable.h"
 #include "paths/path-text.h"
 #include "paths/pattern-text.h"
@@ -60,10 +61,8 @@ static double level_between(const TrendSeries *s, guint from, guint to)
                 double n = s->kind == TREND_RATE ? 1 : (double)s->values[i].count;
                 gboolean odd = FALSE;
 
-                for (guint k = 0; k < s->changes->len; k++) {
-                        const SeriesChange *c = &g_array_index(s->changes, SeriesChange, k);
+                EACH (const SeriesChange, c, s->changes)
                         odd |= c->kind == SERIES_ODD && c->at == i;
-                }
                 if (odd || s->values[i].count == 0)
                         continue;
                 sum += n * s->values[i].value;
@@ -179,9 +178,7 @@ static void trend_text_append_changes(const Trend *t, gboolean follows, const ch
         guint more = 0;
 
         for (guint k = 0; k < G_N_ELEMENTS(order); k++)
-                for (guint i = 0; i < t->series->len; i++) {
-                        const TrendSeries *s = g_ptr_array_index(t->series, i);
-
+                EACH_OF (const TrendSeries, s, t->series) {
                         for (guint n = 0; n < s->changes->len && s->follows == follows; n++) {
                                 const SeriesChange *c = &g_array_index(s->changes, SeriesChange, n);
                                 if (c->kind != order[k])

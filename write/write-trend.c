@@ -4,14 +4,14 @@
  * alone, as write/write-report.c's is.
  */
 #include "write/write-trend.h"
+#include "base/each.h"
 #include "write/page-data.h"
 
 /* Store, stores, first, last, requests, mean parallelism. */
 static void append_points(Json *j, const Trend *t)
 {
         json_put_open(j, "points", '[');
-        for (guint i = 0; i < t->points->len; i++) {
-                const TrendPoint *p = &g_array_index(t->points, TrendPoint, i);
+        EACH (const TrendPoint, p, t->points) {
                 g_autofree char *base = g_path_get_basename(p->name);
 
                 json_open(j, '[');
@@ -30,9 +30,7 @@ static void append_points(Json *j, const Trend *t)
 static void trend_page_append_changes(Json *j, const TrendSeries *s)
 {
         json_put_open(j, "changes", '[');
-        for (guint i = 0; i < s->changes->len; i++) {
-                const SeriesChange *c = &g_array_index(s->changes, SeriesChange, i);
-
+        EACH (const SeriesChange, c, s->changes) {
                 json_open(j, '[');
                 json_string(j, trend_change_names[c->kind]);
                 page_numbers(j, c->from, c->to, c->at);
@@ -77,8 +75,7 @@ static void trend_page_append_series(Json *j, const Trend *t, const TrendSeries 
 static void trend_page_append_patterns(Json *j, const Trend *t)
 {
         json_put_open(j, "patterns", '[');
-        for (guint i = 0; i < t->patterns->len; i++) {
-                const TrendPattern *p = &g_array_index(t->patterns, TrendPattern, i);
+        EACH (const TrendPattern, p, t->patterns) {
                 g_autofree char *title = p->label ? g_strconcat(p->label, " ", p->signature, NULL)
                                                   : g_strdup(p->signature);
 

@@ -2,6 +2,7 @@
  *
  * Which nodes make latency vary, as TSV and as JSON (docs/variance.md).
  */
+#include "base/each.h"
 #include "write/fields.h"
 #include "write/write-variance.h"
 
@@ -81,9 +82,7 @@ void variance_write_tsv(const Variance *v, const NodeTable *nodes, guint n, GStr
                 const VarianceEntry *e = g_ptr_array_index(v->entries, i);
                 g_autofree char *name = variance_entry_name(e, nodes);
 
-                for (guint k = 0; k < e->rows->len; k++) {
-                        const VarianceRow *row = &g_array_index(e->rows, VarianceRow, k);
-
+                EACH (const VarianceRow, row, e->rows) {
                         field_append_text(out, name);
                         field_append_text(out, e->label);
                         field_append_text(out, row->where);

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/each.h"
 #include "base/printable.h"
 #include "paths/path-text.h"
 #include "paths/pattern-text.h"
@@ -370,11 +371,8 @@ static void append_differences(GString *out, const WhyKind *k, guint columns)
         g_autoptr(TextTable) t = text_table_new();
         gboolean waits = FALSE;
 
-        for (guint i = 0; i < k->places->len; i++) {
-                const WhyDifference *d = &g_array_index(k->places, WhyDifference, i);
-
+        EACH (const WhyDifference, d, k->places)
                 waits |= d->slow_waiting > 0 || d->middle_waiting > 0;
-        }
         text_table_add_column(t, "place", TEXT_LEFT, 0);
         text_table_add_column(t, "slow", TEXT_RIGHT, 2);
         text_table_add_column(t, "middle", TEXT_RIGHT, 1);
@@ -407,13 +405,10 @@ static void append_differences(GString *out, const WhyKind *k, guint columns)
 /* What is waited for at a replica that has more to do than the others. */
 static void append_busiest(GString *out, const WhyKind *k, guint columns)
 {
-        for (guint i = 0; i < k->places->len; i++) {
-                const WhyDifference *d = &g_array_index(k->places, WhyDifference, i);
-
+        EACH (const WhyDifference, d, k->places)
                 if (d->busiest && d->share >= LEAST_SHARE)
                         append_line(out, 2, columns, "%s: %s gets %.0f %% of the calls.", d->where,
                                     d->busiest, 100 * d->busiest_share);
-        }
 }
 
 /* Whether one place has most of the difference, or all grow. */
@@ -427,9 +422,7 @@ static void append_verdict(GString *out, const WhyKind *k, guint columns)
                 append_line(out, 2, columns, "%s has most of it.", first->where);
                 return;
         }
-        for (guint i = 0; i < k->places->len; i++) {
-                const WhyDifference *d = &g_array_index(k->places, WhyDifference, i);
-
+        EACH (const WhyDifference, d, k->places) {
                 if (d->share < 0.05 || d->middle <= 0)
                         continue;
                 g_string_append_printf(grown, "%s%s to %.1f times", n++ > 0 ? ", " : "", d->where,

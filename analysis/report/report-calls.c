@@ -3,6 +3,7 @@
 
 #include "analysis/variance/node-load.h"
 #include "base/compare.h"
+#include "base/each.h"
 #include "base/hash.h"
 
 enum {
@@ -195,8 +196,7 @@ static gboolean take_calls(Report *r, StoreReader *reader, ReportRequest *q, gsi
         q->ports = g_array_new(FALSE, FALSE, sizeof(guint));
         if (!store_reader_path_calls(reader, &q->path, q->calls, places, error))
                 return FALSE;
-        for (guint i = 0; i < q->calls->len; i++) {
-                PathCall *c = &g_array_index(q->calls, PathCall, i);
+        EACH (PathCall, c, q->calls) {
                 guint port = why_call_port(r->why, c);
 
                 g_array_append_val(q->ports, port);

@@ -7,6 +7,7 @@
 
 #include "analysis/report/report-calls.h"
 #include "base/compare.h"
+#include "base/each.h"
 #include "base/hash.h"
 #include "store/stored-patterns.h"
 #include "store/stored-set.h"
@@ -151,9 +152,7 @@ static gboolean report_sum_patterns(Loading *l, GError **error)
 
         if (!(l->patterns = stored_patterns_load(l->reader, error)))
                 return FALSE;
-        for (guint32 i = 0; i < l->patterns->len; i++) {
-                StoredPattern *p = &g_array_index(l->patterns, StoredPattern, i);
-
+        EACH (StoredPattern, p, l->patterns) {
                 if (p->doubt >= (int)r->doubts->len)
                         p->doubt = -1;
                 r->n_paths += p->count;
@@ -436,8 +435,7 @@ static void fill_all_buckets(const Loading *l)
 {
         const Report *r = l->report;
 
-        for (guint i = 0; i < l->all->len; i++) {
-                ReportPath *p = &g_array_index(l->all, ReportPath, i);
+        EACH (ReportPath, p, l->all) {
                 ReportBucket *b = &g_array_index(r->buckets, ReportBucket,
                                                  p->bucket = bucket_of(r, p->path.start));
 
@@ -656,9 +654,7 @@ void report_free(Report *r)
 {
         if (!r)
                 return;
-        for (guint i = 0; i < r->captures->len; i++) {
-                StoredCapture *c = &g_array_index(r->captures, StoredCapture, i);
-
+        EACH (StoredCapture, c, r->captures) {
                 g_free((char *)c->name);
                 g_free((char *)c->sha256);
                 g_free((char *)c->facts);
@@ -671,9 +667,7 @@ void report_free(Report *r)
                 detail_free(g_ptr_array_index(r->details, i));
         g_array_free(r->captures, TRUE);
         g_array_free(r->trust, TRUE);
-        for (guint i = 0; i < r->doubts->len; i++) {
-                StoredDoubt *d = &g_array_index(r->doubts, StoredDoubt, i);
-
+        EACH (StoredDoubt, d, r->doubts) {
                 g_free((char *)d->reason);
                 g_free((char *)d->text);
         }

@@ -8,6 +8,7 @@
 #include "analysis/trend/trend-stores.h"
 #include "base/binomial.h"
 #include "base/compare.h"
+#include "base/each.h"
 #include "base/error.h"
 #include "base/printable.h"
 #include "paths/pattern-text.h"
@@ -198,15 +199,11 @@ static void test_candidates(GArray *candidates)
         for (int counts = 0; counts < 2; counts++) {
                 guint n = 0;
 
-                for (guint i = 0; i < candidates->len; i++) {
-                        const Candidate *c = &g_array_index(candidates, Candidate, i);
+                EACH (const Candidate, c, candidates)
                         if ((c->series->kind >= TREND_RATE) == counts)
                                 scatters[n++] = c->scatter;
-                }
                 SeriesPrior prior = series_prior(scatters, n);
-                for (guint i = 0; i < candidates->len; i++) {
-                        Candidate *c = &g_array_index(candidates, Candidate, i);
-
+                EACH (Candidate, c, candidates) {
                         if ((c->series->kind >= TREND_RATE) != counts)
                                 continue;
                         c->prior = prior;
@@ -244,8 +241,7 @@ static void add_latency_series(Trend *t, const MergedPattern *p, GArray *candida
         double squares = 0, freedom = 0, sum = 0, count = 0;
 
         s->id = p->id;
-        for (guint i = 0; i < p->cells->len; i++) {
-                const MergedCell *c = &g_array_index(p->cells, MergedCell, i);
+        EACH (const MergedCell, c, p->cells) {
                 double n = (double)c->count;
 
                 if (c->count == 0)
@@ -349,8 +345,7 @@ static void add_share(Trend *t, const TrendStores *r, const MergedPattern *p, GA
                 s->values[i] = (TrendValue){ .count = e->steady[i], .value = 0.5 / (of + 1) };
                 variances[i] = (1 - share) / share / MAX(of, 1) + drawn_variance(t, i);
         }
-        for (guint k = 0; k < p->cells->len; k++) {
-                const MergedCell *c = &g_array_index(p->cells, MergedCell, k);
+        EACH (const MergedCell, c, p->cells) {
                 TrendValue *v = &s->values[c->point];
 
                 v->value = MIN(c->number + 0.5, (double)v->count) / (double)(v->count + 1);
@@ -506,9 +501,7 @@ static void count_entries(const Trend *t, const TrendStores *r)
                 MergedEntry *part = trend_stores_entry(r, p->entry),
                             *whole = trend_stores_entry(r, part->whole);
 
-                for (guint k = 0; k < p->cells->len; k++) {
-                        const MergedCell *c = &g_array_index(p->cells, MergedCell, k);
-
+                EACH (const MergedCell, c, p->cells) {
                         part->counts[c->point] += c->count;
                         part->count += c->count;
                         if (whole == part)
@@ -549,12 +542,9 @@ static double holm_level(GArray *ps)
 /* Adds the p of the candidates that are own times, or of all others. */
 static void add_ps(const GArray *candidates, gboolean own, GArray *ps)
 {
-        for (guint i = 0; i < candidates->len; i++) {
-                const Candidate *c = &g_array_index(candidates, Candidate, i);
-
+        EACH (const Candidate, c, candidates)
                 if (is_tested(c) && (c->series->kind == TREND_OWN) == own)
                         g_array_append_val(ps, c->series->p);
-        }
 }
 
 static void find_changes(const Trend *t, const Candidate *c, double level)
@@ -570,9 +560,7 @@ static void find_changes(const Trend *t, const Candidate *c, double level)
                         point[n++] = i;
         point[n] = t->points->len;
         series_find(first_value(c->values), c->values->len, c->prior, level, s->changes);
-        for (guint i = 0; i < s->changes->len; i++) {
-                SeriesChange *change = &g_array_index(s->changes, SeriesChange, i);
-
+        EACH (SeriesChange, change, s->changes) {
                 change->at = point[change->at];
                 change->from = point[change->from];
                 change->to = change->to == n ? point[n - 1] + 1 : point[change->to];
@@ -587,8 +575,7 @@ static gboolean follows_own_times(const Trend *t, const Candidate *c, const Tren
         g_autoptr(GArray) values = NULL;
         gboolean any = FALSE;
 
-        for (guint k = 0; k < c->pattern->places->len; k++) {
-                const MergedPlace *place = &g_array_index(c->pattern->places, MergedPlace, k);
+        EACH (const MergedPlace, place, c->pattern->places) {
                 const TrendSeries *s = own[place->node];
 
                 if (!s || s->changes->len == 0 || !(s->level > 0))
@@ -611,8 +598,7 @@ static gboolean follows_entry(const Trend *t, const TrendStores *r, const Merged
         const MergedEntry *part = trend_stores_entry(r, p->entry),
                           *whole = trend_stores_entry(r, part->whole);
 
-        for (guint i = 0; i < t->series->len; i++) {
-                const TrendSeries *s = g_ptr_array_index(t->series, i);
+        EACH_OF (const TrendSeries, s, t->series) {
                 gboolean entry = s->kind == TREND_RATE && !s->id &&
                                  !strcmp(s->subject, whole->subject) &&
                                  (!s->label || !g_strcmp0(s->label, part->label));
@@ -630,17 +616,13 @@ static void find_following(Trend *t, const TrendStores *r, const GArray *candida
         g_autofree const TrendSeries **own = g_new0(const TrendSeries *, MAX(n, 1));
 
         for (NodeId node = 0; node < n; node++)
-                for (guint i = 0; i < t->series->len; i++) {
-                        const TrendSeries *s = g_ptr_array_index(t->series, i);
-
+                EACH_OF (const TrendSeries, s, t->series) {
                         if (s->kind != TREND_OWN)
                                 break;
                         if (!strcmp(s->subject, node_table_written(t->nodes, node)))
                                 own[node] = s;
                 }
-        for (guint i = 0; i < candidates->len; i++) {
-                const Candidate *c = &g_array_index(candidates, Candidate, i);
-
+        EACH (const Candidate, c, candidates) {
                 if (!c->pattern || c->series->changes->len == 0)
                         continue;
                 if (c->series->kind == TREND_LATENCY)

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/compare.h"
+#include "base/each.h"
 
 enum { MOST_ROUNDS = 200 };
 
@@ -98,14 +99,11 @@ COMPARISON(own_times_compare_cells, Cell, COMPARE(a->point, b->point))
 
 void own_times_move(OwnTimes *own, const guint *point_of)
 {
-        for (guint i = 0; i < own->slots->len; i++) {
-                OwnSlot *s = g_ptr_array_index(own->slots, i);
+        EACH_OF (OwnSlot, s, own->slots) {
                 GArray *moved = g_array_new(FALSE, FALSE, sizeof(Cell));
 
-                for (guint k = 0; k < s->cells->len; k++) {
-                        Cell *c = &g_array_index(s->cells, Cell, k);
+                EACH (Cell, c, s->cells)
                         c->point = point_of[c->point];
-                }
                 g_array_sort(s->cells, own_times_compare_cells);
                 for (guint k = 0; k < s->cells->len; k++)
                         add_cell(moved, &g_array_index(s->cells, Cell, k));
@@ -126,9 +124,7 @@ GArray *own_times_nodes(const OwnTimes *own)
         g_autoptr(GArray) nodes = g_array_new(FALSE, TRUE, sizeof(NodeOwn));
         GArray *result = g_array_new(FALSE, FALSE, sizeof(NodeId));
 
-        for (guint i = 0; i < own->slots->len; i++) {
-                const OwnSlot *s = g_ptr_array_index(own->slots, i);
-
+        EACH_OF (const OwnSlot, s, own->slots) {
                 if (nodes->len <= s->node)
                         g_array_set_size(nodes, s->node + 1);
                 g_array_index(nodes, NodeOwn, s->node).node = s->node;
@@ -164,9 +160,7 @@ static gboolean connect_points(const GPtrArray *slots, const OwnTime *times, gui
                 const GArray *cells = ((const OwnSlot *)g_ptr_array_index(slots, k))->cells;
                 gint64 before = -1;
 
-                for (guint i = 0; i < cells->len; i++) {
-                        const Cell *c = &g_array_index(cells, Cell, i);
-
+                EACH (const Cell, c, cells) {
                         if (c->calls < CONNECTING_SHARE * (double)times[c->point].calls)
                                 continue;
                         if (before >= 0)
@@ -192,10 +186,8 @@ static OwnSlot *join_slots(const GPtrArray *slots)
         g_autoptr(GArray) cells = g_array_new(FALSE, FALSE, sizeof(Cell));
 
         all->cells = g_array_new(FALSE, FALSE, sizeof(Cell));
-        for (guint k = 0; k < slots->len; k++) {
-                const OwnSlot *s = g_ptr_array_index(slots, k);
+        EACH_OF (const OwnSlot, s, slots)
                 g_array_append_vals(cells, s->cells->data, s->cells->len);
-        }
         g_array_sort(cells, own_times_compare_cells);
         for (guint i = 0; i < cells->len; i++)
                 add_cell(all->cells, &g_array_index(cells, Cell, i));
@@ -208,9 +200,7 @@ static void measure_slot(OwnSlot *s, const double *factor)
 {
         double sum = 0, calls = 0, squares = 0, freedom = 0;
 
-        for (guint i = 0; i < s->cells->len; i++) {
-                const Cell *c = &g_array_index(s->cells, Cell, i);
-
+        EACH (const Cell, c, s->cells) {
                 sum += c->sum;
                 calls += c->calls * factor[c->point];
                 squares += MAX(0, c->square - c->sum * c->sum / c->calls);
@@ -233,13 +223,9 @@ static void fit_factors(const GPtrArray *slots, double *factor, guint n)
 
                 memset(sum, 0, n * sizeof *sum);
                 memset(expected, 0, n * sizeof *expected);
-                for (guint k = 0; k < slots->len; k++) {
-                        OwnSlot *s = g_ptr_array_index(slots, k);
-
+                EACH_OF (OwnSlot, s, slots) {
                         measure_slot(s, factor);
-                        for (guint i = 0; i < s->cells->len; i++) {
-                                const Cell *c = &g_array_index(s->cells, Cell, i);
-
+                        EACH (const Cell, c, s->cells) {
                                 sum[c->point] += c->sum;
                                 expected[c->point] += c->calls * s->mean;
                         }
@@ -262,12 +248,8 @@ static void adjust(const GPtrArray *slots, OwnTime *times, guint n)
         double sum = 0, calls = 0;
 
         fit_factors(slots, factor, n);
-        for (guint k = 0; k < slots->len; k++) {
-                const OwnSlot *s = g_ptr_array_index(slots, k);
-
-                for (guint i = 0; i < s->cells->len; i++) {
-                        const Cell *c = &g_array_index(s->cells, Cell, i);
-
+        EACH_OF (const OwnSlot, s, slots) {
+                EACH (const Cell, c, s->cells) {
                         expected[c->point] += c->calls * s->mean;
                         variance[c->point] += c->calls * s->variance;
                 }
@@ -289,15 +271,11 @@ OwnTime *own_times_of(const OwnTimes *own, NodeId node, guint n)
         g_autoptr(GPtrArray) slots = g_ptr_array_new();
         OwnTime *times = g_new0(OwnTime, n);
 
-        for (guint k = 0; k < own->slots->len; k++) {
-                OwnSlot *s = g_ptr_array_index(own->slots, k);
-
+        EACH_OF (OwnSlot, s, own->slots) {
                 if (s->node != node)
                         continue;
                 g_ptr_array_add(slots, s);
-                for (guint i = 0; i < s->cells->len; i++) {
-                        const Cell *c = &g_array_index(s->cells, Cell, i);
-
+                EACH (const Cell, c, s->cells) {
                         times[c->point].calls += (guint64)c->calls;
                         times[c->point].mean += c->sum;
                 }

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/compare.h"
+#include "base/each.h"
 #include "base/error.h"
 #include "base/printable.h"
 #include "store/stored-patterns.h"
@@ -355,12 +356,9 @@ static const char *common_likeness(const TrendStores *r)
 /* Whether all that are compared have operations. */
 static gboolean all_have_labels(const TrendStores *r)
 {
-        for (guint i = 0; i < r->stores->len; i++) {
-                const TrendStore *s = &g_array_index(r->stores, TrendStore, i);
-
+        EACH (const TrendStore, s, r->stores)
                 if (s->compared && !s->has_labels)
                         return FALSE;
-        }
         return TRUE;
 }
 
@@ -464,10 +462,8 @@ static void move_cells(GArray *cells, const guint *point_of)
 {
         guint n = 0;
 
-        for (guint i = 0; i < cells->len; i++) {
-                MergedCell *c = &g_array_index(cells, MergedCell, i);
+        EACH (MergedCell, c, cells)
                 c->point = point_of[c->point];
-        }
         g_array_sort(cells, trend_stores_compare_cells);
         for (guint i = 0; i < cells->len; i++) {
                 MergedCell *c = &g_array_index(cells, MergedCell, i);
@@ -537,9 +533,7 @@ static char *name_stores(const TrendStores *r,
         GString *names = g_string_new(NULL);
 
         *n = 0;
-        for (guint i = 0; i < r->stores->len; i++) {
-                const TrendStore *s = &g_array_index(r->stores, TrendStore, i);
-
+        EACH (const TrendStore, s, r->stores) {
                 if (!is_so(r, s) || ++*n > MOST_NAMES)
                         continue;
                 g_string_append(names, *n > 1 ? ", " : "");

@@ -2,6 +2,7 @@
 #include "analysis/variance/node-load.h"
 
 #include "analysis/variance/exact-moments.h"
+#include "base/each.h"
 #include "base/grow.h"
 
 /* Up to EXACT_BINS others have a bin each, then each half of an octave. */
@@ -154,9 +155,7 @@ static void come(NodeLoad *load)
                 call.time = call.reply;
                 g_array_append_val(load->coming, call);
         }
-        for (guint i = 0; i < load->coming->len; i++) {
-                const Event *call = &g_array_index(load->coming, Event, i);
-
+        EACH (const Event, call, load->coming) {
                 (*open_at(load, call->node))++;
                 heap_add(&load->goes, call);
         }

@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include "base/compare.h"
+#include "base/each.h"
 
 /* A replica is named if it has this part of its slot's variance within patterns, and this much more
  * than its part of the requests. Slots below this share of the variance are left out. */
@@ -200,8 +201,7 @@ static void set_means(const VarianceFactors *f, const GArray *replicas, guint64 
                 own += g_array_index(replicas, Replica, i).own / (double)n;
                 time += g_array_index(replicas, Replica, i).time / (double)n;
         }
-        for (guint i = 0; i < replicas->len; i++) {
-                const Replica *r = &g_array_index(replicas, Replica, i);
+        EACH (const Replica, r, replicas) {
                 double mean = r->own / (double)r->n;
 
                 row->by_replica +=

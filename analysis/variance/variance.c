@@ -6,6 +6,7 @@
 
 #include "analysis/variance/variance-rows.h"
 #include "base/compare.h"
+#include "base/each.h"
 #include "base/error.h"
 #include "paths/path-own-time.h"
 #include "store/stored-patterns.h"
@@ -265,13 +266,9 @@ static void find_entries(Reading *r)
 
 static void collect_times(Reading *r)
 {
-        for (guint i = 0; i < r->entries->len; i++) {
-                Entry *e = g_ptr_array_index(r->entries, i);
+        EACH_OF (Entry, e, r->entries)
                 e->times = g_new(gint64, e->result->count);
-        }
-        for (guint i = 0; i < r->requests->len; i++) {
-                const Request *q = &g_array_index(r->requests, Request, i);
-
+        EACH (const Request, q, r->requests) {
                 if (ABS((gint128)q->time) >= MOMENT_LIMIT)
                         continue;
                 Entry *e = g_ptr_array_index(r->entries, variance_pattern_at(r, q->pattern)->entry);
@@ -472,8 +469,7 @@ static void variance_find_groups(const Reading *r, Entry *e)
 
 static void prepare_entries(Reading *r)
 {
-        for (guint i = 0; i < r->entries->len; i++) {
-                Entry *e = g_ptr_array_index(r->entries, i);
+        EACH_OF (Entry, e, r->entries) {
                 guint n_factors;
 
                 measure_times(r, e);
@@ -736,9 +732,7 @@ static Variance *take_results(Reading *r)
         v->has_labels = store_reader_has_labels(r->reader);
         v->left_out = r->left_out;
         g_ptr_array_sort(r->entries, variance_compare_entries);
-        for (guint i = 0; i < r->entries->len; i++) {
-                Entry *e = g_ptr_array_index(r->entries, i);
-
+        EACH_OF (Entry, e, r->entries) {
                 if (!is_asked_for(r, e->result))
                         continue;
                 measure_entry(r, e);

@@ -2,6 +2,7 @@
 #include "analysis/why/why-failed.h"
 
 #include "base/compare.h"
+#include "base/each.h"
 #include "paths/path-text.h"
 #include "store/stored-patterns.h"
 
@@ -194,11 +195,8 @@ WhyFailures *why_failures_new(StoreReader *reader, const NodeTable *nodes, GErro
         w->failed_p50 = histogram_quantile(&s.failed, 0.5);
         g_ptr_array_sort(w->failures, compare_failures);
         g_ptr_array_sort(w->retries, compare_retries);
-        for (guint i = 0; i < w->retries->len; i++) {
-                WhyRetry *r = w->retries->pdata[i];
-
+        EACH_OF (WhyRetry, r, w->retries)
                 r->lost /= (gint64)r->count;
-        }
         return g_steal_pointer(&s.result);
 }
 
@@ -223,8 +221,7 @@ char *why_faults_text(const NodeTable *nodes, const PathCall *calls, guint32 n)
 
                 g_string_append_printf(text, "Failed by %s %s.", where, outcome);
         }
-        for (guint i = 0; i < retries->len; i++) {
-                const PathRetry *r = &g_array_index(retries, PathRetry, i);
+        EACH (const PathRetry, r, retries) {
                 g_autofree char *outcome = outcome_text(r->outcome);
                 g_autofree char *what =
                         why_retry_text(node_table_written(nodes, calls[r->first].callee),

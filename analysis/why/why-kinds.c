@@ -8,6 +8,7 @@
 #include "analysis/why/why-model.h"
 #include "base/binomial.h"
 #include "base/compare.h"
+#include "base/each.h"
 #include "base/time-search.h"
 
 enum {
@@ -122,12 +123,8 @@ static GArray *count_served(const GArray *stays, const PlaceSlot *slot, const gu
         g_array_set_size(served, slot->nodes->len);
         for (guint r = 0; r < served->len; r++)
                 g_array_index(served, Served, r).node = g_array_index(slot->nodes, NodeId, r);
-        for (guint i = 0; i < stays->len; i++) {
-                const Stay *s = &g_array_index(stays, Stay, i);
-
-                for (guint r = 0; r < served->len; r++) {
-                        Served *one = &g_array_index(served, Served, r);
-
+        EACH (const Stay, s, stays) {
+                EACH (Served, one, served) {
                         if (one->node != s->node)
                                 continue;
                         one->all++;
@@ -176,8 +173,7 @@ static void add_difference(const Why *w, const Kind *k, guint32 slot, const guin
         const GArray *stays = k->of_slots[slot];
         Sums sums[3] = { { 0 } };
 
-        for (guint i = 0; i < stays->len; i++) {
-                const Stay *s = &g_array_index(stays, Stay, i);
+        EACH (const Stay, s, stays) {
                 Sums *sum = &sums[part[s->request]];
 
                 sum->own += (double)s->own;
@@ -279,12 +275,9 @@ GPtrArray *why_kinds(Why *w, WhyBurst *burst)
         for (guint i = 0; i < w->kinds->len; i++)
                 g_ptr_array_add(sorted, w->kinds->pdata[i]);
         g_ptr_array_sort(sorted, compare_kinds);
-        for (guint i = 0; i < sorted->len; i++) {
-                Kind *k = sorted->pdata[i];
-
+        EACH_OF (Kind, k, sorted)
                 if (k->requests->len >= FEWEST_OF_SUMMARY)
                         g_ptr_array_add(kinds, compare_parts(w, k, slow, all));
-        }
         *burst = find_burst(slow, all);
         return kinds;
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "analysis/why/why-model.h"
+#include "base/each.h"
 #include "base/error.h"
 
 /* "c4e2.3a6f6d92" */
@@ -41,8 +42,7 @@ gboolean why_packets(Why *w, guint64 request, GArray *packets, GError **error)
                 return fail_ids(w, error);
         if (!store_reader_path_calls(w->reader, &path, calls, places, error))
                 return FALSE;
-        for (guint i = 0; i < calls->len; i++) {
-                const PathCall *c = &g_array_index(calls, PathCall, i);
+        EACH (const PathCall, c, calls) {
                 WhyPackets p = { .from = MIN(c->start, c->enter), .to = MAX(c->reply, c->end) };
 
                 if (c->connecting > 0)

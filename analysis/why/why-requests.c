@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/compare.h"
+#include "base/each.h"
 #include "base/time-search.h"
 
 /* A store may say anything: lengths of time lie within this, so that no difference overflows. */
@@ -441,8 +442,7 @@ static GArray *list_values(const GArray *stays, Measure measure)
 {
         GArray *values = g_array_sized_new(FALSE, FALSE, sizeof(gint64), stays->len);
 
-        for (guint i = 0; i < stays->len; i++) {
-                const Stay *s = &g_array_index(stays, Stay, i);
+        EACH (const Stay, s, stays) {
                 gint64 value = measure == OF_OWN     ? s->own
                                : measure == OF_CALLS ? s->calls
                                                      : s->load;
@@ -457,17 +457,13 @@ static void find_trend(const GArray *stays, Usual *u)
 {
         double n = stays->len, x = 0, y = 0, xx = 0, yy = 0, xy = 0;
 
-        for (guint i = 0; i < stays->len; i++) {
-                const Stay *s = &g_array_index(stays, Stay, i);
-
+        EACH (const Stay, s, stays) {
                 x += s->load;
                 y += (double)s->own;
         }
         x /= n;
         y /= n;
-        for (guint i = 0; i < stays->len; i++) {
-                const Stay *s = &g_array_index(stays, Stay, i);
-
+        EACH (const Stay, s, stays) {
                 xx += (s->load - x) * (s->load - x);
                 yy += ((double)s->own - y) * ((double)s->own - y);
                 xy += (s->load - x) * ((double)s->own - y);

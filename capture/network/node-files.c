@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/each.h"
 #include "base/error.h"
 #include "base/hash.h"
 #include "capture/network/service-names.h"
@@ -181,16 +182,12 @@ static void take_user_names(NodeFiles *f, const guint8 *serves)
 static void name_processes(NodeFiles *f)
 {
         ServiceNames *services = service_names_new(f->nodes);
-        for (guint i = 0; i < f->in_order->len; i++) {
-                const Process *p = f->in_order->pdata[i];
+        EACH_OF (const Process, p, f->in_order)
                 if (p->shares == p->pid && p->node == NO_NODE)
                         service_names_expect(services, p->comm, p->pid);
-        }
-        for (guint i = 0; i < f->in_order->len; i++) {
-                Process *p = f->in_order->pdata[i];
+        EACH_OF (Process, p, f->in_order)
                 if (p->shares == p->pid && p->node == NO_NODE)
                         p->node = service_names_find(services, p->comm, p->pid, p->port);
-        }
         service_names_free(services);
 }
 
@@ -300,10 +297,8 @@ void node_files_settle(NodeFiles *f)
 {
         g_autofree guint8 *listened = g_new0(guint8, 65536);
         g_autofree guint8 *serves = g_new0(guint8, f->sockets->len + 1);
-        for (guint i = 0; i < f->sockets->len; i++) {
-                const Socket *s = &g_array_index(f->sockets, Socket, i);
+        EACH (const Socket, s, f->sockets)
                 listened[s->local.port] |= (guint8)s->listening;
-        }
         for (guint i = 0; i < f->sockets->len; i++)
                 serves[i] = is_server(f, &g_array_index(f->sockets, Socket, i), listened);
         take_user_names(f, serves);

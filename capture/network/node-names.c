@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/compare.h"
+#include "base/each.h"
 #include "base/error.h"
 #include "capture/network/pair-table.h"
 #include "tracefmt/trace-reader.h"
@@ -392,8 +393,7 @@ static void rules_sort(NodeNames *names)
 static void rules_set_day(NodeNames *names, gint64 time)
 {
         gint64 day = time - time % DAY;
-        for (guint i = 0; i < names->rules->len; i++) {
-                Rule *rule = &g_array_index(names->rules, Rule, i);
+        EACH (Rule, rule, names->rules) {
                 rule->from += rule->of_day & 1 ? day : 0;
                 rule->until += rule->of_day & 2 ? day : 0;
         }

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/each.h"
 #include "capture/processes/perf-rings.h"
 #include "capture/processes/proc-sockets.h"
 
@@ -207,8 +208,7 @@ static GArray *process_watch_look(ProcessWatch *w)
         GArray *owned = g_array_new(FALSE, FALSE, sizeof(Owned));
         GHashTableIter pids;
         gpointer pid;
-        for (guint i = 0; i < sockets->len; i++) {
-                const ProcSocket *s = &g_array_index(sockets, ProcSocket, i);
+        EACH (const ProcSocket, s, sockets) {
                 if (s->inode && g_hash_table_contains(w->known, &s->inode))
                         process_watch_add_number(known, s->inode);
                 else if (s->inode)
@@ -251,8 +251,7 @@ static void take_owned(ProcessWatch *w, const GArray *owned, gint64 from)
         g_autoptr(GArray) all = g_array_new(FALSE, FALSE, sizeof(Endpoint));
         g_autoptr(GArray) first = g_array_new(FALSE, FALSE, sizeof(guint));
         guint start;
-        for (guint i = 0; i < owned->len; i++) {
-                const Owned *o = &g_array_index(owned, Owned, i);
+        EACH (const Owned, o, owned) {
                 start = all->len;
                 g_array_append_val(first, start);
                 if (o->socket.listening)
@@ -272,8 +271,7 @@ static void take_owned(ProcessWatch *w, const GArray *owned, gint64 from)
                         tell_service(w, o->pid, ends, from);
                 }
         }
-        for (guint i = 0; i < owned->len; i++) {
-                const Owned *o = &g_array_index(owned, Owned, i);
+        EACH (const Owned, o, owned) {
                 NodeRole role =
                         node_names_role(w->names, &o->socket.own, &o->socket.peer, G_MAXINT64);
                 if (o->socket.listening || has_service(all, &o->socket.own) || role == ROLE_SERVER)

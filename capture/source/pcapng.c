@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "capture/source/pcapng.h"
 
+#include "base/each.h"
 #include "base/error.h"
 
 enum {
@@ -379,8 +380,7 @@ int pcapng_link_type(const PcapngReader *r)
 void pcapng_drops(const PcapngReader *r, guint64 *kernel, guint64 *interface)
 {
         guint64 k = r->kernel_drops, i = r->interface_drops;
-        for (guint n = 0; n < r->interfaces->len; n++) {
-                const Interface *of = &g_array_index(r->interfaces, Interface, n);
+        EACH (const Interface, of, r->interfaces) {
                 k += MAX(of->kernel_drops, of->packet_drops);
                 i += of->interface_drops;
         }

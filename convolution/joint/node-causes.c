@@ -34,6 +34,7 @@
 #include <math.h>
 
 #include "base/compare.h"
+#include "base/each.h"
 #include "base/fill.h"
 #include "convolution/joint/matching.h"
 
@@ -238,8 +239,7 @@ static void add_supports(NodeCauses *c, guint passage, const Passage *old, const
 
         if (old)
                 g_array_append_vals(ranges, SUPPORT(c, old->first_support), old->n_supports);
-        for (guint i = 0; i < windows->len; i++) {
-                const DelayWindow *w = &g_array_index(windows, DelayWindow, i);
+        EACH (const DelayWindow, w, windows) {
                 gint64 side = SIDES * (gint64)(w->to - w->from);
                 gint64 from = quanta_delay(quanta, lags->first + (gint64)w->from - side - 1);
                 gint64 to = quanta_delay(quanta, lags->first + (gint64)w->to + side);
@@ -250,8 +250,7 @@ static void add_supports(NodeCauses *c, guint passage, const Passage *old, const
         g_array_sort(ranges, compare_supports);
         p->first_support = c->supports->len;
         p->first_cell = c->n_cells;
-        for (guint i = 0; i < ranges->len; i++) {
-                const Support *range = &g_array_index(ranges, Support, i);
+        EACH (const Support, range, ranges) {
                 Support *last = NULL;
 
                 if (c->supports->len > p->first_support)
