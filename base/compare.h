@@ -28,3 +28,6 @@
 int compare_int64s(gconstpointer a, gconstpointer b);
 int compare_uint32s(gconstpointer a, gconstpointer b);
 int compare_doubles(gconstpointer a, gconstpointer b);
+
+/* And for the texts of an array of pointers, byte by byte. */
+int compare_strings(gconstpointer a, gconstpointer b);

@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "base/digits.h"
+
 /* The highest four bits of an outcome; the others are a value of that kind. */
 typedef enum {
         KIND_OK,
@@ -235,27 +237,14 @@ Outcome outcome_word(const guint8 *text, gsize n, Outcome other)
         return known ? known : outcome_of(KIND_WORD, value);
 }
 
-/* All n bytes are digits, up to 4. -1: no. */
-static gint digits_read(const char *text, gsize n)
-{
-        gint value = 0;
-
-        if (n == 0 || n > 4)
-                return -1;
-        for (gsize i = 0; i < n; i++) {
-                if (!g_ascii_isdigit(text[i]))
-                        return -1;
-                value = 10 * value + (text[i] - '0');
-        }
-        return value;
-}
-
 Outcome outcome_read(const char *text, gsize n)
 {
-        gint number = digits_read(text, n), of;
+        enum { DIGITS = 4, MOST = 9999 };
+        guint64 number;
         Outcome known;
+        gint of;
 
-        if (number >= 0)
+        if (digits_parse(text, n, DIGITS, MOST, &number))
                 return n == 3   ? outcome_http((guint)number)
                        : n == 4 ? number < 1000 ? OUTCOME_OK : outcome_mysql((guint)number)
                                 : OUTCOME_OK;
@@ -263,8 +252,10 @@ Outcome outcome_read(const char *text, gsize n)
         if (known)
                 return known;
         if (n > PREFIX && (of = prefix_find(text)) >= 0) {
-                number = text[PREFIX] == '0' ? -1 : digits_read(text + PREFIX, n - PREFIX);
-                return number > 0 ? outcome_number((NumbersOf)of, (guint)number) : OUTCOME_OK;
+                gboolean good = digits_parse(text + PREFIX, n - PREFIX, DIGITS, MOST, &number);
+
+                return good && text[PREFIX] != '0' ? outcome_number((NumbersOf)of, (guint)number)
+                                                   : OUTCOME_OK;
         }
         if (n == SQLSTATE && (known = outcome_sqlstate((const guint8 *)text)))
                 return known;

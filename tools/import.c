@@ -5,6 +5,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/compare.h"
 #include "base/error.h"
 #include "capture/network/node-files.h"
 #include "import/import.h"
@@ -114,11 +115,6 @@ static gboolean read_file(MailImport *import, const char *path, gboolean is_name
 
 /* --- folders ------------------------------------------------------------------------ */
 
-static int compare_names(gconstpointer a, gconstpointer b)
-{
-        return strcmp(*(char *const *)a, *(char *const *)b);
-}
-
 /* In the order of their names, so that the same folder always makes the same trace. */
 static GPtrArray *list_folder(const char *path, GError **error)
 {
@@ -134,7 +130,7 @@ static GPtrArray *list_folder(const char *path, GError **error)
         while ((name = g_dir_read_name(folder)))
                 g_ptr_array_add(names, g_strdup(name));
         g_dir_close(folder);
-        g_ptr_array_sort(names, compare_names);
+        g_ptr_array_sort(names, compare_strings);
         return g_steal_pointer(&names);
 }
 

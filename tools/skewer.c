@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/compare.h"
 #include "base/each.h"
 #include "base/error.h"
 #include "clocks/clocks.h"
@@ -487,11 +488,6 @@ static ClockEstimates *estimate(Input *input, GError **error)
         return e;
 }
 
-static int by_name(const void *a, const void *b)
-{
-        return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
-
 static double to_ppm(gint64 drift)
 {
         return (double)drift / SKEW_PPM;
@@ -521,7 +517,7 @@ static gboolean write_estimates(const Input *input, const ClockEstimates *e, GEr
 
         for (NodeId node = 0; node < e->n_nodes; node++)
                 names[node] = node_table_name(input->nodes, node);
-        qsort(names, e->n_nodes, sizeof *names, by_name);
+        qsort(names, e->n_nodes, sizeof *names, compare_strings);
         for (guint i = 0; i < e->n_nodes; i++) {
                 NodeId node = node_table_lookup(input->nodes, names[i], strlen(names[i]));
 

@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "base/digits.h"
+
 const Attributes no_attributes;
 
 /* One word: its key up to the equals sign, and its value. */
@@ -15,16 +17,9 @@ typedef struct {
 /* 0 where the text is no number of up to 18 digits. */
 static gint64 text_number(AttributeText text)
 {
-        gint64 number = 0;
+        guint64 number;
 
-        if (text.length > 18)
-                return 0;
-        for (gsize i = 0; i < text.length; i++) {
-                if (!g_ascii_isdigit(text.at[i]))
-                        return 0;
-                number = 10 * number + text.at[i] - '0';
-        }
-        return number;
+        return digits_parse(text.at, text.length, 18, G_MAXINT64, &number) ? (gint64)number : 0;
 }
 
 static inline gboolean word_is(const Word *w, const char *key, gsize length)

@@ -4,6 +4,8 @@
 #include <arpa/inet.h>
 #include <string.h>
 
+#include "base/digits.h"
+
 static void address_bytes(Address a, guint8 bytes[16])
 {
         for (guint i = 0; i < 8; i++) {
@@ -57,18 +59,12 @@ const char *address_format(Address a, char buffer[ADDRESS_TEXT_SIZE])
 gboolean endpoint_parse(const char *text, gsize n, Endpoint *endpoint)
 {
         const char *colon = n > 0 ? memrchr(text, ':', n) : NULL;
-        guint port = 0;
-        if (!colon || colon == text + n - 1 || n - (gsize)(colon - text) > 6)
+        guint64 port;
+        if (!colon ||
+            !digits_parse(colon + 1, (gsize)(text + n - colon) - 1, 5, G_MAXUINT16, &port))
                 return FALSE;
-        for (const char *p = colon + 1; p < text + n; p++) {
-                if (!g_ascii_isdigit(*p))
-                        return FALSE;
-                port = port * 10 + (guint)(*p - '0');
-        }
         endpoint->port = (guint16)port;
         n = (gsize)(colon - text);
-        if (port > 65535)
-                return FALSE;
         if (n > 2 && text[0] == '[' && text[n - 1] == ']')
                 return address_parse(text + 1, n - 2, &endpoint->address);
         return address_parse(text, n, &endpoint->address) && address_is_v4(endpoint->address);

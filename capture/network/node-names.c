@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/compare.h"
+#include "base/digits.h"
 #include "base/each.h"
 #include "base/error.h"
 #include "capture/network/pair-table.h"
@@ -94,32 +95,18 @@ void node_names_free(NodeNames *names)
 
 /* --- the file -------------------------------------------------------------- */
 
-static gboolean number_parse(const char *text, gsize n, guint max, guint *number)
-{
-        guint value = 0;
-        if (n == 0 || n > 5)
-                return FALSE;
-        for (gsize i = 0; i < n; i++) {
-                if (!g_ascii_isdigit(text[i]))
-                        return FALSE;
-                value = value * 10 + (guint)(text[i] - '0');
-        }
-        *number = value;
-        return value <= max;
-}
-
 /* addr, addr/bits, addr:port, [addr]:port; an IPv6 address has many colons. */
 static gboolean address_field_parse(const char *text, gsize n, Rule *rule)
 {
         const char *slash = memchr(text, '/', n);
         Endpoint end;
-        guint number = 0;
+        guint64 number = 0;
         rule->port = ANY_PORT;
         rule->bits = 128;
         if (slash) {
                 gsize length = (gsize)(slash - text);
                 if (!address_parse(text, length, &rule->address) ||
-                    !number_parse(slash + 1, n - length - 1,
+                    !digits_parse(slash + 1, n - length - 1, 5,
                                   address_is_v4(rule->address) ? 32 : 128, &number))
                         return FALSE;
                 rule->bits = address_is_v4(rule->address) ? number + 96 : number;

@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "base/digits.h"
+
 static const char TEXT_MARK[] = "PROXY ", BINARY_MARK[] = "\r\n\r\n\0\r\nQUIT\n";
 
 enum {
@@ -24,17 +26,12 @@ static gboolean word_take(Cursor *line, const char **word, gsize *n)
 static gboolean port_take(Cursor *line, guint16 *port)
 {
         const char *word;
+        guint64 value;
         gsize n;
-        guint value = 0;
-        if (!word_take(line, &word, &n) || n > 5)
+        if (!word_take(line, &word, &n) || !digits_parse(word, n, 5, G_MAXUINT16, &value))
                 return FALSE;
-        for (gsize i = 0; i < n; i++) {
-                if (!g_ascii_isdigit(word[i]))
-                        return FALSE;
-                value = 10 * value + (guint)(word[i] - '0');
-        }
         *port = (guint16)value;
-        return value <= G_MAXUINT16;
+        return TRUE;
 }
 
 /* "TCP4 192.0.2.1 192.0.2.2 51234 443", or "UNKNOWN" and whatever else. */

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/digits.h"
 #include "capture/network/ip.h"
 
 enum { MAX_FIELDS = 24 };
@@ -45,16 +46,10 @@ static gboolean field_begins(const Field *f, const char *text)
 
 static gboolean field_number(const Field *f, guint32 *number)
 {
-        guint64 value = 0;
-        if (f->n == 0 || f->n > 10)
-                return FALSE;
-        for (gsize i = 0; i < f->n; i++) {
-                if (!g_ascii_isdigit(f->at[i]))
-                        return FALSE;
-                value = value * 10 + (guint64)(f->at[i] - '0');
-        }
+        guint64 value;
+        gboolean good = digits_parse(f->at, f->n, 10, G_MAXUINT32, &value);
         *number = (guint32)value;
-        return value <= G_MAXUINT32;
+        return good;
 }
 
 static gboolean is_state(const Field *f)

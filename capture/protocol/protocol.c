@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/compare.h"
+
 const Protocol protocol_generic = { .name = "generic" };
 
 const Protocol *const protocols[] = {
@@ -28,11 +30,6 @@ const Protocol *protocol_lookup(const char *name)
         return strcmp(name, protocol_generic.name) == 0 ? &protocol_generic : NULL;
 }
 
-static int protocol_compare_names(gconstpointer a, gconstpointer b)
-{
-        return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
-
 char *protocol_list_names(void)
 {
         const char *names[G_N_ELEMENTS(protocols) + 1] = { NULL };
@@ -40,7 +37,7 @@ char *protocol_list_names(void)
         for (guint i = 0; protocols[i]; i++)
                 names[n++] = protocols[i]->name;
         names[n++] = protocol_generic.name;
-        qsort(names, n, sizeof names[0], protocol_compare_names);
+        qsort(names, n, sizeof names[0], compare_strings);
         guint kept = 1; /* over UDP a protocol may have a row of its own */
         for (guint i = 1; i < n; i++)
                 if (strcmp(names[i], names[kept - 1]) != 0)
