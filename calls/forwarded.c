@@ -9,14 +9,10 @@
 enum { MOST_CALLEES = 16 };
 
 /* By caller, then the most calls without a return first, then as they are. */
-static int compare_lone(const void *a, const void *b)
-{
-        const Edge *const *x = a, *const *y = b;
-
-        return COMPARE((*x)->caller, (*y)->caller) ?:
-               COMPARE((*y)->lone_calls, (*x)->lone_calls) ?:
-               COMPARE(*x, *y);
-}
+COMPARISON_OF_POINTERS(compare_lone, Edge,
+                       COMPARE(a->caller, b->caller) ?:
+                       COMPARE(b->lone_calls, a->lone_calls) ?:
+                       COMPARE(a, b))
 
 COMPARISON(compare_answers, Forwarded,
            COMPARE(b->answers, a->answers) ?:

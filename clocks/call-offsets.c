@@ -139,12 +139,7 @@ static void put_stays(Search *s)
         }
 }
 
-static int compare_stays(const void *a, const void *b)
-{
-        gint64 x = ((const Stay *)a)->span.from, y = ((const Stay *)b)->span.from;
-
-        return COMPARE(x, y);
-}
+COMPARISON(compare_stays, Stay, COMPARE(a->span.from, b->span.from))
 
 static void sort_stays(Stay *stays, guint32 n)
 {

@@ -320,12 +320,7 @@ static void find_middles(const ClockPair *pair, double slope, GArray *middles)
         free_hulls(now);
 }
 
-static int by_trip(gconstpointer a, gconstpointer b)
-{
-        double x = ((const Middle *)a)->trip, y = ((const Middle *)b)->trip;
-
-        return COMPARE(x, y);
-}
+COMPARISON(by_trip, Middle, COMPARE(a->trip, b->trip))
 
 /* Sets the weights: where the round trip is longer than the shortest, up to half of
  * that may lie on one way. Leaves them by trip. */

@@ -113,12 +113,7 @@ static void waiting_clear(gpointer data)
         g_clear_pointer(&w->facts, g_ptr_array_unref);
 }
 
-static int by_node(gconstpointer a, gconstpointer b)
-{
-        NodeId x = ((const Skew *)a)->node, y = ((const Skew *)b)->node;
-
-        return COMPARE(x, y);
-}
+COMPARISON(by_node, Skew, COMPARE(a->node, b->node))
 
 Skewer *skewer_new_to(const Skew *skews, guint n, const NodeTable *nodes, SkewerPut put,
                       gpointer data)

@@ -238,10 +238,7 @@ static gboolean spans_read(gpointer import, const ImportInput *input, GError **e
 
 /* --- traces ---------------------------------------------------------------------- */
 
-static int compare_traces(gconstpointer a, gconstpointer b)
-{
-        return COMPARE(((const Span *)a)->trace.high, ((const Span *)b)->trace.high);
-}
+COMPARISON(compare_traces, Span, COMPARE(a->trace.high, b->trace.high))
 
 /* Whether a trace is near an end of the file, where it may be cut off. */
 static gboolean is_at_edge(const Spans *s, const SpanTrace *trace)

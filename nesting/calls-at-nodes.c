@@ -6,12 +6,7 @@
 #include "inference/given-model.h"
 #include "nesting/node-tasks.h"
 
-static int compare_tasks(const void *a, const void *b)
-{
-        NodeId x = ((const NodeTask *)a)->node, y = ((const NodeTask *)b)->node;
-
-        return COMPARE(x, y);
-}
+COMPARISON(compare_tasks, NodeTask, COMPARE(a->node, b->node))
 
 static void find_parents_of_node(const NodesSearch *n, NodeId id, NodeProblem *problem,
                                  NodeAnswer *answer)

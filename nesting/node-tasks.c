@@ -4,12 +4,7 @@
 #include "base/big-memory.h"
 #include "base/compare.h"
 
-static int compare_work(const void *a, const void *b)
-{
-        double x = ((const NodeTask *)a)->work, y = ((const NodeTask *)b)->work;
-
-        return COMPARE(y, x);
-}
+COMPARISON(compare_work, NodeTask, COMPARE(b->work, a->work))
 
 /* The sum of the durations of the calls into a node, ns. */
 static double time_at(const NodeTasks *s, NodeId node)

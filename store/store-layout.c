@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/compare.h"
 #include "base/each.h"
 #include "base/error.h"
 #include "store/store-error.h"
@@ -100,12 +101,7 @@ static Layout *find_layout(const GPtrArray *layouts, const char *name)
         return NULL;
 }
 
-static int layout_compare_names(const void *va, const void *vb)
-{
-        const Layout *const *a = va, *const *b = vb;
-
-        return strcmp((*a)->name, (*b)->name);
-}
+COMPARISON_OF_POINTERS(layout_compare_names, Layout, strcmp(a->name, b->name))
 
 /* The tables of an empty store of today, with their columns: made once, as long as the program
  * runs. NULL and error set where SQLite cannot. */

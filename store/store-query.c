@@ -31,19 +31,9 @@ typedef struct {
         gboolean real;
 } Sample;
 
-static int compare_integers(const void *a, const void *b)
-{
-        gint64 x = ((const Number *)a)->integer, y = ((const Number *)b)->integer;
+COMPARISON(compare_integers, Number, COMPARE(a->integer, b->integer))
 
-        return COMPARE(x, y);
-}
-
-static int compare_reals(const void *a, const void *b)
-{
-        double x = ((const Number *)a)->real, y = ((const Number *)b)->real;
-
-        return COMPARE(x, y);
-}
+COMPARISON(compare_reals, Number, COMPARE(a->real, b->real))
 
 static void sample_make_real(Sample *sample)
 {

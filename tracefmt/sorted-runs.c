@@ -85,12 +85,7 @@ guint sorted_runs_parts(const SortedRuns *s)
 
 /* --- parts ----------------------------------------------------------------- */
 
-static int compare_times(gconstpointer a, gconstpointer b)
-{
-        gint64 x = ((const Held *)a)->message.time, y = ((const Held *)b)->message.time;
-
-        return COMPARE(x, y);
-}
+COMPARISON(compare_times, Held, COMPARE(a->message.time, b->message.time))
 
 static gboolean disk_error(const char *what, GError **error)
 {

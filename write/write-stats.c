@@ -192,10 +192,7 @@ typedef struct {
         gint128 open; /* ns that calls were open at the node, in all */
 } NodeRow;
 
-static int compare_nodes(const void *a, const void *b)
-{
-        return strcmp(((const NodeRow *)a)->name, ((const NodeRow *)b)->name);
-}
+COMPARISON(compare_nodes, NodeRow, strcmp(a->name, b->name))
 
 static void put_nodes(GString *out, const TraceStats *s, const NodeTable *nodes, guint columns)
 {

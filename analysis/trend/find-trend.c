@@ -468,27 +468,15 @@ static double trend_find_pattern(const Trend *t, const TrendStores *r, const Mer
 
 /* --- all together ---------------------------------------------------------- */
 
-static int compare_totals(const void *va, const void *vb)
-{
-        const MergedPattern *a = *(MergedPattern *const *)va, *b = *(MergedPattern *const *)vb;
-        int order;
+COMPARISON_OF_POINTERS(compare_totals, MergedPattern,
+                       COMPARE(b->total, a->total) ?:
+                       strcmp(a->signature, b->signature) ?:
+                       g_strcmp0(a->label, b->label))
 
-        if (a->total != b->total)
-                return a->total > b->total ? -1 : 1;
-        order = strcmp(a->signature, b->signature);
-        return order ? order : g_strcmp0(a->label, b->label);
-}
-
-static int trend_compare_entries(const void *va, const void *vb)
-{
-        const MergedEntry *a = *(MergedEntry *const *)va, *b = *(MergedEntry *const *)vb;
-        int order;
-
-        if (a->count != b->count)
-                return a->count > b->count ? -1 : 1;
-        order = strcmp(a->subject, b->subject);
-        return order ? order : g_strcmp0(a->label, b->label);
-}
+COMPARISON_OF_POINTERS(trend_compare_entries, MergedEntry,
+                       COMPARE(b->count, a->count) ?:
+                       strcmp(a->subject, b->subject) ?:
+                       g_strcmp0(a->label, b->label))
 
 static void count_entries(const Trend *t, const TrendStores *r)
 {

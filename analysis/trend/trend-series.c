@@ -566,13 +566,7 @@ static void find_between(const SeriesValue *values, guint from, guint to, Series
         find_between(values, c.at, to, prior, level, odd, depth + 1, changes);
 }
 
-static int compare_changes(const void *va, const void *vb)
-{
-        const SeriesChange *a = va, *b = vb;
-        guint at_a = a->at, at_b = b->at;
-
-        return COMPARE(at_a, at_b) ?: COMPARE(a->kind, b->kind);
-}
+COMPARISON(compare_changes, SeriesChange, COMPARE(a->at, b->at) ?: COMPARE(a->kind, b->kind))
 
 /* A step is from the level right before to the one right after it, where there are several. */
 static void measure_steps(const SeriesValue *values, guint n, SeriesPrior prior,

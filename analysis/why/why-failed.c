@@ -150,13 +150,8 @@ COMPARISON_OF_POINTERS(compare_failures, WhyFailure,
                        a->count != b->count ? COMPARE(b->count, a->count)
                                             : COMPARE(a->request, b->request))
 
-static int compare_retries(gconstpointer va, gconstpointer vb)
-{
-        const WhyRetry *a = *(WhyRetry *const *)va, *b = *(WhyRetry *const *)vb;
-        gint64 x = a->lost, y = b->lost;
-
-        return x != y ? COMPARE(y, x) : COMPARE(a->request, b->request);
-}
+COMPARISON_OF_POINTERS(compare_retries, WhyRetry,
+                       COMPARE(b->lost, a->lost) ?: COMPARE(a->request, b->request))
 
 static gboolean read_all(Search *s, GError **error)
 {

@@ -303,16 +303,12 @@ void node_names_add_translation(NodeNames *names, const Endpoint seen[2], const 
 
 /* --- looking up ------------------------------------------------------------ */
 
-static gint rule_compare(gconstpointer a, gconstpointer b)
-{
-        const Rule *x = a, *y = b;
-
-        return COMPARE(y->bits, x->bits) ?:
-               address_compare(x->address, y->address) ?:
-               COMPARE(y->port, x->port) ?: /* a port before any port */
-               COMPARE(x->from, y->from) ?:
-               COMPARE(x->order, y->order);
-}
+COMPARISON(rule_compare, Rule,
+           COMPARE(b->bits, a->bits) ?:
+           address_compare(a->address, b->address) ?:
+           COMPARE(b->port, a->port) ?: /* a port before any port */
+           COMPARE(a->from, b->from) ?:
+           COMPARE(a->order, b->order))
 
 /* Of the rules for single addresses, the first for address and port, or the one before
  * which it would stand. */
