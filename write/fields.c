@@ -97,3 +97,19 @@ void fields_put(Json *j, const Field *fields, guint n, gconstpointer row)
                 field_put_value(j, &fields[i], row);
         }
 }
+
+void fields_put_list(Json *j, const char *key, int blanks, const Field *fields, guint n,
+                     const GArray *rows)
+{
+        gsize size = g_array_get_element_size((GArray *)rows);
+
+        json_put_open(j, key, '[');
+        for (guint i = 0; i < rows->len; i++) {
+                if (blanks >= 0)
+                        json_line(j, (guint)blanks);
+                json_open(j, '{');
+                fields_put(j, fields, n, rows->data + i * size);
+                json_close(j, '}');
+        }
+        json_close(j, ']');
+}

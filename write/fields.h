@@ -34,3 +34,8 @@ void field_append_text(GString *out, const char *text);
 
 /* Members of an object in JSON. */
 void fields_put(Json *json, const Field *fields, guint n, gconstpointer row);
+
+/* A key and the list of an object for each record of rows. Each begins a line with `blanks` blanks;
+ * -1: all are on one line. */
+void fields_put_list(Json *json, const char *key, int blanks, const Field *fields, guint n,
+                     const GArray *rows);

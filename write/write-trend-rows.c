@@ -124,20 +124,6 @@ static void put_subject(Json *j, guint64 id, const char *signature, const char *
                 json_put_string(j, "label", label);
 }
 
-static void put_points(const Trend *t, Json *j)
-{
-        json_line(j, 2);
-        json_put_open(j, "points", '[');
-        for (guint i = 0; i < t->points->len; i++) {
-                json_line(j, 4);
-                json_open(j, '{');
-                fields_put(j, point_fields, G_N_ELEMENTS(point_fields),
-                           &g_array_index(t->points, TrendPoint, i));
-                json_close(j, '}');
-        }
-        json_close(j, ']');
-}
-
 static void put_changes(const Trend *t, const TrendSeries *s, Json *j)
 {
         json_put_open(j, "changes", '[');
@@ -216,7 +202,8 @@ void trend_write_json(const Trend *t, GString *out)
         for (guint i = 0; i < t->notes->len; i++)
                 json_string(j, g_ptr_array_index(t->notes, i));
         json_close(j, ']');
-        put_points(t, j);
+        json_line(j, 2);
+        fields_put_list(j, "points", 4, point_fields, G_N_ELEMENTS(point_fields), t->points);
         json_line(j, 2);
         json_put_open(j, "series", '[');
         for (guint i = 0; i < t->series->len; i++)

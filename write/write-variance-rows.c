@@ -138,15 +138,7 @@ static void put_entry(const VarianceEntry *e, const NodeTable *nodes, Json *j)
                 variance_out_put_row(&g_array_index(e->rows, VarianceRow, i), j);
         json_close(j, ']');
         json_line(j, 5);
-        json_put_open(j, "together", '[');
-        for (guint i = 0; i < e->pairs->len; i++) {
-                json_line(j, 6);
-                json_open(j, '{');
-                fields_put(j, pair_fields, G_N_ELEMENTS(pair_fields),
-                           &g_array_index(e->pairs, VariancePair, i));
-                json_close(j, '}');
-        }
-        json_close(j, ']');
+        fields_put_list(j, "together", 6, pair_fields, G_N_ELEMENTS(pair_fields), e->pairs);
         json_close(j, '}');
 }
 

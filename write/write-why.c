@@ -264,11 +264,6 @@ static const Field place_fields[] = {
         { "probability", FIELD_DECIMAL, G_STRUCT_OFFSET(WhyPlace, probability) },
 };
 
-static const WhyPlace *why_text_place_at(const WhyRequest *r, guint i)
-{
-        return &g_array_index(r->places, WhyPlace, i);
-}
-
 static void write_request_tsv(GString *out, const WhyRequest *r, gboolean first)
 {
         if (first)
@@ -277,10 +272,9 @@ static void write_request_tsv(GString *out, const WhyRequest *r, gboolean first)
                                 "path_probability\toperation\tpath\tplace\tnode\town\tusual\t"
                                 "excess\town_slower\tcalls\tusual_calls\tload\tusual_load\teach\t"
                                 "goes_with_load\tqueued\tconnecting\tprobability\n");
-        for (guint i = 0; i < r->places->len; i++) {
+        EACH (const WhyPlace, place, r->places) {
                 fields_append_cells(out, request_fields, G_N_ELEMENTS(request_fields), r);
-                fields_append_cells(out, place_fields, G_N_ELEMENTS(place_fields),
-                                    why_text_place_at(r, i));
+                fields_append_cells(out, place_fields, G_N_ELEMENTS(place_fields), place);
                 out->str[out->len - 1] = '\n';
         }
 }
@@ -294,14 +288,7 @@ static void write_request_json(GString *out, const WhyRequest *r)
         fields_put(&json, request_fields, G_N_ELEMENTS(request_fields), r);
         if (r->faults)
                 json_put_string(&json, "faults", r->faults);
-        json_put_open(&json, "places", '[');
-        for (guint i = 0; i < r->places->len; i++) {
-                json_open(&json, '{');
-                fields_put(&json, place_fields, G_N_ELEMENTS(place_fields),
-                           why_text_place_at(r, i));
-                json_close(&json, '}');
-        }
-        json_close(&json, ']');
+        fields_put_list(&json, "places", -1, place_fields, G_N_ELEMENTS(place_fields), r->places);
         json_close(&json, '}');
         g_string_append_c(out, '\n');
 }
@@ -516,19 +503,13 @@ static const Field difference_fields[] = {
         { "busiest_share", FIELD_DECIMAL, G_STRUCT_OFFSET(WhyDifference, busiest_share) },
 };
 
-static const WhyDifference *difference_at(const WhyKind *k, guint i)
-{
-        return &g_array_index(k->places, WhyDifference, i);
-}
-
 static void write_kind_tsv(GString *out, const WhyKind *k)
 {
-        for (guint i = 0; i < k->places->len; i++) {
+        EACH (const WhyDifference, d, k->places) {
                 fields_append_cells(out, kind_fields, G_N_ELEMENTS(kind_fields), k);
                 g_string_append_printf(out, "%u\t%" G_GINT64_FORMAT "\t%" G_GINT64_FORMAT "\t",
                                        k->burst.n, k->burst.from, k->burst.to);
-                fields_append_cells(out, difference_fields, G_N_ELEMENTS(difference_fields),
-                                    difference_at(k, i));
+                fields_append_cells(out, difference_fields, G_N_ELEMENTS(difference_fields), d);
                 out->str[out->len - 1] = '\n';
         }
 }
@@ -554,14 +535,8 @@ static void write_kind_json(Json *json, const WhyKind *k)
         json_open(json, '{');
         fields_put(json, kind_fields, G_N_ELEMENTS(kind_fields), k);
         write_burst_json(json, &k->burst);
-        json_put_open(json, "places", '[');
-        for (guint i = 0; i < k->places->len; i++) {
-                json_open(json, '{');
-                fields_put(json, difference_fields, G_N_ELEMENTS(difference_fields),
-                           difference_at(k, i));
-                json_close(json, '}');
-        }
-        json_close(json, ']');
+        fields_put_list(json, "places", -1, difference_fields, G_N_ELEMENTS(difference_fields),
+                        k->places);
         json_close(json, '}');
 }
 
