@@ -62,12 +62,10 @@ gboolean export_table(ExportTable *t, OutputFile *out, GError **error)
 
 void export_append_probability(GString *text, double probability)
 {
-        char digits[G_ASCII_DTOSTR_BUF_SIZE];
-
         if (probability == 1) /* the most frequent by far */
                 g_string_append_c(text, '1');
         else
-                g_string_append(text, g_ascii_formatd(digits, sizeof digits, "%.6g", probability));
+                g_string_append_printf(text, "%.6g", probability);
 }
 
 void export_append_cell(GString *text, gint64 number)

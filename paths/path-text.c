@@ -71,9 +71,7 @@ void path_append_hex(GString *out, guint64 n)
 
 void path_append_number(GString *out, double number, const char *format)
 {
-        char text[G_ASCII_DTOSTR_BUF_SIZE];
-
-        g_string_append(out, g_ascii_formatd(text, sizeof text, format, number));
+        g_string_append_printf(out, format, number);
 }
 
 char *path_format_share(gint128 part, gint128 whole)

@@ -495,19 +495,15 @@ static double to_ppm(gint64 drift)
 
 static void put_estimate(GString *line, const char *name, const ClockEstimate *e)
 {
-        char drift[32], bound[32];
-
         if (e->tie != CLOCK_TIED) {
                 g_string_append_printf(line, "%s\tunknown\tunknown\tunknown\tunknown\n", name);
                 return;
         }
-        g_ascii_formatd(drift, sizeof drift, "%+.3f", to_ppm(e->drift));
-        g_ascii_formatd(bound, sizeof bound, "%.3f", to_ppm(e->drift_bound));
         g_string_append_printf(
-                line, "%s\t%c%" G_GINT64_FORMAT ".%09d\t%" G_GINT64_FORMAT ".%09d\t%s\t%s\n", name,
-                e->offset < 0 ? '-' : '+', ABS(e->offset / 1000000000),
+                line, "%s\t%c%" G_GINT64_FORMAT ".%09d\t%" G_GINT64_FORMAT ".%09d\t%+.3f\t%.3f\n",
+                name, e->offset < 0 ? '-' : '+', ABS(e->offset / 1000000000),
                 (int)ABS(e->offset % 1000000000), e->offset_bound / 1000000000,
-                (int)(e->offset_bound % 1000000000), drift, bound);
+                (int)(e->offset_bound % 1000000000), to_ppm(e->drift), to_ppm(e->drift_bound));
 }
 
 static gboolean write_estimates(const Input *input, const ClockEstimates *e, GError **error)

@@ -57,17 +57,12 @@ char *trust_in_probabilities(double parallelism, gboolean operations)
         const Measured *m = find_measured(parallelism, operations);
         const char *with = operations ? "with" : "without";
         g_autoptr(GString) text = g_string_new(NULL);
-        char right[G_ASCII_DTOSTR_BUF_SIZE], least[G_ASCII_DTOSTR_BUF_SIZE];
 
-        if (!m) {
-                g_ascii_formatd(right, sizeof right, "%.0f", parallelism);
+        if (!m)
                 return g_strdup_printf(
                         "How far these probabilities can be trusted is not known: too few systems "
-                        "of known truth had a parallelism of about %s %s operations.",
-                        right, with);
-        }
-        g_ascii_formatd(right, sizeof right, "%.1f", 100 * m->right);
-        g_ascii_formatd(least, sizeof least, "%.1f", 100 * m->least);
+                        "of known truth had a parallelism of about %.0f %s operations.",
+                        parallelism, with);
         g_string_append_printf(text, "In %u runs of systems of known truth ", m->runs);
         if (m->captured == m->runs)
                 g_string_append(text, "(all captured)");
@@ -76,7 +71,7 @@ char *trust_in_probabilities(double parallelism, gboolean operations)
         g_string_append_printf(
                 text,
                 " with a parallelism of %.0f to %.0f %s operations, parents that were guessed and "
-                "given 0.9 or more were right in %s %%; in the worst run in %s %%.",
-                m->low, m->high, with, right, least);
+                "given 0.9 or more were right in %.1f %%; in the worst run in %.1f %%.",
+                m->low, m->high, with, 100 * m->right, 100 * m->least);
         return g_string_free(g_steal_pointer(&text), FALSE);
 }

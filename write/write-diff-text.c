@@ -26,10 +26,8 @@ static char *format_signed(gint64 ns)
 
 static char *diff_text_format_percent(double part, const char *unit)
 {
-        char text[G_ASCII_DTOSTR_BUF_SIZE];
-
-        g_ascii_formatd(text, sizeof text, fabs(part) < 0.0995 ? "%.1f" : "%.0f", 100 * part);
-        return g_strdup_printf("%s%s %s", part > 0 ? "+" : "", text, unit);
+        return g_strdup_printf("%s%.*f %s", part > 0 ? "+" : "", fabs(part) < 0.0995, 100 * part,
+                               unit);
 }
 
 /* A column, and which go first where a terminal is too narrow: the greatest drop. */
@@ -220,21 +218,19 @@ static void append_side(const Diff *d, int side, const char *name, GString *out,
 {
         g_autoptr(GString) line = g_string_new(NULL);
         g_autofree char *printable = printable_new(name, PRINTABLE_TEXT);
-        char text[G_ASCII_DTOSTR_BUF_SIZE];
 
         g_string_append_printf(line, "%c  ", 'A' + side);
         text_append_count(line, d->paths[side], d->paths[side] == 1 ? "path of " : "paths of ");
         text_append_count(line, d->patterns[side],
                           d->patterns[side] == 1 ? "pattern (" : "patterns (");
         g_string_append_printf(line, "%s)", printable);
-        if (!d->has_paths[side] && d->paths[side]) {
+        if (!d->has_paths[side] && d->paths[side])
                 g_string_append_printf(line,
                                        "; taken for bursts of %g, as single paths are missing",
                                        d->dependence[side]);
-        } else if (d->dependence[side] > 1.05 && d->paths[side]) {
-                g_ascii_formatd(text, sizeof text, "%.1f", d->dependence[side]);
-                g_string_append_printf(line, "; in bursts: %s count for one", text);
-        }
+        else if (d->dependence[side] > 1.05 && d->paths[side])
+                g_string_append_printf(line, "; in bursts: %.1f count for one",
+                                       d->dependence[side]);
         text_append_wrapped(out, line->str, " ", 0, width);
 }
 

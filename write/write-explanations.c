@@ -46,9 +46,7 @@ static int compare_parents(gconstpointer va, gconstpointer vb, gpointer data)
 
 static char *format_share(double share)
 {
-        char text[G_ASCII_DTOSTR_BUF_SIZE];
-
-        return g_strdup(g_ascii_formatd(text, sizeof text, "%.3f", share));
+        return g_strdup_printf("%.3f", share);
 }
 
 /* How many of the call's identifiers the candidate has: "2 of 3". Nothing where it has none. */
@@ -96,7 +94,6 @@ static char *format_weight(const PossibleParent *p, guint source)
 {
         double weight = (double)p->weight[weight_source(sources[source].name)];
         double tenths = round(weight * 10);
-        char text[G_ASCII_DTOSTR_BUF_SIZE];
 
         if (p->left_out && !strcmp(sources[source].name, "leases"))
                 return g_strdup("out");
@@ -104,7 +101,7 @@ static char *format_weight(const PossibleParent *p, guint source)
                 return g_strdup("");
         if (tenths == 0)
                 return g_strdup("0.0");
-        return g_strdup(g_ascii_formatd(text, sizeof text, "%+.1f", tenths / 10));
+        return g_strdup_printf("%+.1f", tenths / 10);
 }
 
 /* Whether a source says anything of the first n_shown candidates. */

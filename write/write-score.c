@@ -293,17 +293,14 @@ static void score_text_append_patterns(GString *out, const GArray *rows)
 static void score_text_append_drawn(GString *out, const Score *score)
 {
         ScoreDrawn d = score_drawn(score);
-        char drawn[G_ASCII_DTOSTR_BUF_SIZE], found[G_ASCII_DTOSTR_BUF_SIZE];
 
         if (d.first == 0)
                 return;
-        g_ascii_formatd(drawn, sizeof drawn, "%.1f", 100 * d.overlap_drawn);
-        g_ascii_formatd(found, sizeof found, "%.1f", 100 * d.overlap_found);
         g_string_append_printf(
                 out,
                 "\nBy drawings: of the first %u patterns %u true, by the paths found "
-                "%u; counts agree in %s %% of all paths, by the paths found in %s %%\n",
-                d.first, d.true_drawn, d.true_found, drawn, found);
+                "%u; counts agree in %.1f %% of all paths, by the paths found in %.1f %%\n",
+                d.first, d.true_drawn, d.true_found, 100 * d.overlap_drawn, 100 * d.overlap_found);
 }
 
 static void append_instances(GString *out, const GArray *rows)
@@ -345,11 +342,8 @@ static void append_delays(GString *out, const GArray *rows)
                         double share;
 
                         if (row_error(&r->row, i, &ns, &share)) {
-                                char text[G_ASCII_DTOSTR_BUF_SIZE];
-
                                 text_table_add(table, path_format_duration(ns));
-                                g_ascii_formatd(text, sizeof text, "%.1f", 100 * share);
-                                text_table_add(table, g_strdup_printf("%s %%", text));
+                                text_table_add(table, g_strdup_printf("%.1f %%", 100 * share));
                         } else {
                                 text_table_add(table, g_strdup("-"));
                                 text_table_add(table, g_strdup(""));

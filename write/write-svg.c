@@ -61,13 +61,10 @@ static gboolean svg_draw(Drawer *drawer, const Drawing *drawing, Picture *pictur
                           "Graphviz draws no graph that can be shown beside others");
 }
 
-/* What a number of points or pixels is written as, whatever the locale. */
+/* A number of points or pixels. */
 static void svg_append_number(GString *out, const char *before, double number, const char *after)
 {
-        char digits[G_ASCII_DTOSTR_BUF_SIZE];
-
-        g_ascii_formatd(digits, sizeof digits, "%.2f", number);
-        g_string_append_printf(out, "%s%s%s", before, digits, after);
+        g_string_append_printf(out, "%s%.2f%s", before, number, after);
 }
 
 /* For those who listen to it: the patterns in words. */

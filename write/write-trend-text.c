@@ -22,34 +22,28 @@ static const TrendPoint *trend_text_point_at(const Trend *t, guint i)
         return &g_array_index(t->points, TrendPoint, i);
 }
 
+/* Decimals by which a number has three digits. */
+static int decimals_of(double size)
+{
+        return size < 9.995 ? 2 : size < 99.95 ? 1 : 0;
+}
+
 /* "+0.36 %": a share, to hundredths below 10 %. */
 static char *trend_text_format_percent(double share, gboolean sign)
 {
-        char text[G_ASCII_DTOSTR_BUF_SIZE];
-        double percent = 100 * share, size = fabs(percent);
+        double percent = 100 * share;
 
-        g_ascii_formatd(text, sizeof text,
-                        size < 9.995   ? "%.2f"
-                        : size < 99.95 ? "%.1f"
-                                       : "%.0f",
-                        percent);
-        return g_strdup_printf("%s%s %%", sign && percent > 0 ? "+" : "", text);
+        return g_strdup_printf("%s%.*f %%", sign && percent > 0 ? "+" : "",
+                               decimals_of(fabs(percent)), percent);
 }
 
 static char *format_value(const TrendSeries *s, double value)
 {
-        char text[G_ASCII_DTOSTR_BUF_SIZE];
-
         if (s->kind == TREND_OWN || s->kind == TREND_LATENCY)
                 return path_format_duration((gint64)CLAMP(value, 0, 9e18));
         if (s->kind == TREND_SHARE)
                 return trend_text_format_percent(value, FALSE);
-        g_ascii_formatd(text, sizeof text,
-                        value < 9.995   ? "%.2f"
-                        : value < 99.95 ? "%.1f"
-                                        : "%.0f",
-                        value);
-        return g_strdup_printf("%s/s", text);
+        return g_strdup_printf("%.*f/s", decimals_of(value), value);
 }
 
 /* The mean of the points from..to without odd points. */

@@ -34,9 +34,7 @@ static const char DRAWN[] = "\tdrawn\tdrawn_error";
 
 static void paths_tsv_append_number(GString *out, double x)
 {
-        char text[G_ASCII_DTOSTR_BUF_SIZE];
-
-        g_string_append_printf(out, "\t%s", g_ascii_formatd(text, sizeof text, "%.6g", x));
+        g_string_append_printf(out, "\t%.6g", x);
 }
 
 static void append_time(GString *out, gint128 ns)
@@ -99,7 +97,6 @@ static void paths_tsv_append_pattern(GString *out, const PathSet *set, const Pat
 {
         const Histogram *latency = &p->nodes[0].latency;
         const PatternNode *slowest = &p->nodes[path_pattern_slowest(p)];
-        char probability[G_ASCII_DTOSTR_BUF_SIZE];
 
         g_string_append_printf(out, "%u\t%016" G_GINT64_MODIFIER "x\t%" G_GUINT64_FORMAT "\t",
                                rank + 1, p->id, p->count);
@@ -111,9 +108,11 @@ static void paths_tsv_append_pattern(GString *out, const PathSet *set, const Pat
         append_time(out, histogram_quantile(latency, 0.99));
         append_time(out, latency->min);
         append_time(out, latency->max);
-        g_ascii_formatd(probability, sizeof probability, "%.6g", p->probability);
-        g_string_append_printf(out, "%s\t%u\t%s\t",
-                               path_set_shows_probability(set) ? probability : "-", p->n_nodes,
+        if (path_set_shows_probability(set))
+                g_string_append_printf(out, "%.6g", p->probability);
+        else
+                g_string_append_c(out, '-');
+        g_string_append_printf(out, "\t%u\t%s\t", p->n_nodes,
                                node_table_written(path_set_nodes(set), slowest->node));
         append_time(out, histogram_mean(&slowest->own));
         append_time(out, path_pattern_sum(p, NODE_NETWORK) / (gint128)p->count);

@@ -716,7 +716,6 @@ static void note_points(Trend *t)
         double least = 0, most = 0;
         guint n = t->points->len, at_least = 0, at_most = 0;
         const TrendPoint *first = trend_point_at(t, 0), *last = trend_point_at(t, n - 1);
-        char low[G_ASCII_DTOSTR_BUF_SIZE], high[G_ASCII_DTOSTR_BUF_SIZE];
 
         for (guint i = 0; i < n; i++) {
                 double one = trend_point_at(t, i)->parallelism;
@@ -738,14 +737,12 @@ static void note_points(Trend *t)
                 g_autofree char *b =
                         printable_new(trend_point_at(t, at_most)->name, PRINTABLE_TEXT);
 
-                g_ascii_formatd(low, sizeof low, "%.2f", least);
-                g_ascii_formatd(high, sizeof high, "%.2f", most);
                 trend_add_note(
                         t,
-                        "The mean parallelism is from %s (%s) to %s (%s): parents are found "
+                        "The mean parallelism is from %.2f (%s) to %.2f (%s): parents are found "
                         "less well under load, and own times and patterns may differ for that "
                         "alone.",
-                        low, a, high, b);
+                        least, a, most, b);
         }
         if (!t->timed)
                 trend_add_note(t,
