@@ -49,7 +49,7 @@ WITHOUT = {
 GROUPS = {
     "workers": (["u8", "u24", "p8", "workers", "loops"], {
         "out_of_turn": ["0", "16"], "least_queue_gain": ["0", "50"], "out_of_queue": ["1e-9", "0.1"],
-        "most_early": ["1.0"],
+        "most_early": ["1.0"], "most_out_of_queue": ["1.0"],
     }),
     "workers that are none": (["loops, 95", "busy", "j2", "p2", "w1", "g8"], {
         "least_queue_gain": ["0"], "most_early": ["1.0"], "most_out_of_queue": ["1.0"], "least_waits": [""],
@@ -116,6 +116,7 @@ GROUPS = {
 }
 GROUPS["others"] = (["u24", "pt24", "j24", "n24", "g8", "w3 n", "random, 20"], {
     name: [""] for name in WITHOUT if not any(name in values for _, values in GROUPS.values())})
+GROUPS["others"][1]["label_least_deviation"] = ["0"]
 JITTERS = (1, 2, 3)
 COLUMNS = ["group", "constant", "value", "without", "system", "right", "points", "error", "error more",
            "CPU", "same", "traces", "queues", "no queues"]
@@ -236,7 +237,7 @@ def print_table(group, mine, moved):
             same.append(f"`{key[0]}` = {key[2]} ({cpu:.2f})")
             continue
         print(f"| `{key[0]}` | {key[1]} | {key[2]} | " +
-              " | ".join(cell(changed[n], moved) for n in names if n in changed) + f" | {cpu:.2f} |" +
+              " | ".join(cell(changed[n], moved) if n in changed else "" for n in names) + f" | {cpu:.2f} |" +
               f" {said(changed.values())} |" * queues)
     if same:
         print("\nThe same answers, CPU in brackets:", ", ".join(same) + ".")
