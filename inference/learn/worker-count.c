@@ -65,12 +65,7 @@ static void find_busiest(Sample *s, guint32 n_in)
         }
 }
 
-static int compare_replies(const void *a, const void *b)
-{
-        const Reply *x = a, *y = b;
-
-        return COMPARE(x->reply, y->reply) ?: COMPARE(x->call, y->call);
-}
+COMPARISON(compare_replies, Reply, COMPARE(a->reply, b->reply) ?: COMPARE(a->call, b->call))
 
 /* What calls of one kind have in common. */
 static inline guint32 kind_key(const CallIn *in)
@@ -78,12 +73,7 @@ static inline guint32 kind_key(const CallIn *in)
         return (guint32)in->label << 16 | (guint32)in->size[0] << 8 | in->size[1];
 }
 
-static int compare_kinds(const void *a, const void *b)
-{
-        const KindCount *x = a, *y = b;
-
-        return COMPARE(y->n, x->n) ?: COMPARE(x->key, y->key);
-}
+COMPARISON(compare_kinds, KindCount, COMPARE(b->n, a->n) ?: COMPARE(a->key, b->key))
 
 /* The most frequent operations and sizes have a kind each; all others share the last. */
 static void find_kinds(Sample *s)
@@ -395,19 +385,4 @@ gboolean workers_fit(const NodeProblem *node, const guint32 *parent, const gint6
         }
         return n_early <= tuning.most_early * n_waited &&
                n_replied <= tuning.out_of_queue * n_waited;
-}
-
-gboolean workers_can_have_made_calls(const Problem *p)
-{
-        guint32 n_contested = 0, n_unmade = 0;
-
-        for (guint32 i = 0; i < p->node->n_out; i++) {
-                guint32 n_waiting = 0;
-
-                for (gsize k = p->candidates[i]; k < p->candidates[i + 1]; k++)
-                        n_waiting += p->start[p->candidate[k]] > p->node->out[i].start;
-                n_contested += n_waiting > 0;
-                n_unmade += n_waiting > 0 && n_waiting == n_candidates(p, i);
-        }
-        return n_unmade <= MAX(tuning.few_unmade, tuning.most_unmade * n_contested);
 }

@@ -22,6 +22,3 @@ guint32 workers_count(const CallIn *in, guint32 n);
  * and hardly any reply.
  * parent: by call out, an index or NO_PARENT; not looked at if there is none. */
 gboolean workers_fit(const NodeProblem *node, const guint32 *parent, const gint64 *start);
-
-/* Whether hardly a call comes while all its candidates still wait. */
-gboolean workers_can_have_made_calls(const Problem *p);

@@ -45,7 +45,7 @@ void workers_try(Joint *j)
         start_by(j, n_workers);
         joint_assign_first(j);
         joint_judge(j, 2, log);
-        if (gain_of_waiting(j, log, before) > 0 && workers_can_have_made_calls(j->problem))
+        if (gain_of_waiting(j, log, before) > 0)
                 return;
         start_by(j, 0);
         joint_assign_first(j);
