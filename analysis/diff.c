@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/compare.h"
+#include "base/each.h"
 #include "base/hash.h"
 #include "store/stored-patterns.h"
 
@@ -169,8 +170,7 @@ static void diff_rank_patterns(Diff *d, const Run *runs)
                 g_hash_table_insert(place, p->key, GUINT_TO_POINTER(i));
         }
         for (int side = 0; side < N_SIDES; side++)
-                for (guint i = 0; i < runs[side].pattern_of->len; i++) {
-                        guint32 *at = &g_array_index(runs[side].pattern_of, guint32, i);
+                EACH (guint32, at, runs[side].pattern_of) {
                         *at = GPOINTER_TO_UINT(g_hash_table_lookup(place, keys[*at]));
                 }
 }
@@ -289,9 +289,7 @@ static gboolean lacks_without(WayCause cause)
 
 static void complete_causes(const Comparison *c)
 {
-        for (guint i = 0; i < c->ways->len; i++) {
-                const Way *way = &g_array_index(c->ways, Way, i);
-
+        EACH (const Way, way, c->ways) {
                 for (guint k = 0; k < 2 * N_WAY_CAUSES; k++) {
                         guint32 times = way->times[k / 2];
                         Histogram *h = times == NO_TIMES || !lacks_without(k / 2)

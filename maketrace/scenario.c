@@ -367,10 +367,7 @@ static gboolean read_groups(Scenario *s, NodeTable *nodes, GError **error)
         DelayLaw think = { LAW_CONSTANT, 0, 0 };
 
         for (Reading reading = READ_GENERAL; reading <= READ_NODES; reading++)
-                for (guint i = 0; i < s->text->groups->len; i++) {
-                        const KeyFileGroup *group =
-                                &g_array_index(s->text->groups, KeyFileGroup, i);
-
+                EACH (const KeyFileGroup, group, s->text->groups) {
                         if (!read_group(s, group, reading, &think, nodes, error))
                                 return FALSE;
                 }

@@ -11,14 +11,7 @@ typedef struct {
         guint16 label;
 } Sibling;
 
-static int compare_siblings(const void *va, const void *vb)
-{
-        const Sibling *a = va, *b = vb;
-
-        return COMPARE(a->parent, b->parent) ?:
-               COMPARE(a->label, b->label) ?:
-               COMPARE(a->call, b->call);
-}
+COMPARISON(compare_siblings, Sibling, COMPARE(a->parent, b->parent) ?: COMPARE(a->label, b->label) ?: COMPARE(a->call, b->call))
 
 /* When the connection of one of the siblings was asked for. */
 typedef struct {
@@ -26,12 +19,7 @@ typedef struct {
         guint32 sibling;
 } Opening;
 
-static int compare_openings(const void *va, const void *vb)
-{
-        const Opening *a = va, *b = vb;
-
-        return COMPARE(b->time, a->time);
-}
+COMPARISON(compare_openings, Opening, COMPARE(b->time, a->time))
 
 /* --- a tree of moments ------------------------------------------------------ */
 

@@ -105,12 +105,7 @@ static GArray *find_requests(Why *why, const char *path, GError **error)
         return g_steal_pointer(&ids);
 }
 
-static gint compare_packets(gconstpointer a, gconstpointer b)
-{
-        const WhyPackets *x = a, *y = b;
-
-        return COMPARE(x->port, y->port) ?: COMPARE(x->from, y->from);
-}
+COMPARISON(compare_packets, WhyPackets, COMPARE(a->port, b->port) ?: COMPARE(a->from, b->from))
 
 /* Sorts them and joins ranges that overlap, so that no two have a moment in common. */
 static void join_packets(GArray *packets)

@@ -116,8 +116,7 @@ void edge_calls_merge(GArray *edges)
         guint kept = 0;
 
         g_array_sort(edges, compare_edges);
-        for (guint i = 0; i < edges->len; i++) {
-                const EdgeCalls *edge = &g_array_index(edges, EdgeCalls, i);
+        EACH (const EdgeCalls, edge, edges) {
                 EdgeCalls *last = &g_array_index(edges, EdgeCalls, kept ? kept - 1 : 0);
 
                 if (kept && !compare_edges(last, edge))

@@ -211,9 +211,7 @@ static void append_names(GArray *found, GArray *names)
         guint n = 0;
 
         g_array_sort(names, by_names);
-        for (guint i = 0; i < names->len; i++) {
-                NamesApart *at = &g_array_index(names, NamesApart, i);
-
+        EACH (NamesApart, at, names) {
                 if (n && by_names(at, &g_array_index(names, NamesApart, n - 1)) == 0) {
                         g_array_index(names, NamesApart, n - 1).messages++;
                         continue;

@@ -2,6 +2,7 @@
  *
  * Latencies after a change, as TSV and as JSON.
  */
+#include "base/each.h"
 #include "write/fields.h"
 #include "write/write-whatif.h"
 
@@ -103,9 +104,7 @@ static void whatif_put_entry(const WhatIfEntry *e, const NodeTable *nodes, Json 
         }
         if (e->gains) {
                 json_put_open(j, "quicker", '[');
-                for (guint i = 0; i < e->gains->len; i++) {
-                        const WhatIfGain *gain = &g_array_index(e->gains, WhatIfGain, i);
-
+                EACH (const WhatIfGain, gain, e->gains) {
                         json_line(j, 6);
                         json_open(j, '{');
                         json_put_string(j, "node", node_table_written(nodes, gain->node));

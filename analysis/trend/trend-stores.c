@@ -333,8 +333,7 @@ static const char *common_likeness(const TrendStores *r)
         const char *best = NULL;
         guint most = 0;
 
-        for (guint i = 0; i < r->stores->len; i++) {
-                const TrendStore *s = &g_array_index(r->stores, TrendStore, i);
+        EACH (const TrendStore, s, r->stores) {
                 guint n = 0;
 
                 if (s->first == NO_TIME)
@@ -465,8 +464,7 @@ static void move_cells(GArray *cells, const guint *point_of)
         EACH (MergedCell, c, cells)
                 c->point = point_of[c->point];
         g_array_sort(cells, trend_stores_compare_cells);
-        for (guint i = 0; i < cells->len; i++) {
-                MergedCell *c = &g_array_index(cells, MergedCell, i);
+        EACH (MergedCell, c, cells) {
                 MergedCell *into = n > 0 ? &g_array_index(cells, MergedCell, n - 1) : NULL;
 
                 if (!into || into->point != c->point) {

@@ -5,6 +5,7 @@
 
 #include "analysis/whatif/clients.h"
 #include "base/compare.h"
+#include "base/each.h"
 #include "base/error.h"
 #include "paths/missed-calls.h"
 #include "store/stored-patterns.h"
@@ -273,9 +274,7 @@ static gboolean load_calls(Loading *l, GError **error)
 
                 if (!store_reader_path_calls(l->reader, &path, calls, places, error))
                         return FALSE;
-                for (guint k = 0; k < calls->len; k++) {
-                        PathCall *c = &g_array_index(calls, PathCall, k);
-
+                EACH (PathCall, c, calls) {
                         c->start = limit_replay_time(c->start);
                         c->enter = limit_replay_time(c->enter);
                         c->reply = limit_replay_time(c->reply);

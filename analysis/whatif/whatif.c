@@ -246,15 +246,7 @@ static void ask_table(Asking *a, ReplaySettings *s)
                 g_array_sort(entry_at(w, i)->gains, compare_gains);
 }
 
-static int compare_whatif_entries(gconstpointer va, gconstpointer vb)
-{
-        const WhatIfEntry *a = *(WhatIfEntry *const *)va, *b = *(WhatIfEntry *const *)vb;
-
-        return COMPARE(b->count, a->count) ?:
-               COMPARE(a->client, b->client) ?:
-               COMPARE(a->root, b->root) ?:
-               g_strcmp0(a->label, b->label);
-}
+COMPARISON_OF_POINTERS(compare_whatif_entries, WhatIfEntry, COMPARE(b->count, a->count) ?: COMPARE(a->client, b->client) ?: COMPARE(a->root, b->root) ?: g_strcmp0(a->label, b->label))
 
 static void asking_clear(Asking *a)
 {

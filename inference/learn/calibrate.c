@@ -108,12 +108,8 @@ typedef struct {
         guint32 kind, call;
 } TakenTime;
 
-static int compare_times(const void *a, const void *b)
-{
-        const TakenTime *x = a, *y = b;
-
-        return x->kind != y->kind ? COMPARE(x->kind, y->kind) : COMPARE(x->time, y->time);
-}
+COMPARISON(compare_times, TakenTime,
+           a->kind != b->kind ? COMPARE(a->kind, b->kind) : COMPARE(a->time, b->time))
 
 /* Ranks the times of one kind, which are in order, by call, -1 to 1. Equal times have their mean
  * rank. */

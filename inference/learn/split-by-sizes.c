@@ -34,12 +34,8 @@ typedef struct {
         gpointer dealt;
 } Deal;
 
-static int compare_deals(const void *a, const void *b)
-{
-        const Deal *x = a, *y = b;
-
-        return x->edge != y->edge ? COMPARE(x->edge, y->edge) : COMPARE(x->place, y->place);
-}
+COMPARISON(compare_deals, Deal,
+           a->edge != b->edge ? COMPARE(a->edge, b->edge) : COMPARE(a->place, b->place))
 
 static void deal(Deal *deals, guint32 n, guint64 seed)
 {
@@ -265,7 +261,8 @@ void split_by_sizes(Joint *j)
                 begin_by(j, NOT_BY_LABEL);
                 by_label.in = FALSE;
         }
-        /* Names of parents say what they call. Where all have one name, as in GraphQL, sizes may. */
+        /* Names of parents say what they call. Where all have one name, as in GraphQL, sizes may.
+         */
         best = !by_label.in && have_sizes(j->problem->node) ? find_best_sizes(j) : 0;
         if (best)
                 begin_by(j, j->model->sizes | best);

@@ -113,16 +113,8 @@ struct CallCurve {
         guint64 work;    /* happenings that were looked at, of all sets */
 };
 
-static int compare_happenings(const void *a, const void *b)
-{
-        const Happening *x = a, *y = b;
-        int order = COMPARE(x->time, y->time);
-
-        if (order)
-                return order;
-        order = COMPARE(x->what, y->what);
-        return order ? order : COMPARE(x->kind, y->kind);
-}
+COMPARISON(compare_happenings, Happening,
+           COMPARE(a->time, b->time) ?: COMPARE(a->what, b->what) ?: COMPARE(a->kind, b->kind))
 
 CallCurve *call_curve_new(const NodeProblem *node, const guint32 *kind, guint32 n_kinds,
                           const guint32 *callee, guint32 stretch)

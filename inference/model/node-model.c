@@ -260,12 +260,7 @@ void node_model_free(NodeModel *h)
 
 /* --- bytes ---------------------------------------------------------------------- */
 
-static int compare_ends(const void *a, const void *b)
-{
-        const OtherEnd *x = *(OtherEnd *const *)a, *y = *(OtherEnd *const *)b;
-
-        return COMPARE(x->node, y->node) ?: COMPARE(x->label, y->label) ?: COMPARE(x->sizes, y->sizes);
-}
+COMPARISON_OF_POINTERS(compare_ends, OtherEnd, COMPARE(a->node, b->node) ?: COMPARE(a->label, b->label) ?: COMPARE(a->sizes, b->sizes))
 
 static void end_bytes(OtherEnd *end, guint32 n_kinds, Bytes *b)
 {

@@ -251,20 +251,13 @@ guint32 problem_n_new(const Problem *p)
         return n;
 }
 
-static int compare_concurrency(const void *a, const void *b)
-{
-        guint64 x = *(const guint64 *)a, y = *(const guint64 *)b;
-
-        return COMPARE(x, y);
-}
-
 /* The greatest concurrency of a calm parent rises from round to round, from the lowest ones to all.
  * Sorts them. */
 static void set_calm(Problem *p, guint64 *concurrencies)
 {
         guint64 last = p->node->n_in - 1;
 
-        qsort(concurrencies, p->node->n_in, sizeof *concurrencies, compare_concurrency);
+        qsort(concurrencies, p->node->n_in, sizeof *concurrencies, compare_int64s);
         for (guint64 round = 0; round < CALM_ROUNDS; round++)
                 p->calm[round] =
                         concurrencies[last * (CALM_ROUNDS + 9 * round) / (10 * CALM_ROUNDS)];
@@ -314,12 +307,7 @@ typedef struct {
         guint32 which;
 } OutputTime;
 
-static int compare_outputs(const void *a, const void *b)
-{
-        const OutputTime *x = a, *y = b;
-
-        return COMPARE(x->time, y->time) ?: COMPARE(x->which, y->which);
-}
+COMPARISON(compare_outputs, OutputTime, COMPARE(a->time, b->time) ?: COMPARE(a->which, b->which))
 
 void problem_order_outputs(Problem *p)
 {

@@ -67,12 +67,7 @@ struct EventLoop {
         guint32 *input_of;          /* by call out of the node: its return */
 };
 
-static int compare_inputs(const void *a, const void *b)
-{
-        const Input *x = a, *y = b;
-
-        return COMPARE(x->time, y->time) ?: COMPARE(x->call, y->call);
-}
+COMPARISON(compare_inputs, Input, COMPARE(a->time, b->time) ?: COMPARE(a->call, b->call))
 
 static inline gsize step_of(const EventLoop *l, guint32 input, guint32 made)
 {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "inference/search/stretches.h"
 
+#include "base/each.h"
 #include "inference/model/parts.h"
 #include "inference/model/pass-calls.h"
 
@@ -86,9 +87,7 @@ static void find_ranges(Stretches *s, const Problem *whole)
 static void count_calls(const Stretches *s, guint32 *n_in, guint32 *n_out)
 {
         *n_in = *n_out = 0;
-        for (guint i = 0; i < s->ranges->len; i++) {
-                const CallRange *range = &g_array_index(s->ranges, CallRange, i);
-
+        EACH (const CallRange, range, s->ranges) {
                 *n_in += range->end_in - range->first_in;
                 *n_out += range->end_out - range->first_out;
         }
@@ -104,9 +103,7 @@ static void gather(Stretches *s, const NodeProblem *whole)
         node->out = g_new(CallOut, n_out);
         node->n_in = node->n_out = 0;
         node->in_files = FALSE;
-        for (guint i = 0; i < s->ranges->len; i++) {
-                const CallRange *range = &g_array_index(s->ranges, CallRange, i);
-
+        EACH (const CallRange, range, s->ranges) {
                 for (guint32 p = range->first_in; p < range->end_in; p++)
                         node->in[node->n_in++] = whole->in[p];
                 for (guint32 k = range->first_out; k < range->end_out; k++)

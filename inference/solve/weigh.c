@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "inference/solve/weigh.h"
 
+#include "base/each.h"
 #include "inference/evidence/evidence-table.h"
 #include "inference/learn/calibrate.h"
 #include "inference/model/kinds.h"
@@ -239,16 +240,12 @@ static void weigh_all(Joint *j, GArray *listed)
 
 void weigh(Joint *j, GArray *listed)
 {
-        for (guint i = 0; i < listed->len; i++) {
-                CandidateWeights *w = &g_array_index(listed, CandidateWeights, i);
-
+        EACH (CandidateWeights, w, listed) {
                 w->left_out = !move_may(j, w->parent, w->call);
         }
         if (j->problem->n_choice > 0)
                 weigh_all(j, listed);
-        for (guint i = 0; i < listed->len; i++) {
-                CandidateWeights *w = &g_array_index(listed, CandidateWeights, i);
-
+        EACH (CandidateWeights, w, listed) {
                 w->call = j->problem->node->out[w->call].call;
                 w->parent = j->problem->node->in[w->parent].call;
         }
