@@ -37,9 +37,9 @@ typedef struct {
         gpointer memory;          /* the protocol's own: see Parsed.memory */
         Pairing pairing;
         ExchangeSide side[2];
-        guint8 run;        /* the side whose run goes on; NO_SIDE: none, or messages are parsed */
-        guint8 probes;     /* how many runs no protocol has recognised */
-        guint8 parsed;     /* the protocol has parsed a message on this connection */
+        guint8 run;    /* the side whose run goes on; NO_SIDE: none, or messages are parsed */
+        guint8 probes; /* runs that no protocol has recognised, and choices that were taken back */
+        guint8 parsed; /* the protocol has parsed a message on this connection */
         guint8 role_known; /* it had when the protocol was chosen */
         guint8 fitted;     /* a bit a side: a message of the protocol has begun */
         guint8 talked;     /* a bit a side: it has sent bytes */

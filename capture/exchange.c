@@ -18,10 +18,12 @@
  *   like talk that is no calls (cut-run.h);
  * - parsed to another protocol, or to undecided: a message says that the connection speaks
  *   something else after it (STARTTLS, an upgrade of HTTP);
- * - parsed to generic: the parser refuses bytes before any call or return was parsed on this
- *   connection, or cut packets hide where records of TLS begin, or show that runs are no calls. If
- *   --proto named the protocol and the start was not seen, the refused bytes may be the rest of a
- *   message: the side is then lost instead.
+ * - parsed to undecided: the parser refuses bytes before messages of both sides have fitted. Until
+ *   then the protocol is on trial (choice.h): its messages are kept, to become runs again;
+ * - parsed to generic: the same where --proto named the protocol, or after MAX_PROBES choices, or
+ *   where a choice cannot be taken back (TLS, cut packets). Or cut packets hide where records of
+ *   TLS begin, or show that runs are no calls. If --proto named the protocol and the start was not
+ *   seen, the refused bytes may be the rest of a message: the side is then lost instead.
  *
  * If TLS is opened, a new Exchange begins with the bytes inside (connection.c).
  *
@@ -35,6 +37,8 @@
  * - by_run: the snapshot length has cut bytes that the parser had to see, so nobody knows where
  *   its message ends. The message goes on until the other side calls or answers. Then the parser
  *   begins anew. From then on Pairing.cut stays set.
+ *
+ * Datagrams change no state: each is shown to all protocols, and is one-way if none knows it.
  *
  * Which side calls is known from the connection's opening, or from its ports and names
  * (connection.c). The first call or return that a parser sees corrects that.
@@ -77,8 +81,8 @@ void exchange_init(Exchange *x, const Protocol *protocol, guint client, gboolean
 
 /* --- undecided ------------------------------------------------------------- */
 
-/* The protocol that recognises data of side. NULL: none does; *more: one may when more bytes have
- * come. */
+/* The protocol that recognises data of side: it settles some, and the side may send that. NULL:
+ * none does; *more: one may when more bytes have come. Generic and TLS are never tried. */
 static const Protocol *exchange_probe(const Exchange *x, guint side, const guint8 *data, gsize n,
                                       gboolean whole, gboolean datagrams, gboolean *more)
 {
@@ -128,7 +132,8 @@ static void exchange_adopt(Exchange *x, const Protocol *protocol, Stamp now,
         x->run = NO_SIDE;
 }
 
-/* A protocol has recognised a run of side, and is on trial (choice.h). So is the run of the other
+/* A protocol has recognised a run of side, and is on trial (choice.h), but for TLS and cut packets.
+ * So is the run of the other
  * side before it if that may be dropped. */
 static void exchange_try(Exchange *x, const Protocol *protocol, guint side, guint32 seq, gsize n,
                          gboolean cut, Stamp stamp, const CaptureContext *context)
@@ -198,7 +203,8 @@ static gsize exchange_take_undecided(Exchange *x, guint side, const guint8 *byte
         return n;
 }
 
-/* Takes n bytes of side, and the hidden ones that were cut off after them, whatever the state. */
+/* Takes n bytes of side, and the hidden ones that were cut off after them, whatever the state. If
+ * a pass takes nothing the protocol has changed, and a refused one is not asked again. */
 static void exchange_take(Exchange *x, guint side, const guint8 *bytes, gsize n, gsize hidden,
                           Stamp stamp, const CaptureContext *context)
 {

@@ -21,8 +21,9 @@ void exchange_bytes(Exchange *x, guint side, guint32 seq, const guint8 *bytes, g
 /* n > 0 bytes of side that nobody has seen. */
 void exchange_missing(Exchange *x, guint side, guint32 seq, gsize n, const CaptureContext *context);
 
-/* Side will send no more. Calls of the other side without a return end as `how` says. Calls of side
- * may still be answered; they end so if the other side ends, too, or is silent for too long. */
+/* Side will send no more. If each call is owed a return, those of the other side without one end as
+ * `how` says. Calls of side may still be answered; they end so if the other side ends, too, or is
+ * silent for too long. */
 void exchange_end(Exchange *x, guint side, CallEnding how, Stamp stamp,
                   const CaptureContext *context);
 
@@ -42,6 +43,6 @@ void exchange_settle(Exchange *x, guint side, Stamp stamp, const CaptureContext 
 /* The sequencer can wait no longer for the trial of the protocol (choice.h). */
 void exchange_end_trial(Exchange *x, const CaptureContext *context);
 
-/* The connection is over, or the capture is: writes the messages that are complete, counts the
- * others, and frees what x holds. */
+/* The connection is over, or the capture is: writes open messages of a known kind, but no return
+ * whose end the protocol would have told. Counts the others, and frees what x holds. */
 void exchange_clear(Exchange *x, Stamp stamp, const CaptureContext *context);

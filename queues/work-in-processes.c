@@ -30,8 +30,7 @@
  * The result is Job.end. Before the search, limit_early() may set Job.earliest later.
  *
  * Paths merge if their states have equal keys; then the best STATES states go on (beam search).
- * Keys ignore which call of a process was the last. Some equal states have different keys. That
- * only takes room. After STRETCH calls only the best of all goes on, which bounds memory.
+ * Keys ignore which call of a process was the last. Equal states with other keys only take room.
  *
  * The model is learned by hard expectation maximisation: find the best path, count along it, and
  * again, ROUNDS times. It starts without any path: around the times when jobs are begun there are
@@ -51,7 +50,7 @@
 
 enum {
         STATES = 200,        /* states that go on after a call */
-        STRETCH = 4096,      /* calls after which only the best state goes on */
+        STRETCH = 4096,      /* calls after which only the best state goes on, to bound memory */
         WAITING = 16,        /* most jobs that wait while later ones were begun */
         WAITING_MORE = 4,    /* also, no more of them than processes plus this */
         ROUNDS = 12,         /* of learning */
@@ -65,7 +64,7 @@ enum {
 };
 
 /* Log likelihoods. */
-#define STRAY    -34.0 /* of a call that is for no job */
+#define STRAY    -34.0 /* of a call that is for no job: 24 less than FAR loses */
 #define OVERLAP  -14.0 /* of a job that its process begins before its last call is over */
 #define NO_CALLS -8.0  /* at most, of a job without a call in the first USE_ALL_ROUNDS rounds */
 #define DIFFERS                                                                                    \

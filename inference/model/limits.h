@@ -71,7 +71,7 @@
 #define LEAST_SKIP  1e-12
 /* Vertices of one call. */
 #define MAX_AT_CALL 24
-/* Open calls of a vertex; the last return of more is not seen. */
+/* Open calls of a vertex, its own included; of more, the last return of the others is not seen. */
 #define MAX_OPEN    12
 
 /* Score, as a share of the best candidate's, from which an answer names a candidate. */

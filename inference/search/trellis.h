@@ -5,10 +5,10 @@
  * forward-backward algorithm (Baum and others, 1970).
  *
  * Input: the parent's entry and reply (ns); n offered calls, in order of start; and the worth of
- * each call to other parents. Each candidate parent sends a call one message (beliefs.h): the rate,
- * per ns, at which it would make the call. `total` is the sum of these, and `taken` the share of
- * this parent. The model is a ParentWalk. It has the states of a parent, the probabilities of steps
- * between states, and the densities (per ns) of their delays.
+ * each call to other parents. Offers may lie outside the parent if clocks differ. Each candidate
+ * parent sends a call one message (beliefs.h): the rate, per ns, at which it would make the call.
+ * `total` is the sum of these, and `taken` the share of this parent. The model, a ParentWalk, has
+ * states of a parent, probabilities of steps between them, and densities (ns) of their delays.
  *
  * Output: for each call its `share`, the probability that the parent made it. If asked for, the
  * model also counts the steps, to learn from. trellis_run() also finds the log of the sum.
@@ -42,13 +42,13 @@
  *
  * The forward pass makes vertices and edges call by call. It drops an edge whose weight is below
  * `least` times the weight of leaving the call to others. It does not go on from a vertex whose
- * share of the weight is below `least`. The backward pass goes over the rest in reverse. Where the
- * node serves in order, an edge is also multiplied by the factor of its inversions
- * (model/serving-order.h).
+ * share of the weight is below `least`. Neither test counts inversions or skipped offers, nor is an
+ * edge to END ever dropped. The backward pass goes over the rest in reverse. Where the node serves
+ * in order, an edge is also multiplied by the factor of its inversions (model/serving-order.h).
  *
  * Cost: O(vertices * offers in reach), within a budget that its user sets. A call has at most
  * MAX_AT_CALL vertices (model/limits.h). Edges that need one more are dropped. A vertex has at most
- * MAX_OPEN open calls, its own included. Of more, the one that returns last is forgotten.
+ * MAX_OPEN open calls, its own included. Of more, the other that returns last is forgotten.
  */
 #pragma once
 
@@ -112,8 +112,8 @@ typedef struct Trellis {
 void trellis_init(Trellis *l, guint32 n_callees);
 void trellis_clear(Trellis *l);
 
-/* An empty trellis, for the kinds of callees and the order of a model. Begin again when these
- * change. */
+/* Empties a trellis that is initialised, or all zero, for the kinds of callees and the order of a
+ * model. Begin again when these change. */
 void trellis_begin(Trellis *l, NodeModel *model);
 
 /* Room for n calls to offer to one parent. */
@@ -135,7 +135,7 @@ static inline guint32 trellis_class(const ParentWalk *w, guint32 event, guint32 
 gboolean trellis_find_shares(Trellis *l, ParentWalk *w, const TrellisParent *parent,
                              TrellisCall *calls, guint32 n, gboolean count);
 
-/* The same without a budget, and finds the log, too. It is the log of a family's likelihood only if
- * each total is 1, but for the ratio of other evidence (family.c). */
+/* The same without a budget, and finds the log, too; if FALSE, the log is an earlier run's. It is
+ * the log of a family's likelihood only if each total is 1, but for other evidence (family.c). */
 gboolean trellis_run(Trellis *l, ParentWalk *w, const TrellisParent *parent, TrellisCall *calls,
                      guint32 n, gboolean count);
