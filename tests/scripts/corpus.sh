@@ -115,6 +115,7 @@ for file in "$corpus"/*; do
 	status=$?
 	case $status in
 	0) grep -q '^ravel capture: [0-9]* packets\?, .* calls\?, ' "$dir/err" ;;
+	1) grep -q ': no packet in it$' "$dir/err" ;;
 	3) grep -q ': link type .* carries no IP' "$dir/err" ;;
 	4) grep -q 'the trace holds what was read before that' "$dir/err" ;;
 	*) false ;;

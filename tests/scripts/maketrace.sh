@@ -117,7 +117,7 @@ expect 'an option that is none' 2 '--sed' "$ravel" maketrace --sed 1 "$small"
 expect 'a seed that is no number' 2 '--seed x: expected an integer' \
 	"$ravel" maketrace --seed x "$small"
 expect 'stamps that are none' 2 'expected --stamps sent or both' "$ravel" maketrace --stamps recv "$small"
-expect 'a duration without its unit' 2 'is not a duration' "$ravel" maketrace --duration 5 "$small"
+expect 'a duration without its unit' 2 '"5" has no unit: did you mean 5s or 5ms?' "$ravel" maketrace --duration 5 "$small"
 expect 'no end' 2 'nothing says when to end' \
 	"$ravel" maketrace <(printf '[tracelet a]\npath=a > b\n')
 expect 'a file that is not there' 3 'absent.conf' "$ravel" maketrace absent.conf

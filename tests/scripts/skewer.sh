@@ -151,7 +151,7 @@ fails 'an unknown node' 2 'plain: there is no node "WS3": did you mean "WS1"?' -
 fails 'an unknown reference' 2 'there is no node "Ws2": did you mean "WS2"?' --estimate --reference Ws2 plain
 fails 'no node' 2 'expected NODE=SKEW' --skew +30ms plain
 fails 'no skew' 2 'expected NODE=SKEW' --skew WS2= plain
-fails 'no unit' 2 'expected a number with a unit' --skew WS2=30 plain
+fails 'no unit' 2 'has no unit: did you mean 30s or 30ms?' --skew WS2=30 plain
 fails 'two signs' 2 'such as +30ms or -50ppm' --skew WS2=+-30ms plain
 fails 'too much' 2 'at most 100000ppm' --skew WS2=1e6ppm plain
 fails 'too much in sum' 2 '146 years' --skew WS2=1000000h+1000000h plain

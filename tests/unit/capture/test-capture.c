@@ -238,6 +238,7 @@ static void test_judgement(void)
         account.count[ACCOUNT_REPEATED] = 1;
         g_auto(GStrv) twice = account_judge(&account);
         g_assert_nonnull(strstr(twice[2], "1 of 10 packets repeat what was seen"));
+        account.count[ACCOUNT_REPEATED] = 0;
         account.tcp_two_sided = account.to_named = 1;
         g_auto(GStrv) silent = account_judge(&account);
         g_assert_nonnull(strstr(silent[0], "no call was found"));
