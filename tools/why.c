@@ -15,7 +15,7 @@ enum { SHOWN_AT = 3 }; /* requests that were there at a moment */
 static struct {
         char *format, *at;
         gint slowest;
-        gboolean packets, failed;
+        gboolean packets, failed, waiting;
         guint64 request; /* 0: none */
         gint64 time;
 } options;
@@ -30,6 +30,9 @@ static const GOptionEntry entries[] = { { "slowest", 0, 0, G_OPTION_ARG_INT, &op
                                           "Explain the requests under way at this time", "TIME" },
                                         { "failed", 0, 0, G_OPTION_ARG_NONE, &options.failed,
                                           "Name the calls by which requests failed", NULL },
+                                        { "waiting", 0, 0, G_OPTION_ARG_NONE, &options.waiting,
+                                          "Name the calls that held workers while others waited",
+                                          NULL },
                                         { "packets", 0, 0, G_OPTION_ARG_NONE, &options.packets,
                                           "Print filters that find a request's packets", NULL },
                                         { "format", 0, 0, G_OPTION_ARG_STRING, &options.format,
@@ -61,9 +64,11 @@ static gboolean check_arguments(int argc, char **argv, GError **error)
         }
         if (argc == 3 && !check_request(argv[2], error))
                 return FALSE;
-        if ((argc == 3) + (options.slowest != 0) + (options.at != NULL) + options.failed > 1)
+        if ((argc == 3) + (options.slowest != 0) + (options.at != NULL) + options.failed +
+                    options.waiting >
+            1)
                 return usage(error, "too much",
-                             "one of a request's number, --slowest, --at and --failed");
+                             "one of a request's number, --slowest, --at, --failed and --waiting");
         if (options.slowest < 0)
                 return usage(error, "--slowest below 0", "a number of requests");
         if (options.packets && argc < 3 && options.slowest == 0 && !options.at)
@@ -160,6 +165,17 @@ static gboolean append_failures(StoreReader *reader, const NodeTable *nodes, GSt
         return failures != NULL;
 }
 
+static gboolean append_waits(StoreReader *reader, const NodeTable *nodes, GString *out,
+                             GError **error)
+{
+        g_autoptr(WhyWaiting) waiting = why_waiting_new(reader, nodes, error);
+
+        if (waiting)
+                why_write_waiting(out, waiting, tool_choice_index(options.format, formats),
+                                  tool_columns());
+        return waiting != NULL;
+}
+
 static gboolean append_reasons(StoreReader *reader, const NodeTable *nodes, const char *path,
                                GString *out, GError **error)
 {
@@ -181,8 +197,9 @@ int tool_why(int argc, char **argv)
                 return status;
         if (!check_arguments(argc, argv, &error) ||
             !(reader = store_reader_new(argv[1], nodes, &error)) ||
-            !(options.failed ? append_failures(reader, nodes, text, &error)
-                             : append_reasons(reader, nodes, argv[1], text, &error)) ||
+            !(options.failed    ? append_failures(reader, nodes, text, &error)
+              : options.waiting ? append_waits(reader, nodes, text, &error)
+                                : append_reasons(reader, nodes, argv[1], text, &error)) ||
             !output_file_put("-", text, &error))
                 return tool_fail(error);
         return EXIT_DONE;

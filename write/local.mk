@@ -36,6 +36,7 @@ libravel_a_SOURCES += \
 	%D%/write-tsv.c \
 	%D%/write-variance-rows.c \
 	%D%/write-variance-text.c \
+	%D%/write-waiting.c \
 	%D%/write-whatif-rows.c \
 	%D%/write-whatif-text.c \
 	%D%/write-why.c

@@ -5,6 +5,7 @@
 #pragma once
 
 #include "analysis/why/why-failed.h"
+#include "analysis/why/why-waiting.h"
 #include "analysis/why/why.h"
 
 /* In the order of the option's words. */
@@ -20,3 +21,5 @@ void why_write_kinds(GString *out, const GPtrArray *kinds, const WhyBurst *burst
                      WhyFormat format, guint columns);
 
 void why_write_failures(GString *out, const WhyFailures *failures, WhyFormat format, guint columns);
+
+void why_write_waiting(GString *out, const WhyWaiting *waiting, WhyFormat format, guint columns);

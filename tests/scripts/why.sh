@@ -38,6 +38,29 @@ queue web1|web2/catalog
 none
 CAUSES
 
+tenant() { # NAME REQUESTS PATH
+	printf '[tracelet %s]\nparallel=%s\ncount=%s\nthink=uniform(0s,12s)\npath=%s > %s\n' "$1" "$2" "$2" "$1" "$3"
+}
+contended() { # NAME MESSAGES TENANT...: of the workers of app
+	{
+		printf '[maketrace]\nseed=92\nmessages=%s\n' "$2"
+		printf '%s\n' "${@:3}" '[node app]' servers=2
+	} >c
+	"$ravel" maketrace -w t.trace c 2>err && "$ravel" nesting -o t.sqlite -w out t.trace 2>err
+	check "$1" waiting t.sqlite t.trace app 2
+}
+contended 'waiting: reports hold the workers' 2496 \
+	"$(tenant items 600 'app( 3ms~0.5ms db( 2ms~0.3ms ) 1ms )')" \
+	"$(tenant reports 24 'app( 150ms~10ms big( 100ms~10ms ) 20ms )')"
+contended 'waiting: three tenants' 2000 \
+	"$(tenant small 300 'app( 3ms~0.5ms db( 2ms~0.3ms ) 1ms )')" \
+	"$(tenant middle 150 'app( 10ms~2ms db( 20ms~3ms ) 2ms )')" \
+	"$(tenant large 50 'app( exp(50ms) db( 20ms~3ms ) 2ms )')"
+contended 'waiting: alone' 3200 "$(tenant alone 800 'app( exp(12ms) db( 8ms~1ms ) 1ms )')"
+"$ravel" why --waiting t.sqlite >out 2>err
+grep -q '^app(db) waits .* ms at app, 100 % of it behind its own kind: more workers' out
+result $? 'waiting: a kind alone waits for its own' out
+
 zstd -q -d -c "$source/demo/shop.pcap.zst" >shop.pcap
 "$ravel" capture -r shop.pcap --nodes "$source/demo/shop.nodes" -w shop.trace 2>err
 "$ravel" nesting -o shop.sqlite -w out shop.trace
