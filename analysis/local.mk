@@ -27,5 +27,6 @@ libravel_a_SOURCES += \
 	%D%/why/why-failed.c \
 	%D%/why/why-kinds.c \
 	%D%/why/why-packets.c \
+	%D%/why/why-pauses.c \
 	%D%/why/why-requests.c \
 	%D%/why/why-waiting.c

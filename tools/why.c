@@ -149,7 +149,8 @@ static gboolean append_answer(Why *why, const char *path, GString *out, GError *
         }
         WhyBurst burst;
         g_autoptr(GPtrArray) kinds = why_kinds(why, &burst);
-        why_write_kinds(out, kinds, &burst, why_requests(why),
+        g_autoptr(GArray) pauses = why_pauses(why);
+        why_write_kinds(out, kinds, &burst, pauses, why_requests(why),
                         tool_choice_index(options.format, formats), tool_columns());
         return TRUE;
 }

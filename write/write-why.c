@@ -445,8 +445,28 @@ static void write_kind_text(GString *out, const WhyKind *k, guint columns)
                             ceil(100 * k->doubtful), WHY_SURE);
 }
 
+/* "web2 stood still 15 times with calls to serve, 44.0 ms in the mean, every 2.90 s; ..." */
+static void append_pause(GString *out, const WhyPause *p, guint columns)
+{
+        g_autofree char *mean = path_format_duration(p->mean), *count = path_format_count(p->slow),
+                        *of = path_format_count(p->slow_of),
+                        *every = path_format_duration(p->every),
+                        *first = format_moment(g_array_index(p->times, WhyStandstill, 0).from);
+        const char *cause = p->everywhere           ? "the capture, or the network"
+                            : strchr(p->nodes, ',') ? "a host that stopped"
+                                                    : "a garbage collector, a stop of the machine";
+
+        append_line(out, 0, columns,
+                    "%s stood still %u %s with calls to serve, %s%s%s%s, first at %s; %s of the %s "
+                    "requests above p99 were in one (%s).",
+                    p->everywhere ? "All nodes" : p->nodes, p->count,
+                    p->count == 1 ? "time" : "times", mean, p->count > 1 ? " in the mean" : "",
+                    p->count > 1 ? ", every " : "", p->count > 1 ? every : "", first, count, of,
+                    cause);
+}
+
 static void write_kinds_text(GString *out, const GPtrArray *kinds, const WhyBurst *burst,
-                             guint64 requests, guint columns)
+                             const GArray *pauses, guint64 requests, guint columns)
 {
         g_autofree char *count = path_format_count(requests);
 
@@ -465,6 +485,10 @@ static void write_kinds_text(GString *out, const GPtrArray *kinds, const WhyBurs
                 g_string_append_c(out, '\n');
                 append_burst(out, 0, burst, columns);
         }
+        if (pauses->len > 0)
+                g_string_append_c(out, '\n');
+        for (guint i = 0; i < pauses->len; i++)
+                append_pause(out, &g_array_index(pauses, WhyPause, i), columns);
         for (guint i = 0; i < kinds->len; i++) {
                 g_string_append_c(out, '\n');
                 write_kind_text(out, kinds->pdata[i], columns);
@@ -540,14 +564,48 @@ static void write_kind_json(Json *json, const WhyKind *k)
         json_close(json, '}');
 }
 
+static const Field pause_fields[] = {
+        { "nodes", FIELD_TEXT, G_STRUCT_OFFSET(WhyPause, nodes) },
+        { "count", FIELD_UINT, G_STRUCT_OFFSET(WhyPause, count) },
+        { "mean", FIELD_TIME, G_STRUCT_OFFSET(WhyPause, mean) },
+        { "every", FIELD_TIME, G_STRUCT_OFFSET(WhyPause, every) },
+        { "slow", FIELD_COUNT, G_STRUCT_OFFSET(WhyPause, slow) },
+        { "slow_of", FIELD_COUNT, G_STRUCT_OFFSET(WhyPause, slow_of) },
+};
+
+static void write_pauses_json(Json *json, const GArray *pauses)
+{
+        json_put_open(json, "pauses", '[');
+        for (guint i = 0; i < pauses->len; i++) {
+                const WhyPause *p = &g_array_index(pauses, WhyPause, i);
+
+                json_open(json, '{');
+                fields_put(json, pause_fields, G_N_ELEMENTS(pause_fields), p);
+                json_put_boolean(json, "everywhere", p->everywhere);
+                json_put_open(json, "times", '[');
+                for (guint t = 0; t < p->times->len; t++) {
+                        const WhyStandstill *time = &g_array_index(p->times, WhyStandstill, t);
+
+                        json_open(json, '{');
+                        json_put_time(json, "from", time->from);
+                        json_put_time(json, "to", time->to);
+                        json_close(json, '}');
+                }
+                json_close(json, ']');
+                json_close(json, '}');
+        }
+        json_close(json, ']');
+}
+
 static void write_kinds_json(GString *out, const GPtrArray *kinds, const WhyBurst *burst,
-                             guint64 requests)
+                             const GArray *pauses, guint64 requests)
 {
         Json json = JSON_IN(out);
 
         json_open(&json, '{');
         json_put_count(&json, "requests", requests);
         write_burst_json(&json, burst);
+        write_pauses_json(&json, pauses);
         json_put_open(&json, "kinds", '[');
         for (guint i = 0; i < kinds->len; i++)
                 write_kind_json(&json, kinds->pdata[i]);
@@ -556,12 +614,12 @@ static void write_kinds_json(GString *out, const GPtrArray *kinds, const WhyBurs
         g_string_append_c(out, '\n');
 }
 
-void why_write_kinds(GString *out, const GPtrArray *kinds, const WhyBurst *burst, guint64 requests,
-                     WhyFormat format, guint columns)
+void why_write_kinds(GString *out, const GPtrArray *kinds, const WhyBurst *burst,
+                     const GArray *pauses, guint64 requests, WhyFormat format, guint columns)
 {
         switch (format) {
         case WHY_TEXT:
-                write_kinds_text(out, kinds, burst, requests, columns);
+                write_kinds_text(out, kinds, burst, pauses, requests, columns);
                 break;
         case WHY_TSV:
                 g_string_append(out,
@@ -574,7 +632,7 @@ void why_write_kinds(GString *out, const GPtrArray *kinds, const WhyBurst *burst
                         write_kind_tsv(out, kinds->pdata[i]);
                 break;
         case WHY_JSON:
-                write_kinds_json(out, kinds, burst, requests);
+                write_kinds_json(out, kinds, burst, pauses, requests);
                 break;
         }
 }

@@ -16,9 +16,9 @@ typedef enum { WHY_TEXT, WHY_TSV, WHY_JSON } WhyFormat;
 void why_write_request(GString *out, const WhyRequest *request, WhyFormat format, gboolean first,
                        guint columns);
 
-/* Appends what slow requests have, of WhyKind. */
-void why_write_kinds(GString *out, const GPtrArray *kinds, const WhyBurst *burst, guint64 requests,
-                     WhyFormat format, guint columns);
+/* Appends what slow requests have, of WhyKind, and the pauses, of WhyPause; TSV has no pauses. */
+void why_write_kinds(GString *out, const GPtrArray *kinds, const WhyBurst *burst,
+                     const GArray *pauses, guint64 requests, WhyFormat format, guint columns);
 
 void why_write_failures(GString *out, const WhyFailures *failures, WhyFormat format, guint columns);
 

@@ -102,6 +102,29 @@ static guint8 *why_kinds_divide(const Why *w, const Kind *k, guint *n_slow, guin
         return part;
 }
 
+guint8 *why_find_slow(const Why *w, guint64 *n_slow)
+{
+        guint8 *slow = g_new0(guint8, w->requests->len);
+
+        *n_slow = 0;
+        for (guint i = 0; i < w->kinds->len; i++) {
+                const Kind *k = w->kinds->pdata[i];
+                g_autofree guint8 *part = NULL;
+                guint n, n_middle;
+
+                if (k->requests->len < FEWEST_OF_SUMMARY)
+                        continue;
+                part = why_kinds_divide(w, k, &n, &n_middle);
+                *n_slow += n;
+                for (guint r = 0; r < k->requests->len; r++) {
+                        guint32 request = g_array_index(k->requests, guint32, r);
+
+                        slow[request] = part[request] == SLOW;
+                }
+        }
+        return slow;
+}
+
 typedef struct {
         double own, calls, load, waiting, there;
 } Sums;

@@ -21,10 +21,14 @@ typedef struct {
 
 typedef struct {
         gint64 enter, reply, own, network, queued, connecting;
-        guint32 parent; /* within its request */
+        gint64 start, end; /* at its caller */
+        gint64 begin;      /* its enter, or when a worker took it */
+        guint32 parent;    /* within its request */
         guint32 place, load;
         NodeId node;
         float probability;
+        guint16 label;
+        gboolean is_waited_for; /* by its caller */
         guint32 causes_end; /* index after the last of its causes, which follow the last call's */
 } Call;
 
@@ -113,6 +117,10 @@ typedef struct {
 } Keyed;
 
 int why_compare_keyed(gconstpointer a, gconstpointer b);
+
+/* By request: whether it is among the slowest hundredth of its kind, and how many are. The caller's
+ * to free. */
+guint8 *why_find_slow(const Why *why, guint64 *n_slow);
 
 /* Sums up what the requests of a kind did at its slots, once. */
 void why_look_at(const Why *why, Kind *kind);

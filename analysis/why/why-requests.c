@@ -117,6 +117,9 @@ static gboolean why_add_calls(Why *w, const Pattern *pattern, const GArray *call
                 const PathCall *c = &g_array_index(calls, PathCall, i);
                 Call call = { .enter = why_limit_time(c->enter),
                               .reply = why_limit_time(c->reply),
+                              .begin = why_limit_time(why_limit_time(c->enter) + c->wait),
+                              .start = why_limit_time(c->start),
+                              .end = why_limit_time(c->end),
                               .own = limit_length(c->own - c->own_queued),
                               .network = limit_length(why_add_causes(w, c)),
                               .queued = limit_length(c->queued + c->own_queued),
@@ -124,6 +127,8 @@ static gboolean why_add_calls(Why *w, const Pattern *pattern, const GArray *call
                               .parent = c->parent,
                               .place = g_array_index(places, guint32, i),
                               .node = c->callee,
+                              .label = c->label,
+                              .is_waited_for = !work_goes_on(c->continues),
                               .probability = c->probability,
                               .causes_end = w->causes->len };
 

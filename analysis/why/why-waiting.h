@@ -17,7 +17,7 @@ typedef struct {
         const char *waiting; /* "batch > GET /report", or "batch > app(db)" without operations: with
                                 client, entry and its operation where these differ at the node */
         guint64 calls;       /* of the waiting kind */
-        guint64 waited;      /* those with a wait */
+        guint64 waited;      /* calls with a wait */
         double mean;         /* wait of a call of this kind, ns */
         const char *holding; /* the kind in service; NULL: in no path of the store */
         gboolean own;        /* both are one kind */

@@ -90,7 +90,7 @@ typedef struct {
 typedef struct Why Why;
 
 /* Reads all of the store. NULL and error set where it cannot be read or has no requests. Memory:
- * about 100 bytes a call. */
+ * about 130 bytes a call. */
 Why *why_new(StoreReader *reader, const NodeTable *nodes, GError **error);
 void why_free(Why *why);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(Why, why_free)
@@ -110,6 +110,25 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(WhyRequest, why_request_free)
 /* Of WhyKind, those with the most time in all first; kinds with fewer than 100 requests have none.
  * burst: of the slow ones of all of them together. */
 GPtrArray *why_kinds(Why *why, WhyBurst *burst);
+
+typedef struct {
+        gint64 from, to; /* ns since the epoch: from its first call to the first move after it */
+} WhyStandstill;
+
+/* How often a node, or several at once, stood still while it had calls to serve. */
+typedef struct {
+        char *nodes;         /* "web2", or "web1, web2" of several at once; as written */
+        gboolean everywhere; /* no message at all was seen in it: the capture, or the network,
+                                stood still; nodes: of the first time */
+        GArray *times;       /* of WhyStandstill, in order */
+        guint count;
+        gint64 mean;           /* length, ns */
+        gint64 every;          /* between begins, the mean, ns; 0: there is one */
+        guint64 slow, slow_of; /* requests above p99 of their kind with a call in one; of all */
+} WhyPause;
+
+/* Of WhyPause, the most slow requests first. The caller's to free. O(n log n) of n calls. */
+GArray *why_pauses(Why *why);
 
 /* The packets of a call: those from or to this port of TCP or UDP, in this time. */
 typedef struct {

@@ -121,9 +121,10 @@ static void explain(const char *path)
         }
         if (why) {
                 g_autoptr(GPtrArray) kinds = why_kinds(why, &burst);
+                g_autoptr(GArray) pauses = why_pauses(why);
 
                 for (WhyFormat format = WHY_TEXT; format <= WHY_JSON; format++)
-                        why_write_kinds(text, kinds, &burst, why_requests(why), format, 80);
+                        why_write_kinds(text, kinds, &burst, pauses, why_requests(why), format, 80);
         }
         g_assert_true(g_utf8_validate(text->str, (gssize)text->len, NULL));
 }

@@ -6,6 +6,8 @@ why.py planted RAVEL STORE PLACE...   the three slowest requests name one of PLA
 why.py none RAVEL STORE               no place stands out, and there is no burst
 why.py again RAVEL STORE              requests by a second, obvious computation; web1 and web2 are replicas
 why.py waiting RAVEL STORE TRACE NODE K  who held the K workers of NODE, which serve in turn
+why.py pauses RAVEL STORE TRACE NODE PROBE  prints how many pauses of NODE had calls to serve, how many of
+                                      these are found, and how many others; PROBE: the same pauses, dense calls
 why.py packets RAVEL STORE PCAP       the filter of each request finds the packets of all its calls
 why.py cut RAVEL STORE PCAP           ravel cut copies the packets that have the ports and times of a request's calls
 """
@@ -18,6 +20,7 @@ import struct
 import subprocess
 import sys
 
+MILLISECOND = 10**6
 RAVEL, STORE = sys.argv[2:4]
 
 
@@ -108,15 +111,11 @@ def charge(calls, workers):
 def served_in_turn(trace, node, workers):
     """The calls into a node whose workers take them first come, first served; by the ids of messages."""
     enters, replies = {}, {}
-    with open(trace) as lines:
-        for line in lines:
-            if line[0] == "#":
-                continue
-            time, op, sender, receiver, call = line.split()[:5]
-            if op == "CALL_SENT" and receiver == node:
-                enters[call] = (int(time.replace(".", "")), sender)
-            elif op == "RET_SENT" and sender == node:
-                replies[call] = int(time.replace(".", ""))
+    for time, op, sender, receiver, call in messages(trace):
+        if op == "CALL_SENT" and receiver == node:
+            enters[call] = (time, sender)
+        elif op == "RET_SENT" and sender == node:
+            replies[call] = time
     calls = sorted((enter, replies[call], caller) for call, (enter, caller) in enters.items())
     done = sorted(replies.values())
     begins = [max(enter, done[i - workers] if i >= workers else enter) for i, (enter, _, _) in enumerate(calls)]
@@ -147,6 +146,51 @@ def waiting(trace, node, workers):
             found = said[pair]["share"] if pair in said else 0
             if not abs(found - share) < least:
                 print(f"{pair[0]} behind {pair[1]}: {found:.4f}, expected {share:.4f}")
+
+
+def messages(trace):
+    with open(trace) as lines:
+        for line in lines:
+            if line[0] != "#":
+                time, *fields = line.split()
+                yield int(time.replace(".", "")), *fields[:4]
+
+
+def planted_pauses(probe):
+    """(begin, end) of each: the calls of the probe that came in it are served at its end."""
+    enters, pauses = {}, []
+    for time, op, _, _, call in messages(probe):
+        if op == "CALL_SENT":
+            enters[call] = time
+        elif time - enters[call] > MILLISECOND and (not pauses or enters[call] > pauses[-1][1]):
+            pauses.append((enters[call], time))
+    return pauses
+
+
+def served(trace, node):
+    """(from, to): stretches of time in which the node has calls that wait for no callee."""
+    running, since = 0, 0
+    for time, op, sender, receiver, _ in messages(trace):
+        change = (receiver == node) - (sender == node)
+        running, before = running + change, running
+        if before == 0 < running:
+            since = time
+        elif running == 0 < before:
+            yield since, time
+
+
+def pauses(trace, node, probe):
+    (answer,) = why()
+    found = [(p["nodes"], int(t["from"]), int(t["to"])) for p in answer["pauses"] for t in p["times"]]
+    planted, work = planted_pauses(probe), list(served(trace, node))
+    with_work = [
+        (begin, end)
+        for begin, end in planted
+        if any(since < end - 10 * MILLISECOND and end < until for since, until in work)
+    ]
+    hit = [(b, e) for b, e in with_work if any(n == node and since < e and b < until for n, since, until in found)]
+    wrong = [f for f in found if f[0] != node or not any(f[1] < e and b < f[2] for b, e in planted)]
+    print(len(with_work), len(hit), len(wrong))
 
 
 def packets(capture):
@@ -249,6 +293,7 @@ def cut(capture):
     "none": none,
     "again": again,
     "waiting": lambda: waiting(sys.argv[4], sys.argv[5], int(sys.argv[6])),
+    "pauses": lambda: pauses(*sys.argv[4:7]),
     "packets": lambda: packets(sys.argv[4]),
     "cut": lambda: cut(sys.argv[4]),
 }[sys.argv[1]]()

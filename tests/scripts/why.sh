@@ -61,6 +61,63 @@ contended 'waiting: alone' 3200 "$(tenant alone 800 'app( exp(12ms) db( 8ms~1ms 
 grep -q '^app(db) waits .* ms at app, 100 % of it behind its own kind: more workers' out
 result $? 'waiting: a kind alone waits for its own' out
 
+page='client > lb( 0.2ms~0.02ms [web1 web2]( 2ms~0.3ms auth( 1ms~0.2ms ) 1ms~0.2ms db( 3ms~0.5ms ) 1ms~0.2ms ) )'
+scenario() { # NAME SEED MESSAGES LINE...
+	printf '[maketrace]\nseed=%s\nmessages=%s\nnetwork=0.1ms~0.02ms\n' "$2" "$3" >c
+	printf '%s\n' "${@:4}" >>c
+	"$ravel" maketrace -w "$1.trace" c 2>err && "$ravel" nesting -o "$1.sqlite" -w out "$1.trace" 2>>err
+}
+pages() { # REQUESTS SECONDS
+	printf '[tracelet page]\nparallel=%s\ncount=%s\nthink=uniform(0s,%ss)\npath=%s\n' "$1" "$1" "$2" "$page"
+}
+stall=$(printf '[node web2]\nstall=80ms every exp(3s)')
+last=79
+[ -z "${RAVEL_LONG:-}" ] || last=96
+for seed in $(seq 77 $last); do
+	scenario paused "$seed" 20000 "$(pages 4000 60)" "$stall"
+	printf '[maketrace]\nseed=%s\nmessages=50000\n[tracelet p]\nparallel=30000\ncount=30000\n' "$seed" >c
+	printf 'think=uniform(0s,60s)\npath=client > web2( 0.01ms )\n%s\n' "$stall" >>c
+	"$ravel" maketrace -w probe.trace c 2>err
+	python3 "$source/tests/scripts/why.py" pauses "$ravel" paused.sqlite paused.trace web2 probe.trace
+	scenario none "$seed" 20000 "$(pages 4000 60)"
+	"$ravel" why none.sqlite >out
+	echo 0 0 "$(grep -c 'stood still' out)"
+done >counts
+awk '{ open += $1; found += $2; wrong += $3 }
+	END { print found, "of", open, "found,", wrong, "wrong"
+		exit !(open >= 10 * NR / 2 && found >= 0.95 * open && !wrong) }' counts >said
+result $? 'pauses with calls to serve are found, and no others' said
+"$ravel" why paused.sqlite >out
+grep -q '^web2 stood still 1[0-9] times .* of the 2[0-9] requests above p99 were in one (a garbage' out
+result $? 'a pause in words' out
+
+scenario all 5 24000 "$(pages 4000 20)"
+python3 - all.trace >tap.trace <<'PYTHON'
+import sys
+
+last = 0
+for line in open(sys.argv[1]):
+    if line[0] != "#":
+        stamp, rest = line.split("\t", 1)
+        time = int(stamp.replace(".", ""))
+        if time % (2 * 10**9) < 8 * 10**7 and time > 10**9:
+            time += 8 * 10**7 - time % (2 * 10**9)
+        last = max(time, last + 2000)
+        line = f"{last // 10**9}.{last % 10**9:09}\t{rest}"
+    sys.stdout.write(line)
+PYTHON
+"$ravel" nesting -o tap.sqlite -w out tap.trace 2>err
+"$ravel" why tap.sqlite >out
+grep -q '^All nodes stood still [4-7] times .* 8[0-4]\.. ms in the mean, every [23]\.[0-9]* s' out && ! grep '^[a-z].* stood still' out
+result $? 'a pause of the capture is none of the nodes' out
+
+scenario slow 7 20000 '[tracelet page]' 'parallel=4000' 'count=4000' 'think=uniform(0s,60s)' \
+	'path=client > web( 1ms db( 6ms~1ms ) 1ms )' '[tracelet slow]' 'parallel=30' 'count=30' 'think=uniform(0s,60s)' \
+	'path=client > web( 1ms db( 150ms~20ms ) 1ms )' '[node db]' servers=1 holds=work
+"$ravel" why slow.sqlite >out
+grep -q 'requests. What the slowest' out && ! grep -q 'stood still' out
+result $? 'slow calls of an only worker are no pauses' out
+
 zstd -q -d -c "$source/demo/shop.pcap.zst" >shop.pcap
 "$ravel" capture -r shop.pcap --nodes "$source/demo/shop.nodes" -w shop.trace 2>err
 "$ravel" nesting -o shop.sqlite -w out shop.trace
