@@ -532,7 +532,7 @@ static guint end_of_group(const PauseSearch *p, guint first)
         for (; end < p->pauses->len; end++) {
                 const Pause *b = pause_at(p, end);
 
-                if (2 * (MIN(a->to, b->to) - b->from) < MIN(a->to - a->from, b->to - b->from))
+                if (MIN(a->to, b->to) - b->from < MIN(a->to - a->from, b->to - b->from) / 2)
                         break;
         }
         return end;

@@ -129,6 +129,20 @@ static void explain(const char *path)
         g_assert_true(g_utf8_validate(text->str, (gssize)text->len, NULL));
 }
 
+static void explain_waits(const char *path)
+{
+        g_autoptr(NodeTable) nodes = node_table_new();
+        GError *error = NULL;
+        g_autoptr(StoreReader) reader = store_reader_new(path, nodes, &error);
+        g_autoptr(WhyWaiting) waiting = reader ? why_waiting_new(reader, nodes, &error) : NULL;
+        g_autoptr(GString) text = g_string_new(NULL);
+
+        check_error(waiting != NULL, error);
+        for (WhyFormat format = WHY_TEXT; waiting && format <= WHY_JSON; format++)
+                why_write_waiting(text, waiting, format, 40);
+        g_assert_true(g_utf8_validate(text->str, (gssize)text->len, NULL));
+}
+
 /* However few requests there are. */
 static void divide_variance(const char *path, gboolean completion)
 {
@@ -215,6 +229,7 @@ int LLVMFuzzerTestOneInput(const guint8 *data, gsize n)
                 export_as(path, formats[i]);
         show(path);
         explain(path);
+        explain_waits(path);
         divide_variance(path, FALSE);
         divide_variance(path, TRUE);
         change_something(path);
