@@ -71,7 +71,7 @@ static void suppose(Joint *j)
         }
         order_drop_loop_weights(j);
         if (!order->in_use)
-                serving_order_reset(order);
+                serving_order_set(order, tuning.maybe_factor);
 }
 
 /* Fits the factors of inversions to the assignments of some more rounds of a chain. Returns the

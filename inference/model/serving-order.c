@@ -344,11 +344,11 @@ void serving_order_fit(ServingOrder *o, const ServedPairs *pairs)
                 fit_mixed(o, pairs);
 }
 
-void serving_order_reset(ServingOrder *o)
+void serving_order_set(ServingOrder *o, double factor)
 {
         g_clear_pointer(&o->mixed, g_free);
         for (guint32 i = 0; i < o->n_classes; i++)
-                o->factor[i] = 1;
+                o->factor[i] = o->may[i] ? factor : 1;
         o->in_use = TRUE;
 }
 
@@ -361,7 +361,7 @@ void serving_order_allow(ServingOrder *o, guint32 class, gboolean may)
 
 void serving_order_drop(ServingOrder *o)
 {
-        serving_order_reset(o);
+        serving_order_set(o, 1);
         for (guint32 i = 0; i < o->n_classes; i++)
                 o->pairs[i] = (ServedPairs){ 0 };
         o->in_use = FALSE;

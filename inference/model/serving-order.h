@@ -98,8 +98,8 @@ void serving_order_learn(ServingOrder *o, DelayDensities *delays);
  */
 void serving_order_suppose(ServingOrder *o, DelayDensities *delays);
 
-/* Forgets the factors of all classes, whose pairs count from now on. */
-void serving_order_reset(ServingOrder *o);
+/* Sets the factor of all classes. */
+void serving_order_set(ServingOrder *o, double factor);
 
 /* Sets whether a class may be in order. Pairs of other classes do not count. */
 void serving_order_allow(ServingOrder *o, guint32 class, gboolean may);

@@ -94,7 +94,7 @@ GROUPS = {
     "order": (["g8", "j24", "busy", "random, 20"], {
         "dispatch_gain": ["0"], "plain_triggers": ["2.0"],
         "plain_odds": ["0"], "supposed": [""], "least_factor": [""], "order_rounds": [""],
-        "suppose_rounds": [""], "in_order": [""], "order_odds": [""],
+        "suppose_rounds": [""], "in_order": [""], "maybe_factor": [""], "order_odds": [""],
         "no_order": [""], "reverse_odds": ["0"],
     }),
     "drawings": (["drawn"], {
