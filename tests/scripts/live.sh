@@ -330,13 +330,14 @@ else
 	[ "$(cat "$work/status.changing")" = 0 ] &&
 		[ "$(grep -c '^# interface event: [0-9.]* tap2 \(went down\|is up again\|is gone;.*\)$' "$work/changing")" -ge 3 ]
 	result $? "an interface that goes down, up and away: it is said, and the other goes on"
-	calls=$(grep -c 'CALL_SENT.10\.84\.1\.2.10\.84\.1\.1' "$work/changing")
-	[ "$calls" = $((6 * requests)) ]
-	result $? "an interface that is gone: all calls on the other"
-	calls=$(grep -c 'CALL_SENT.10\.84\.2\.2.10\.84\.2\.1' "$work/changing")
-	[ "$calls" = $((5 * requests)) ] ||
-		{ [ "$calls" -ge $((4 * requests)) ] && grep -q '^# packets dropped by the kernel: [1-9]' "$work/changing"; }
-	result $? "an interface that is gone: all calls that it had, or how many packets are missing"
+	# Under load the kernel may drop packets: then it is said.
+	dropped=$(sed -n 's/^# packets dropped by the kernel: //p' "$work/changing")
+	for interface in 1 2; do
+		calls=$(grep -c "CALL_SENT.10\.84\.$interface\.2.10\.84\.$interface\.1" "$work/changing")
+		sent=$(((7 - interface) * requests))
+		[ "$calls" = $sent ] || { [ "$calls" -ge $((sent - requests)) ] && [ "${dropped:-0}" -gt 0 ]; }
+		result $? "an interface that is gone: on tap$interface $calls of $sent calls, $dropped packets dropped"
+	done
 	[ "$(late "$work/changing")" = 0 ]
 	result $? "stopped while packets come: the trace is in order"
 	traces=("$work/rotated"/*)
