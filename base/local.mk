@@ -8,6 +8,7 @@ libravel_a_SOURCES += \
 	%D%/crew.c \
 	%D%/error.c \
 	%D%/exact-sum.c \
+	%D%/hash.c \
 	%D%/helper.c \
 	%D%/json-reader.c \
 	%D%/outcome.c \

@@ -16,9 +16,11 @@ typedef struct {
 static guint connection_key_hash(gconstpointer p)
 {
         const Key *key = p;
-        const guint64 words[] = { key->nodes, key->port, key->given };
+        const HashKey *secret = hash_key();
+        guint64 h = hash_keyed_word(secret, secret->start, key->nodes);
 
-        return (guint)(hash_words(words, 3) >> 32);
+        h = hash_keyed_word(secret, h, key->port);
+        return (guint)hash_keyed_word(secret, h, key->given);
 }
 
 static gboolean connection_key_equal(gconstpointer p, gconstpointer q)

@@ -44,7 +44,7 @@ static guint16 label_number(CallLabels *l, const char *label, gsize length)
         guint number;
 
         if (!l->numbers)
-                l->numbers = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+                l->numbers = g_hash_table_new_full(hash_text, g_str_equal, g_free, NULL);
         number = GPOINTER_TO_UINT(g_hash_table_lookup(l->numbers, text));
         if (number == 0 && g_hash_table_size(l->numbers) < G_MAXUINT16) {
                 number = g_hash_table_size(l->numbers) + 1;

@@ -496,7 +496,7 @@ G_ALWAYS_INLINE static inline guint add_one(CallMatcher *m, const Message *messa
 {
         guint64 nodes = is_return ? (guint64)message->receiver << 32 | message->sender
                                   : (guint64)message->sender << 32 | message->receiver;
-        guint32 tag = open_calls_tag(message->id_words, nodes);
+        guint32 tag = open_calls_tag(&m->open, message->id_words, nodes);
         guint32 slot = open_calls_find(&m->open, tag, nodes, message);
         gboolean is_open = m->open.keys[slot].call != 0;
 
@@ -539,7 +539,7 @@ guint call_matcher_add_message(CallMatcher *m, const Message *message)
         gboolean sent = message->op == MSG_SENT;
         guint64 nodes = (guint64)message->sender << 32 | message->receiver;
         guint8 stamps = sent ? 1 << CALL_SENT | 1 << RET_RECV : 1 << CALL_RECV | 1 << RET_SENT;
-        guint32 tag = open_calls_tag(message->id_words, nodes), slot, index;
+        guint32 tag = open_calls_tag(&m->open, message->id_words, nodes), slot, index;
         OpenCall *c;
 
         matcher_begin_message(m);

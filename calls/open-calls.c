@@ -3,7 +3,7 @@
 
 void open_calls_init(OpenCalls *o)
 {
-        *o = (OpenCalls){ .free = NO_CALL, .key_mask = 1023, .key_shift = 22 };
+        *o = (OpenCalls){ .free = NO_CALL, .key = *hash_key(), .key_mask = 1023, .key_shift = 22 };
         o->keys = g_new0(KeySlot, o->key_mask + 1);
 }
 
@@ -23,7 +23,7 @@ guint32 open_calls_slot(const OpenCalls *o, guint32 index)
                             .id_length = c->id_length,
                             .id_words = { c->id_words[0], c->id_words[1] } };
 
-        return open_calls_find(o, open_calls_tag(c->id_words, c->nodes), c->nodes, &message);
+        return open_calls_find(o, open_calls_tag(o, c->id_words, c->nodes), c->nodes, &message);
 }
 
 void open_calls_grow_keys(OpenCalls *o)

@@ -32,7 +32,7 @@ typedef struct {
 #define NO_CALL G_MAXUINT32
 
 typedef struct {
-        guint32 tag;  /* the high half of the hash */
+        guint32 tag;  /* half of the hash */
         guint32 call; /* index of an open call, plus one; 0: free */
 } KeySlot;
 
@@ -40,6 +40,7 @@ typedef struct {
         OpenCall *calls;
         guint32 n, size, free; /* free: head of the list of unused ones */
         KeySlot *keys;
+        HashKey key; /* of tags */
         guint32 key_mask, keys_used;
         guint key_shift; /* from a tag to its slot */
         guint64 next_number;
@@ -55,11 +56,12 @@ static inline gboolean open_call_has_id(const OpenCall *c, const Message *m)
                (G_LIKELY(!c->long_id) || !memcmp(c->long_id, m->id, c->id_length));
 }
 
-static inline guint32 open_calls_tag(const guint64 *id_words, guint64 nodes)
+static inline guint32 open_calls_tag(const OpenCalls *o, const guint64 *id_words, guint64 nodes)
 {
-        const guint64 key[] = { id_words[0], id_words[1], nodes };
+        guint64 h = hash_keyed_word(&o->key, o->key.start, id_words[0]);
 
-        return hash_words(key, 3) >> 32;
+        h = hash_keyed_word(&o->key, h, id_words[1]);
+        return (guint32)hash_keyed_word(&o->key, h, nodes);
 }
 
 /* The slot of the key, or the free slot where it would be. */

@@ -18,8 +18,9 @@ struct ConnectionNumbers {
 static guint holder_hash(gconstpointer p)
 {
         const Holder *h = p;
-        const guint64 key[] = { (guint64)h->client << 32 | h->server, h->port };
-        return (guint)(hash_words(key, 2) >> 32);
+        const HashKey *key = hash_key();
+        guint64 nodes = (guint64)h->client << 32 | h->server;
+        return (guint)hash_keyed_word(key, hash_keyed_word(key, key->start, nodes), h->port);
 }
 
 static gboolean holder_equal(gconstpointer p, gconstpointer q)

@@ -5,6 +5,7 @@
 
 #include "base/compare.h"
 #include "base/each.h"
+#include "base/hash.h"
 
 /* Chosen on HTTP/2 and HTTP/1.1 over TLS of nginx, Node and h2load. Requests came one and
  * several at a time, in one write and in two, with Nagle's algorithm and without. Also on a
@@ -60,7 +61,10 @@ struct SignTable {
 static guint tally_hash(gconstpointer tally)
 {
         const Tally *t = tally;
-        return t->caller * 31 + t->callee * 7919 + t->inside + GPOINTER_TO_UINT(t->protocol);
+        const HashKey *key = hash_key();
+        guint64 nodes = (guint64)t->caller << 32 | t->callee;
+        guint64 kind = (guint64)t->inside << 56 ^ (gsize)t->protocol;
+        return (guint)hash_keyed_word(key, hash_keyed_word(key, key->start, nodes), kind);
 }
 
 static gboolean tally_equal(gconstpointer a, gconstpointer b)

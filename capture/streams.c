@@ -9,6 +9,7 @@ enum {
         MAX_STREAMS = 262144,
         MAX_CONNECTION_STREAMS = 16384,
         FIRST_BUCKETS = 16,
+        MAX_HELD_UP = 1024, /* streams, the newest, that are looked at when a connection stalls */
 };
 
 /* A call in flight. */
@@ -54,7 +55,7 @@ struct StreamTable {
         gboolean piece_ends; /* is complete */
         Stream **buckets;
         guint n_buckets; /* a power of two */
-        guint64 seed;    /* the pool's */
+        HashKey hash;    /* the pool's */
         guint n;
         Stream *oldest, *newest;
         HeaderLabels *labels[2];    /* by the side that sends; NULL before the first */
@@ -65,14 +66,13 @@ struct StreamPool {
         Stream *free;
         guint n; /* all there are, used or not */
         gsize label_memory;
-        guint64 seed; /* odd */
+        HashKey hash; /* no result depends on it: a list keeps the order */
 };
 
 StreamPool *stream_pool_new(void)
 {
         StreamPool *pool = g_new0(StreamPool, 1);
-        /* No result depends on it: a list keeps the order. */
-        pool->seed = (guint64)g_random_int() << 32 | g_random_int() | 1;
+        pool->hash = *hash_key();
         return pool;
 }
 
@@ -89,7 +89,7 @@ void stream_pool_free(StreamPool *pool)
 
 static Stream **bucket(const StreamTable *t, guint64 key)
 {
-        return &t->buckets[(key * t->seed >> 32) & (t->n_buckets - 1)];
+        return &t->buckets[hash_keyed_word(&t->hash, t->hash.start, key) & (t->n_buckets - 1)];
 }
 
 /* The call of key that side has made. */
@@ -108,7 +108,7 @@ static StreamTable *table(Pairing *p, const CaptureContext *context)
 {
         if (!p->streams) {
                 p->streams = g_new0(StreamTable, 1);
-                p->streams->seed = context->streams->seed;
+                p->streams->hash = context->streams->hash;
         }
         return p->streams;
 }
@@ -650,7 +650,8 @@ void streams_segment_end(Pairing *p, const CaptureContext *context)
 
 void streams_hold_up(Pairing *p, guint side, TcpStall stall, gint64 ns)
 {
-        for (Stream *s = p->streams->newest; s; s = s->older) {
+        guint left = MAX_HELD_UP;
+        for (Stream *s = p->streams->newest; s && left > 0; s = s->older, left--) {
                 if (s->side == side && !s->written)
                         held_up_add(&s->held_up[0], stall, ns);
                 else if (s->side != side && s->return_begun)
@@ -662,7 +663,8 @@ void streams_hold_up(Pairing *p, guint side, TcpStall stall, gint64 ns)
 
 void streams_keep(Pairing *p, guint side, gint64 time, gint64 ns)
 {
-        for (Stream *s = p->streams->newest; s; s = s->older)
+        guint left = MAX_HELD_UP;
+        for (Stream *s = p->streams->newest; s && left > 0; s = s->older, left--)
                 if (s->side == side && s->written && !s->return_begun && s->call_last.time == time)
                         s->resent = ns;
 }

@@ -4,7 +4,7 @@ unit_tests = \
 	%D%/unit/analysis/test-whatif \
 	%D%/unit/base/test-big-memory %D%/unit/base/test-binomial %D%/unit/base/test-contingency \
 	%D%/unit/base/test-crew %D%/unit/base/test-exact-sum %D%/unit/base/test-json-reader \
-	%D%/unit/base/test-outcome %D%/unit/base/test-printable %D%/unit/base/test-size-class %D%/unit/calls/test-call-connections \
+	%D%/unit/base/test-hash %D%/unit/base/test-outcome %D%/unit/base/test-printable %D%/unit/base/test-size-class %D%/unit/calls/test-call-connections \
 	%D%/unit/calls/test-call-facts %D%/unit/calls/test-call-labels %D%/unit/calls/test-call-pairs \
 	%D%/unit/capture/test-amqp %D%/unit/capture/test-body-name %D%/unit/capture/test-capture %D%/unit/capture/test-choice \
 	%D%/unit/capture/test-common-address %D%/unit/capture/test-connection-number %D%/unit/capture/test-connection \
@@ -70,6 +70,7 @@ script_tests = \
 	%D%/cli/golden.sh %D%/fuzz/replay.sh %D%/scripts/causes.sh %D%/scripts/cheat.sh \
 	%D%/scripts/choices.sh %D%/scripts/clocks.sh %D%/scripts/coarse-stamps.sh \
 	%D%/scripts/completion.sh %D%/scripts/connecting.sh %D%/scripts/costly-captures.sh \
+	%D%/scripts/doubled.sh \
 	%D%/scripts/demo.sh %D%/scripts/diff.sh %D%/scripts/disorder.sh %D%/scripts/disordered-packets.sh %D%/scripts/drawings.sh \
 	%D%/scripts/examples.sh %D%/scripts/experiments.sh %D%/scripts/explain.sh %D%/scripts/failures.sh \
 	%D%/scripts/export.sh %D%/scripts/gen-trace.sh %D%/scripts/hostile.sh %D%/scripts/import.sh \

@@ -30,6 +30,7 @@ typedef struct {
 struct NodeTable {
         GStringChunk *texts;
         GArray *nodes; /* of Node */
+        HashKey key;
         SlotTable by_name, by_written;
 };
 
@@ -79,6 +80,7 @@ NodeTable *node_table_new(void)
 
         t->texts = g_string_chunk_new(4096);
         t->nodes = g_array_new(FALSE, FALSE, sizeof(Node));
+        t->key = *hash_key();
         slots_init(&t->by_name);
         slots_init(&t->by_written);
         return t;
@@ -125,7 +127,7 @@ void node_table_escape(GString *out, const char *text, gsize n, gboolean node_na
 /* name is valid: UTF-8, no NUL, not empty. */
 static NodeId add_valid(NodeTable *t, const char *name, gsize n)
 {
-        guint64 hash = hash_bytes(name, n);
+        guint64 hash = hash_keyed_bytes(&t->key, name, n);
         Slot *s = slots_find(&t->by_name, hash, name, n);
         g_autoptr(GString) written = NULL;
         NodeId id = t->nodes->len;
@@ -139,8 +141,8 @@ static NodeId add_valid(NodeTable *t, const char *name, gsize n)
         node.written = g_string_chunk_insert_len(t->texts, written->str, written->len);
         g_array_append_val(t->nodes, node);
         slots_put(&t->by_name, hash, node.name, n, id);
-        slots_put(&t->by_written, hash_bytes(node.written, written->len), node.written,
-                  written->len, id);
+        slots_put(&t->by_written, hash_keyed_bytes(&t->key, node.written, written->len),
+                  node.written, written->len, id);
         return id;
 }
 
@@ -159,7 +161,7 @@ NodeId node_table_add(NodeTable *t, const char *name, gsize n)
 
 NodeId node_table_add_written(NodeTable *t, const char *text, gsize n, GError **error)
 {
-        guint64 hash = hash_bytes(text, n);
+        guint64 hash = hash_keyed_bytes(&t->key, text, n);
         Slot *s = slots_find(&t->by_written, hash, text, n);
         g_autoptr(GString) name = NULL;
         NodeId id;
@@ -201,7 +203,7 @@ NodeId node_table_add_written(NodeTable *t, const char *text, gsize n, GError **
 
 NodeId node_table_lookup(const NodeTable *t, const char *name, gsize n)
 {
-        const Slot *s = slots_find(&t->by_name, hash_bytes(name, n), name, n);
+        const Slot *s = slots_find(&t->by_name, hash_keyed_bytes(&t->key, name, n), name, n);
 
         return s->text ? s->node : NO_NODE;
 }

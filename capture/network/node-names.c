@@ -7,6 +7,7 @@
 #include "base/digits.h"
 #include "base/each.h"
 #include "base/error.h"
+#include "base/hash.h"
 #include "capture/network/pair-table.h"
 #include "tracefmt/trace-reader.h"
 
@@ -63,7 +64,7 @@ struct NodeNames {
         gpointer user;
         Known *known; /* a hash table with linear probing */
         gsize n_known, capacity;
-        guint64 seed[2]; /* odd, for its hash; no result depends on it */
+        HashKey hash; /* no result depends on it */
 };
 
 NodeNames *node_names_new(NodeTable *nodes)
@@ -75,8 +76,7 @@ NodeNames *node_names_new(NodeTable *nodes)
         names->services = pair_table_new(MAX_SERVICES);
         names->translated = pair_table_new(MAX_CONNECTIONS);
         names->true_ends = g_array_new(FALSE, FALSE, sizeof(TrueEnds));
-        for (guint i = 0; i < 2; i++)
-                names->seed[i] = (guint64)g_random_int() << 32 | g_random_int() | 1;
+        names->hash = *hash_key();
         return names;
 }
 
@@ -392,10 +392,10 @@ static void node_names_prepare(NodeNames *names, gint64 time)
                 rules_sort(names);
 }
 
-/* Whoever chooses addresses does not know the multipliers. */
 static guint64 address_hash(const NodeNames *names, Address a)
 {
-        return (a.high * names->seed[0] + a.low * names->seed[1]) >> 32;
+        const HashKey *key = &names->hash;
+        return hash_keyed_word(key, hash_keyed_word(key, key->start, a.high), a.low);
 }
 
 static Known *known_find(const NodeNames *names, Address address)

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/hash.h"
 
 enum {
         MAX_LINE = 1024,           /* a label, 32 bytes and at most 64, in hexadecimal */
@@ -29,9 +30,7 @@ struct KeyLog {
 
 static guint random_hash(gconstpointer random)
 {
-        guint hash;
-        memcpy(&hash, random, sizeof hash); /* random indeed */
-        return hash;
+        return (guint)hash_keyed_bytes(hash_key(), random, TLS_RANDOM);
 }
 
 static gboolean random_equal(gconstpointer a, gconstpointer b)
