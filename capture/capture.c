@@ -18,6 +18,14 @@
  * waits in a computer: a clock was set back by less than a step, and the stamps are right. */
 #define MAX_LATE G_GINT64_CONSTANT(1000000000)
 
+/* What there may be of each kind in CAPTURE_MEMORY, in less memory as much less. */
+enum {
+        MOST_CONNECTIONS = 100000, /* 2 KB each, and what waits on them */
+        MOST_STREAMS = 262144,     /* 0.4 KB */
+        MOST_ADDRESSES = 1 << 20,  /* 0.7 KB */
+        MOST_OPERATIONS = 1 << 20, /* twice 64 bytes, of all edges */
+};
+
 struct Capture {
         CaptureOptions options;
         NodeTable *nodes;
@@ -38,6 +46,12 @@ struct Capture {
         Operations *operations; /* NULL: labels are written whole, or not at all */
 };
 
+static guint share(const CaptureOptions *options, guint most)
+{
+        guint64 memory = options->memory ? options->memory : CAPTURE_MEMORY;
+        return (guint)CLAMP((gdouble)most * (gdouble)memory / (gdouble)CAPTURE_MEMORY, 16., 1e9);
+}
+
 Capture *capture_new(const CaptureOptions *options, NodeTable *nodes, NodeNames *names)
 {
         Capture *c = g_new0(Capture, 1);
@@ -48,7 +62,7 @@ Capture *capture_new(const CaptureOptions *options, NodeTable *nodes, NodeNames 
         c->sequencer = sequencer_new(options->patience, options->disorder);
         c->context = (CaptureContext){ .sequencer = c->sequencer,
                                        .account = &c->account,
-                                       .streams = stream_pool_new(),
+                                       .streams = stream_pool_new(share(options, MOST_STREAMS)),
                                        .memory = &c->memory,
                                        .numbers = connection_numbers_new(),
                                        /* Header blocks of HTTP/2 are read for both. */
@@ -63,9 +77,13 @@ Capture *capture_new(const CaptureOptions *options, NodeTable *nodes, NodeNames 
                                        .named_by_proxy = options->named_by_proxy };
         c->tls.keys = options->keys;
         c->opener = packet_opener_new(options->tunnels);
-        c->connections = connection_table_new(&c->context, names, options->ports);
+        c->connections = connection_table_new(&c->context, names, options->ports,
+                                              share(options, MOST_CONNECTIONS));
+        node_names_bound(names, share(options, MOST_ADDRESSES));
         c->attrs = g_string_new(NULL);
-        c->operations = options->labels == LABELS_WORDS ? operations_new() : NULL;
+        c->operations = options->labels == LABELS_WORDS
+                                ? operations_new(share(options, MOST_OPERATIONS))
+                                : NULL;
         return c;
 }
 
@@ -304,6 +322,8 @@ static void label_fill(Capture *c, const CapturedMessage *m)
                 c->operations ? operations_name(c->operations, m->sender, m->receiver, m->label)
                               : NULL;
 
+        if (c->operations)
+                c->account.count[ACCOUNT_FORGOTTEN_NAMES] = operations_forgotten(c->operations);
         if (c->operations && !operation)
                 return;
         attrs_add_key(c, "label=");

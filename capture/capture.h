@@ -37,7 +37,10 @@ typedef struct {
         const Protocol **ports;   /* 65536, by server port, NULL where content decides; or NULL */
         gboolean named_by_proxy;  /* a caller is whom the PROXY protocol names */
         const guint8 *tunnels;    /* 65536, kinds by UDP port (tunnel.h), 0: by content; or NULL */
+        guint64 memory; /* bytes that all may take that grows with packets; 0: the default */
 } CaptureOptions;
+
+#define CAPTURE_MEMORY G_GUINT64_CONSTANT(0x80000000)
 
 #define CAPTURE_PATIENCE      (10 * G_GINT64_CONSTANT(1000000000))
 #define CAPTURE_PATIENCE_LIVE (1 * G_GINT64_CONSTANT(1000000000))

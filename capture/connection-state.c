@@ -29,6 +29,33 @@ void connection_move(ConnectionTable *t, Connection *c, gint64 seconds, guint8 p
         silence_list_append(t, c);
 }
 
+static void half_open_add(ConnectionTable *t, Connection *c, guint side)
+{
+        c->half_open = side ? ASKED_BY_1 : ASKED_BY_0;
+        c->older_half_open = t->newest_half_open;
+        *(t->newest_half_open ? &t->newest_half_open->newer_half_open : &t->oldest_half_open) = c;
+        t->newest_half_open = c;
+        t->n_half_open++;
+}
+
+static void half_open_remove(ConnectionTable *t, Connection *c)
+{
+        *(c->older_half_open ? &c->older_half_open->newer_half_open : &t->oldest_half_open) =
+                c->newer_half_open;
+        *(c->newer_half_open ? &c->newer_half_open->older_half_open : &t->newest_half_open) =
+                c->older_half_open;
+        c->half_open = WHOLE_OPEN;
+        t->n_half_open--;
+}
+
+void connection_hear_half_open(ConnectionTable *t, Connection *c, guint side)
+{
+        if (c->half_open == (side ? ASKED_BY_0 : ASKED_BY_1))
+                c->half_open = side ? ANSWERED_TO_0 : ANSWERED_TO_1;
+        else if (c->half_open == (side ? ANSWERED_TO_1 : ANSWERED_TO_0))
+                half_open_remove(t, c);
+}
+
 static guint64 connection_hash(const ConnectionTable *t, const Address address[2],
                                const guint16 port[2], guint8 protocol)
 {
@@ -56,7 +83,7 @@ static void table_grow(ConnectionTable *t)
 }
 
 Connection *connection_insert(ConnectionTable *t, const Address address[2], const guint16 port[2],
-                              guint8 protocol, gint64 seconds)
+                              guint8 protocol, guint side, gint64 seconds)
 {
         if (t->n >= t->n_buckets)
                 table_grow(t);
@@ -77,6 +104,7 @@ Connection *connection_insert(ConnectionTable *t, const Address address[2], cons
         c->chain = t->buckets[h & (t->n_buckets - 1)];
         t->buckets[h & (t->n_buckets - 1)] = c;
         silence_list_append(t, c);
+        half_open_add(t, c, side);
         t->n++;
         return c;
 }
@@ -89,6 +117,8 @@ void connection_remove(ConnectionTable *t, Connection *c)
                 place = &(*place)->chain;
         *place = c->chain;
         list_remove(t, c);
+        if (c->half_open != WHOLE_OPEN)
+                half_open_remove(t, c);
         c->opening = 0;
         c->chain = t->free;
         t->free = c;

@@ -19,11 +19,22 @@ enum {
 
 typedef struct ConnectionTable ConnectionTable;
 
+/* What a connection lacks of its first three packets, which go to and fro. Nobody who forges an
+ * address sends the third. */
+typedef enum {
+        WHOLE_OPEN,
+        ASKED_BY_0, /* side 0 has sent something, and the other nothing */
+        ASKED_BY_1,
+        ANSWERED_TO_0, /* side 1 has answered */
+        ANSWERED_TO_1,
+} HalfOpen;
+
 typedef struct Connection Connection;
 struct Connection {
-        Connection *chain;         /* in its bucket; or the next free one */
-        Connection *older, *newer; /* in its list of silence */
-        Address address[2];        /* the lower first, with its port */
+        Connection *chain;                             /* in its bucket; or the next free one */
+        Connection *older, *newer;                     /* in its list of silence */
+        Connection *older_half_open, *newer_half_open; /* by age, while it is half open */
+        Address address[2];                            /* the lower first, with its port */
         guint16 port[2];
         guint8 protocol;   /* IP_TCP or IP_UDP */
         guint8 patient;    /* on which list */
@@ -44,7 +55,8 @@ struct Connection {
         TlsOpener *opener; /* while it may be opened, or is; else NULL */
         OpenItem sealed;   /* open while what it has waits, or prefix */
         Prefix prefix;
-        guint8 greeted; /* a hello was seen where keys were there */
+        guint8 greeted;   /* a hello was seen where keys were there */
+        guint8 half_open; /* HalfOpen */
 };
 
 typedef struct {
@@ -57,7 +69,9 @@ struct ConnectionTable {
         SignTable *signs;
         const Protocol *const *ports;
         Connection **buckets;
-        gsize n_buckets, n;
+        gsize n_buckets, n, most;
+        Connection *oldest_half_open, *newest_half_open;
+        gsize n_half_open;
         Connection *free;
         SilenceList lists[2]; /* those soon to be forgotten, and the patient */
         TcpTotals totals;
@@ -79,9 +93,18 @@ static inline void connection_touch(ConnectionTable *t, Connection *c, gint64 se
                 connection_move(t, c, seconds, patient);
 }
 
-/* Adds a connection without a conversation. address and port: of its ends, in order. */
+/* A packet of side has come. */
+void connection_hear_half_open(ConnectionTable *t, Connection *c, guint side);
+static inline void connection_hear(ConnectionTable *t, Connection *c, guint side)
+{
+        if (G_UNLIKELY(c->half_open != WHOLE_OPEN))
+                connection_hear_half_open(t, c, side);
+}
+
+/* Adds a connection without a conversation. address and port: of its ends, in
+ * order. side sends its first packet. */
 Connection *connection_insert(ConnectionTable *t, const Address address[2], const guint16 port[2],
-                              guint8 protocol, gint64 seconds);
+                              guint8 protocol, guint side, gint64 seconds);
 
 /* Takes a connection out of the table. Its memory will be used again. */
 void connection_remove(ConnectionTable *t, Connection *c);

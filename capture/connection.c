@@ -11,7 +11,7 @@
 #include "capture/streams.h"
 
 enum {
-        MAX_CONNECTIONS = 100000,
+        HALF_OPEN_SHARE = 4, /* of the connections, one in this number may be half open */
         /* Seconds of silence after which a connection is forgotten. */
         OPEN_PATIENCE = 3600,
         CLOSED_PATIENCE = 10,
@@ -24,9 +24,10 @@ enum {
 #define TRANSLATION_TIME G_GINT64_CONSTANT(1000000000)
 
 ConnectionTable *connection_table_new(const CaptureContext *context, NodeNames *names,
-                                      const Protocol *const *ports)
+                                      const Protocol *const *ports, gsize most)
 {
         ConnectionTable *t = g_new0(ConnectionTable, 1);
+        t->most = most;
         t->context = context;
         t->names = names;
         t->translates = node_names_has_translations(names);
@@ -469,15 +470,19 @@ static void connection_finish(ConnectionTable *t, Connection *c, Stamp now)
 }
 
 static Connection *connection_new(ConnectionTable *t, const Address address[2],
-                                  const guint16 port[2], guint8 protocol, Stamp stamp)
+                                  const guint16 port[2], guint8 protocol, guint side, Stamp stamp)
 {
-        if (t->n >= MAX_CONNECTIONS) {
-                Connection *old = t->lists[0].oldest ? t->lists[0].oldest : t->lists[1].oldest;
-                account_add(t->context->account, ACCOUNT_EVICTED);
+        if (t->n >= t->most) {
+                gboolean flood = t->n_half_open > t->most / HALF_OPEN_SHARE;
+                Connection *old = flood                ? t->oldest_half_open
+                                  : t->lists[0].oldest ? t->lists[0].oldest
+                                                       : t->lists[1].oldest;
+                account_add(t->context->account,
+                            flood ? ACCOUNT_EVICTED_HALF_OPEN : ACCOUNT_EVICTED);
                 connection_finish(t, old, stamp);
                 connection_remove(t, old);
         }
-        return connection_insert(t, address, port, protocol, stamp.time / 1000000000);
+        return connection_insert(t, address, port, protocol, side, stamp.time / 1000000000);
 }
 
 /* --- address translation ----------------------------------------------------- */
@@ -587,12 +592,13 @@ void connection_table_add_tcp(ConnectionTable *t, const IpPacket *ip, const TcpS
         if (!c) {
                 if (segment->flags & TCP_RST)
                         return; /* of nothing that is known */
-                c = connection_new(t, address, port, IP_TCP, stamp);
+                c = connection_new(t, address, port, IP_TCP, side, stamp);
                 connection_begin(t, c, segment, side, stamp);
         } else if (tcp_is_new(&c->tcp, side, segment)) {
                 connection_finish(t, c, stamp);
                 connection_begin(t, c, segment, side, stamp);
         }
+        connection_hear(t, c, side);
         if ((segment->flags & (TCP_SYN | TCP_ACK)) == (TCP_SYN | TCP_ACK))
                 opening_seen(t, c, side, segment, stamp);
         if (c->translated) {
@@ -638,9 +644,10 @@ void connection_table_add_udp(ConnectionTable *t, const IpPacket *ip, guint16 so
         Connection *c = connection_find(t, ip, source_port, destination_port, stamp.time, address,
                                         port, &side);
         if (!c) {
-                c = connection_new(t, address, port, IP_UDP, stamp);
+                c = connection_new(t, address, port, IP_UDP, side, stamp);
                 connection_begin(t, c, NULL, side, stamp);
         }
+        connection_hear(t, c, side);
         if (recent_datagrams_has(&c->recent, t->seed, side, bytes, n, length, stamp.time)) {
                 account_add(t->context->account, ACCOUNT_COPIES);
                 return;

@@ -1,22 +1,23 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  *
  * The connections that are open at one time: TCP, and pairs of UDP ports that
- * talk. A table by addresses and ports, bounded in number; who has been silent
- * longest is forgotten first.
+ * talk. A table by addresses and ports, bounded in number. If it is full, the oldest half-open
+ * connection is forgotten where these are many: a flood of SYNs or a scan. Else it is the one that
+ * has been silent longest.
  */
 #pragma once
 
 #include "capture/network/ip.h"
 #include "capture/network/node-names.h"
-#include "capture/pairing.h"
 #include "capture/network/tcp.h"
+#include "capture/pairing.h"
 
 typedef struct ConnectionTable ConnectionTable;
 
 /* All borrowed. ports: 65536 protocols by server port, NULL where content
- * decides; may itself be NULL. */
+ * decides; may itself be NULL. most: connections that are kept, at least 1. */
 ConnectionTable *connection_table_new(const CaptureContext *context, NodeNames *names,
-                                      const Protocol *const *ports);
+                                      const Protocol *const *ports, gsize most);
 
 /* The connections are forgotten, not settled: see connection_table_flush(). */
 void connection_table_free(ConnectionTable *table);

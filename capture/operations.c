@@ -312,18 +312,30 @@ typedef struct {
         char *written; /* NULL: it has no vocabulary */
 } Known;
 
+/* Of an edge, or of an operation of an edge; n: operations of the edge. */
+typedef struct {
+        guint64 hash; /* 0: free */
+        guint32 n;
+} Slot;
+
+typedef struct {
+        Slot *slots;
+        gsize n, n_slots; /* at least two an entry; a power of 2 */
+} Slots;
+
 struct Operations {
-        GHashTable *edges; /* of tables of names, by caller and callee */
+        Slots newer, older; /* the older is dropped when the newer is full */
+        gsize most;         /* entries of each */
+        guint64 forgotten;  /* entries */
         GString *name;
         Known cache[CACHE]; /* by hash */
 };
 
-Operations *operations_new(void)
+Operations *operations_new(gsize most)
 {
         Operations *o = g_new0(Operations, 1);
 
-        o->edges = g_hash_table_new_full(hash_int64, g_int64_equal, g_free,
-                                         (GDestroyNotify)g_hash_table_unref);
+        o->most = most;
         o->name = g_string_new(NULL);
         return o;
 }
@@ -336,32 +348,90 @@ void operations_free(Operations *o)
                 g_free(o->cache[i].label);
                 g_free(o->cache[i].written);
         }
-        g_hash_table_unref(o->edges);
+        g_free(o->newer.slots);
+        g_free(o->older.slots);
         g_string_free(o->name, TRUE);
         g_free(o);
 }
 
-static GHashTable *names_of(Operations *o, gint64 edge)
+/* Where the hash stands, or would. */
+static Slot *operation_slot(const Slots *t, guint64 hash)
 {
-        GHashTable *names = g_hash_table_lookup(o->edges, &edge);
+        gsize at = hash & (t->n_slots - 1);
 
-        if (!names) {
-                names = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
-                g_hash_table_insert(o->edges, g_memdup2(&edge, sizeof edge), names);
+        while (t->slots[at].hash && t->slots[at].hash != hash)
+                at = (at + 1) & (t->n_slots - 1);
+        return &t->slots[at];
+}
+
+static void operation_slots_grow(Slots *t)
+{
+        Slots old = *t;
+
+        t->n_slots = MAX(64, 2 * old.n_slots);
+        t->slots = g_new0(Slot, t->n_slots);
+        for (gsize i = 0; i < old.n_slots; i++)
+                if (old.slots[i].hash)
+                        *operation_slot(t, old.slots[i].hash) = old.slots[i];
+        g_free(old.slots);
+}
+
+static void operations_make_room(Operations *o)
+{
+        if (o->newer.n >= o->most) {
+                o->forgotten += o->older.n;
+                g_free(o->older.slots);
+                o->older = o->newer;
+                o->newer = (Slots){ 0 };
         }
-        return names;
+        if (2 * o->newer.n >= o->newer.n_slots)
+                operation_slots_grow(&o->newer);
+}
+
+/* The entry of a hash; NULL: there is none, and none is to be made. */
+static Slot *operation_entry(Operations *o, guint64 hash, gboolean make)
+{
+        Slot *slot = o->newer.n ? operation_slot(&o->newer, hash) : NULL;
+        const Slot *known;
+        Slot entry = { hash, 0 };
+
+        if (slot && slot->hash)
+                return slot;
+        known = o->older.n ? operation_slot(&o->older, hash) : NULL;
+        if (known && known->hash) {
+                entry.n = known->n;
+                o->older.n--; /* it is not forgotten */
+        } else if (!make) {
+                return NULL;
+        }
+        operations_make_room(o);
+        slot = operation_slot(&o->newer, hash);
+        *slot = entry;
+        o->newer.n++;
+        return slot;
 }
 
 /* Whether o->name is one of the edge's operations, or becomes one. */
 static gboolean admit(Operations *o, gint64 edge)
 {
-        GHashTable *names = names_of(o, edge);
+        const HashKey *key = hash_key();
+        guint64 of_edge = hash_keyed_word(key, key->start, (guint64)edge);
+        guint64 of_name = hash_keyed_bytes(key, o->name->str, o->name->len);
 
-        if (g_hash_table_contains(names, o->name->str))
+        of_edge = MAX(of_edge, 1);
+        of_name = MAX(hash_keyed_word(key, of_name, of_edge), 1);
+        if (operation_entry(o, of_name, FALSE))
                 return TRUE;
-        if (g_hash_table_size(names) >= EDGE_OPERATIONS)
+        if (operation_entry(o, of_edge, TRUE)->n >= EDGE_OPERATIONS)
                 return FALSE;
-        return g_hash_table_add(names, g_strdup(o->name->str));
+        operation_entry(o, of_edge, TRUE)->n++;
+        operation_entry(o, of_name, TRUE);
+        return TRUE;
+}
+
+guint64 operations_forgotten(const Operations *o)
+{
+        return o->forgotten;
 }
 
 static char *write_name(Operations *o, gint64 edge, const char *label)

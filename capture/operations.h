@@ -37,8 +37,13 @@ void operation_append(GString *out, const char *label);
 /* Which operations each edge has had. */
 typedef struct Operations Operations;
 
-Operations *operations_new(void);
+/* most: edges and operations that are surely known, at least 4. At most twice as many are: the
+ * longest unused are forgotten. Each takes 32 to 64 bytes. */
+Operations *operations_new(gsize most);
 void operations_free(Operations *o);
+
+/* How many edges and operations were forgotten. */
+guint64 operations_forgotten(const Operations *o);
 
 /* The vocabulary of a label of a call on an edge, as a trace writes it, valid until the next call;
  * NULL: there is none. */

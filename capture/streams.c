@@ -6,7 +6,6 @@
 #include "capture/protocol/header-labels.h"
 
 enum {
-        MAX_STREAMS = 262144,
         MAX_CONNECTION_STREAMS = 16384,
         FIRST_BUCKETS = 16,
         MAX_HELD_UP = 1024, /* streams, the newest, that are looked at when a connection stalls */
@@ -64,14 +63,15 @@ struct StreamTable {
 
 struct StreamPool {
         Stream *free;
-        guint n; /* all there are, used or not */
+        guint n, most; /* all there are, used or not */
         gsize label_memory;
         HashKey hash; /* no result depends on it: a list keeps the order */
 };
 
-StreamPool *stream_pool_new(void)
+StreamPool *stream_pool_new(guint most)
 {
         StreamPool *pool = g_new0(StreamPool, 1);
+        pool->most = most;
         pool->hash = *hash_key();
         return pool;
 }
@@ -393,13 +393,12 @@ static Stream *stream_take(Pairing *p, const CaptureContext *context)
 {
         StreamPool *pool = context->streams;
         StreamTable *t = p->streams;
-        if ((t->n >= MAX_CONNECTION_STREAMS || (!pool->free && pool->n >= MAX_STREAMS)) &&
-            t->oldest)
+        if ((t->n >= MAX_CONNECTION_STREAMS || (!pool->free && pool->n >= pool->most)) && t->oldest)
                 stream_forget(t->oldest, context);
         Stream *s = pool->free;
         if (s) {
                 pool->free = s->chain;
-        } else if (pool->n < MAX_STREAMS) {
+        } else if (pool->n < pool->most) {
                 s = g_new(Stream, 1);
                 pool->n++;
         }

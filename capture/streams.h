@@ -13,10 +13,10 @@
 
 #include "capture/pairing.h"
 
-/* Memory for streams, those of all connections: 262,144 in all, 16,384 a
+/* Memory for streams, those of all connections: most in all, 16,384 a
  * connection. Where there is no more, a connection forgets its oldest. For labels
  * see header-labels.h. */
-StreamPool *stream_pool_new(void);
+StreamPool *stream_pool_new(guint most);
 
 /* No stream may be in use: see streams_clear(). */
 void stream_pool_free(StreamPool *pool);

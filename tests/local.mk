@@ -70,7 +70,7 @@ script_tests = \
 	%D%/cli/golden.sh %D%/fuzz/replay.sh %D%/scripts/causes.sh %D%/scripts/cheat.sh \
 	%D%/scripts/choices.sh %D%/scripts/clocks.sh %D%/scripts/coarse-stamps.sh \
 	%D%/scripts/completion.sh %D%/scripts/connecting.sh %D%/scripts/costly-captures.sh \
-	%D%/scripts/doubled.sh \
+	%D%/scripts/doubled.sh %D%/scripts/floods.sh \
 	%D%/scripts/demo.sh %D%/scripts/diff.sh %D%/scripts/disorder.sh %D%/scripts/disordered-packets.sh %D%/scripts/drawings.sh \
 	%D%/scripts/examples.sh %D%/scripts/experiments.sh %D%/scripts/explain.sh %D%/scripts/failures.sh \
 	%D%/scripts/export.sh %D%/scripts/gen-trace.sh %D%/scripts/hostile.sh %D%/scripts/import.sh \

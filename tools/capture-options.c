@@ -17,6 +17,9 @@ enum {
         MAX_MEGABYTES = 1000 * 1000, /* of -C */
 };
 
+#define LEAST_MEMORY (G_GUINT64_CONSTANT(1) << 24)
+#define MOST_MEMORY  (G_GUINT64_CONSTANT(1) << 40)
+
 static CaptureCommand options = { .count = G_MAXINT64 };
 
 static gboolean parse_naming(const char *option, const char *value, gpointer user, GError **error)
@@ -35,6 +38,22 @@ static gboolean parse_naming(const char *option, const char *value, gpointer use
         }
         options.processes = TRUE;
         options.naming = i;
+        return TRUE;
+}
+
+static gboolean parse_memory(const char *option, const char *value, gpointer user, GError **error)
+{
+        char *end;
+        guint64 n = g_ascii_strtoull(value, &end, 10);
+        guint shift = *end == 'K' ? 10 : *end == 'M' ? 20 : *end == 'G' ? 30 : 0;
+        (void)option, (void)user;
+        if (!g_ascii_isdigit(*value) || shift == 0 || end[1] || n > MOST_MEMORY >> shift ||
+            n << shift < LEAST_MEMORY) {
+                g_set_error(error, G_OPTION_ERROR, G_OPTION_ERROR_BAD_VALUE,
+                            "--memory %s: expected a size such as 256M or 2G, 16M to 1024G", value);
+                return FALSE;
+        }
+        options.memory = n << shift;
         return TRUE;
 }
 
@@ -108,6 +127,8 @@ static const GOptionEntry entries[] = {
           "List the interfaces, and end", NULL },
         { "duration", 0, 0, G_OPTION_ARG_STRING, &options.duration,
           "Live: end after TIME (10s, 5min)", "TIME" },
+        { "memory", 0, G_OPTION_FLAG_HIDDEN, G_OPTION_ARG_CALLBACK, (gpointer)parse_memory,
+          "Memory for what grows with packets (64M, 2G)", "SIZE" },
         { G_OPTION_REMAINING, 0, 0, G_OPTION_ARG_FILENAME_ARRAY, &options.rest, NULL, "[FILE...]" },
         G_OPTION_ENTRY_NULL
 };

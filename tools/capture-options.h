@@ -23,6 +23,7 @@ typedef struct {
         char **protocols;
         char **tunnels;
         char *duration;
+        guint64 memory; /* bytes; 0: a quarter of the machine's, at most CAPTURE_MEMORY */
         char *user;
         gboolean labels, no_labels, names, no_promiscuous, list_interfaces, immediate, strict;
         gboolean flush, numeric, processes, proxy_protocol;

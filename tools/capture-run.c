@@ -181,6 +181,13 @@ static gboolean load_identifiers(CaptureRun *run, GError **error)
         return FALSE;
 }
 
+/* A quarter of the machine's memory, at most the default of a capture. */
+static guint64 default_memory(void)
+{
+        glong pages = sysconf(_SC_PHYS_PAGES), size = sysconf(_SC_PAGESIZE);
+        return pages > 0 && size > 0 ? MIN((guint64)pages * (guint64)size / 4, CAPTURE_MEMORY) : 0;
+}
+
 CaptureRun *capture_run_new(CaptureCommand *command, GError **error)
 {
         g_autoptr(CaptureRun) run = g_new0(CaptureRun, 1);
@@ -218,6 +225,7 @@ CaptureRun *capture_run_new(CaptureCommand *command, GError **error)
                                .keys = run->keys,
                                .ports = command->protocols ? command->ports : NULL,
                                .named_by_proxy = command->proxy_protocol,
+                               .memory = command->memory ? command->memory : default_memory(),
                                .tunnels = command->tunnels ? command->tunnel_ports : NULL };
         run->capture = capture_new(&how, run->nodes, run->names);
         return g_steal_pointer(&run);

@@ -13,7 +13,6 @@
 
 enum {
         ANY_PORT = -1,
-        MAX_KNOWN = 1 << 20,       /* addresses without a name that are a node each */
         MAX_SERVICES = 1 << 16,    /* that were told, not read */
         MAX_CONNECTIONS = 1 << 24, /* that a file names */
         DEFAULT_RECENT = 1 << 16,  /* connections kept with node_names_forget(): each is named
@@ -62,7 +61,8 @@ struct NodeNames {
         GArray *true_ends;             /* of TrueEnds */
         void (*update)(gpointer user); /* NULL: nobody tells more */
         gpointer user;
-        Known *known; /* a hash table with linear probing */
+        gsize most_known; /* addresses without a name that are a node each */
+        Known *known;     /* a hash table with linear probing */
         gsize n_known, capacity;
         HashKey hash; /* no result depends on it */
 };
@@ -77,7 +77,13 @@ NodeNames *node_names_new(NodeTable *nodes)
         names->translated = pair_table_new(MAX_CONNECTIONS);
         names->true_ends = g_array_new(FALSE, FALSE, sizeof(TrueEnds));
         names->hash = *hash_key();
+        names->most_known = G_MAXSIZE;
         return names;
+}
+
+void node_names_bound(NodeNames *names, gsize most)
+{
+        names->most_known = most;
 }
 
 void node_names_free(NodeNames *names)
@@ -427,7 +433,7 @@ static NodeId address_node(NodeNames *names, Address address)
         if (2 * names->n_known >= names->capacity)
                 known_grow(names);
         Known *known = known_find(names, address);
-        if (known->node == NO_NODE && names->n_known == MAX_KNOWN)
+        if (known->node == NO_NODE && names->n_known >= names->most_known)
                 return node_table_add(names->nodes, others, sizeof others - 1);
         if (known->node == NO_NODE) {
                 char text[ADDRESS_TEXT_SIZE];

@@ -32,6 +32,10 @@ NodeNames *node_names_new(NodeTable *nodes);
 void node_names_free(NodeNames *names);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(NodeNames, node_names_free)
 
+/* At most this number of addresses without a name are a node each; all further ones are together
+ * the node other-addresses. */
+void node_names_bound(NodeNames *names, gsize most);
+
 /* Adds the lines in the n bytes at text, called source in errors. FALSE and error set, naming
  * the line, where one is none. */
 gboolean node_names_parse(NodeNames *names, const char *text, gsize n, const char *source,

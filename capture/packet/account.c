@@ -282,6 +282,20 @@ static void judge_calls(const Account *account, GPtrArray *lines)
                                                 "them through"));
 }
 
+static void judge_memory(const Account *account, GPtrArray *lines)
+{
+        const guint64 *n = account->count;
+        if (n[ACCOUNT_EVICTED] + n[ACCOUNT_EVICTED_HALF_OPEN] + n[ACCOUNT_FORGOTTEN_NAMES] > 0)
+                g_ptr_array_add(lines,
+                                g_strdup_printf("%" G_GUINT64_FORMAT
+                                                " connections, %" G_GUINT64_FORMAT
+                                                " half-open connections and %" G_GUINT64_FORMAT
+                                                " operations were forgotten, the oldest first: "
+                                                "--memory bounds them",
+                                                n[ACCOUNT_EVICTED], n[ACCOUNT_EVICTED_HALF_OPEN],
+                                                n[ACCOUNT_FORGOTTEN_NAMES]));
+}
+
 char **account_judge(const Account *account)
 {
         const guint64 *n = account->count;
@@ -294,6 +308,7 @@ char **account_judge(const Account *account)
         judge_doubt(account, lines);
         judge_cut(account, lines);
         judge_callers(account, lines);
+        judge_memory(account, lines);
         if (account->to_itself > 0 && account->to_others == 0 && !account->to_named)
                 g_ptr_array_add(lines, g_strdup("everything talks to itself on one address: name "
                                                 "the services by port with --nodes (lines such as "

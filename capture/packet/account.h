@@ -36,6 +36,8 @@
         X(CALLER_BY_PROCESS, "connections whose caller is known by its process")                   \
         X(CALLER_UNKNOWN, "connections whose caller's process was missed")                         \
         X(EVICTED, "connections forgotten to bound memory")                                        \
+        X(EVICTED_HALF_OPEN, "half-open connections forgotten to bound memory")                    \
+        X(FORGOTTEN_NAMES, "operations forgotten to bound memory")                                 \
         X(TLS_OPENED, "TLS connections opened by their keys")                                      \
         X(TLS_NO_KEYS, "TLS connections not opened: no keys for them")                             \
         X(TLS_WRONG_KEYS, "TLS connections not opened: the keys are not theirs")                   \

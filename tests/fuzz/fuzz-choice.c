@@ -95,7 +95,7 @@ int LLVMFuzzerTestOneInput(const guint8 *data, gsize n)
                         named = protocols[i];
         t.context = (CaptureContext){ .sequencer = sequencer_new(5 * SECOND, 0),
                                       .account = &t.account,
-                                      .streams = stream_pool_new(),
+                                      .streams = stream_pool_new(262144),
                                       .memory = &t.memory,
                                       .label = g_string_new(NULL),
                                       .numbers = connection_numbers_new(),

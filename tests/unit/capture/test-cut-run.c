@@ -31,7 +31,7 @@ static Scene *scene_new(gsize seen, const Protocol *protocol, gboolean start_see
         Scene *s = g_new0(Scene, 1);
         s->context = (CaptureContext){ .sequencer = sequencer_new(10000 * MS, 0),
                                        .account = &s->account,
-                                       .streams = stream_pool_new(),
+                                       .streams = stream_pool_new(262144),
                                        .memory = &s->memory,
                                        .numbers = connection_numbers_new() };
         exchange_init(&s->exchange, protocol, CLIENT, start_seen, node, port);

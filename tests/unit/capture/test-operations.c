@@ -158,7 +158,7 @@ static char *word(guint i)
 
 static void test_edges(void)
 {
-        Operations *o = operations_new();
+        Operations *o = operations_new(1000);
 
         for (guint round = 0; round < 2; round++)
                 for (guint i = 0; i < 300; i++) {
@@ -174,11 +174,29 @@ static void test_edges(void)
         operations_free(o);
 }
 
+/* Many edges: the old ones are forgotten, the one that is used is not. */
+static void test_forgotten(void)
+{
+        Operations *o = operations_new(100);
+
+        for (guint round = 0; round < 1000; round++) {
+                for (guint i = 0; i < EDGE_OPERATIONS / 10; i++) {
+                        g_autofree char *label = word(i);
+                        g_assert_cmpstr(operations_name(o, 1, 2, label), !=, "other");
+                }
+                operations_name(o, 3 + round, 2, "GET /abc");
+        }
+        g_assert_cmpuint(operations_forgotten(o), >, 1500);
+        g_assert_cmpuint(operations_forgotten(o), <=, 2 * 1000);
+        operations_free(o);
+}
+
 int main(int argc, char **argv)
 {
         g_test_init(&argc, &argv, NULL);
         g_test_add_func("/operations/words", test_words);
         g_test_add_func("/operations/vocabulary", test_operations);
         g_test_add_func("/operations/edges", test_edges);
+        g_test_add_func("/operations/forgotten", test_forgotten);
         return g_test_run();
 }
