@@ -20,24 +20,6 @@ void call_labels_clear(CallLabels *l)
         call_column_clear(&l->column);
 }
 
-/* The text that a field of a trace stands for, or the field itself if that is no text. */
-static char *label_unescape(const char *field)
-{
-        GString *text = g_string_new(NULL);
-        const char *p = field;
-
-        while (*p) {
-                int high = *p == '%' ? g_ascii_xdigit_value(p[1]) : -1;
-                int low = high >= 0 ? g_ascii_xdigit_value(p[2]) : -1;
-
-                g_string_append_c(text, low >= 0 ? (char)(high << 4 | low) : *p);
-                p += low >= 0 ? 3 : 1;
-        }
-        if (strlen(text->str) < text->len || !g_utf8_validate(text->str, (gssize)text->len, NULL))
-                g_string_assign(text, field);
-        return g_string_free(text, FALSE);
-}
-
 static guint16 label_number(CallLabels *l, const char *label, gsize length)
 {
         g_autofree char *text = g_strndup(label, length);
@@ -48,7 +30,7 @@ static guint16 label_number(CallLabels *l, const char *label, gsize length)
         number = GPOINTER_TO_UINT(g_hash_table_lookup(l->numbers, text));
         if (number == 0 && g_hash_table_size(l->numbers) < G_MAXUINT16) {
                 number = g_hash_table_size(l->numbers) + 1;
-                g_ptr_array_add(l->names, label_unescape(text));
+                g_ptr_array_add(l->names, attribute_unescape(text));
                 g_ptr_array_add(l->written, text);
                 g_hash_table_insert(l->numbers, g_steal_pointer(&text), GUINT_TO_POINTER(number));
         }

@@ -116,3 +116,20 @@ void attributes_parse(Attributes *a, const char *text, gsize length)
                         p++;
         }
 }
+
+char *attribute_unescape(const char *field)
+{
+        GString *text = g_string_new(NULL);
+        const char *p = field;
+
+        while (*p) {
+                int high = *p == '%' ? g_ascii_xdigit_value(p[1]) : -1;
+                int low = high >= 0 ? g_ascii_xdigit_value(p[2]) : -1;
+
+                g_string_append_c(text, low >= 0 ? (char)(high << 4 | low) : *p);
+                p += low >= 0 ? 3 : 1;
+        }
+        if (strlen(text->str) < text->len || !g_utf8_validate(text->str, (gssize)text->len, NULL))
+                g_string_assign(text, field);
+        return g_string_free(text, FALSE);
+}

@@ -27,6 +27,10 @@ extern const Attributes no_attributes;
 
 void attributes_parse(Attributes *attributes, const char *text, gsize length);
 
+/* The text that a value stands for, or the value itself if that is no text. The caller's to free.
+ */
+char *attribute_unescape(const char *value);
+
 /* The attributes of a message, which lie in space if there are any. */
 static inline const Attributes *attributes_of(const Message *message, Attributes *space)
 {

@@ -153,28 +153,6 @@ static char *graphql_find(Cursor c)
 
 /* --- JSON ------------------------------------------------------------------ */
 
-/* Passes over a value, up to the comma or bracket after it. */
-static gboolean json_skip_value(Cursor *c)
-{
-        Cursor string;
-
-        for (guint depth = 0; json_peek(c);) {
-                if (*c->at == '"') {
-                        if (!json_string_read(c, &string))
-                                return FALSE;
-                        continue;
-                }
-                if (depth == 0 && (*c->at == ',' || *c->at == '}' || *c->at == ']'))
-                        return TRUE;
-                if (*c->at == '{' || *c->at == '[')
-                        depth++;
-                else if (*c->at == '}' || *c->at == ']')
-                        depth--;
-                c->at++;
-        }
-        return FALSE;
-}
-
 /* What a query is in a string of JSON. */
 static char *json_query_find(Cursor string)
 {

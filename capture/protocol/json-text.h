@@ -28,3 +28,25 @@ static inline gboolean json_string_read(Cursor *c, Cursor *string)
         string->end = c->at;
         return cursor_skip(c, 1);
 }
+
+/* Passes over a value, up to the comma or bracket after it. */
+static inline gboolean json_skip_value(Cursor *c)
+{
+        Cursor string;
+
+        for (guint depth = 0; json_peek(c);) {
+                if (*c->at == '"') {
+                        if (!json_string_read(c, &string))
+                                return FALSE;
+                        continue;
+                }
+                if (depth == 0 && (*c->at == ',' || *c->at == '}' || *c->at == ']'))
+                        return TRUE;
+                if (*c->at == '{' || *c->at == '[')
+                        depth++;
+                else if (*c->at == '}' || *c->at == ']')
+                        depth--;
+                c->at++;
+        }
+        return FALSE;
+}
