@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  *
  * The labels of calls (label=, docs/trace-format.md): the operation of each call. A column of
- * numbers beside the call pairs.
+ * numbers beside the call pairs. The tags of calls (tags=) are kept in the same way, all of a call
+ * as one text.
  */
 #pragma once
 

@@ -38,6 +38,7 @@ void known_calls_init(KnownCalls *k, NodeTable *nodes, gint64 window, gint64 max
         k->pairs.wanted = wanted;
         edge_roles_init(&k->roles, fold, window);
         call_labels_init(&k->labels);
+        call_labels_init(&k->tags);
         if (wanted & WANT_IDS)
                 k->ids = g_byte_array_new();
         if (wanted & WANT_TRUE_PATHS)
@@ -49,6 +50,7 @@ void known_calls_clear(KnownCalls *k)
         edge_roles_clear(&k->roles);
         call_matcher_free(k->matcher);
         call_labels_clear(&k->labels);
+        call_labels_clear(&k->tags);
         call_connections_clear(&k->connections);
         call_identifiers_clear(&k->identifiers);
         call_links_clear(&k->links);
@@ -64,6 +66,7 @@ void known_calls_put_away(const KnownCalls *k)
 {
         call_pairs_put_away(&k->pairs);
         call_column_put_away(&k->labels.column);
+        call_column_put_away(&k->tags.column);
         call_column_put_away(&k->connections.column);
         call_column_put_away(&k->identifiers.column);
         call_column_put_away(&k->facts.column);
@@ -113,6 +116,7 @@ static void take_attributes(KnownCalls *k, const Message *message, const Attribu
 
         if (is_call) {
                 call_labels_add(&k->labels, call, a->label);
+                call_labels_add(&k->tags, call, a->tags);
                 if (k->pairs.wanted & WANT_CONNECTIONS)
                         call_connections_add(&k->connections, call, message, a);
                 if (k->pairs.wanted & WANT_IDENTIFIERS)
@@ -243,6 +247,7 @@ void known_calls_close_up(KnownCalls *k)
                         ;
                 if (kept < first) {
                         call_column_move(&k->labels.column, kept, first, end - first);
+                        call_column_move(&k->tags.column, kept, first, end - first);
                         call_column_move(&k->connections.column, kept, first, end - first);
                         call_column_move(&k->identifiers.column, kept, first, end - first);
                         call_column_move(&k->facts.column, kept, first, end - first);
@@ -342,6 +347,7 @@ void known_calls_drop(KnownCalls *k, guint32 n)
         call_pairs_drop(&k->pairs, n);
         edge_roles_drop_calls(&k->roles, n);
         call_column_drop(&k->labels.column, n);
+        call_column_drop(&k->tags.column, n);
         call_column_drop(&k->connections.column, n);
         call_column_drop(&k->identifiers.column, n);
         call_facts_drop(&k->facts, n);

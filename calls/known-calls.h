@@ -33,6 +33,7 @@ typedef struct {
         CallMatcher *matcher;
         CallPairs pairs;
         CallLabels labels;
+        CallLabels tags; /* of tags= */
         CallConnections connections;
         CallIdentifiers identifiers;
         CallLinks links;

@@ -60,21 +60,23 @@ Capture *capture_new(const CaptureOptions *options, NodeTable *nodes, NodeNames 
         c->host = options->host ? node_table_add(nodes, options->host, strlen(options->host))
                                 : NO_NODE;
         c->sequencer = sequencer_new(options->patience, options->disorder);
-        c->context = (CaptureContext){ .sequencer = c->sequencer,
-                                       .account = &c->account,
-                                       .streams = stream_pool_new(share(options, MOST_STREAMS)),
-                                       .memory = &c->memory,
-                                       .numbers = connection_numbers_new(),
-                                       /* Header blocks of HTTP/2 are read for both. */
-                                       .label = options->labels || options->identifiers
-                                                        ? g_string_new(NULL)
-                                                        : NULL,
-                                       .values = options->identifiers ? g_string_new(NULL) : NULL,
-                                       .identifiers = options->identifiers,
-                                       .links = link_table_new(),
-                                       .settling = settling_new(),
-                                       .tls = options->keys ? &c->tls : NULL,
-                                       .named_by_proxy = options->named_by_proxy };
+        c->context =
+                (CaptureContext){ .sequencer = c->sequencer,
+                                  .account = &c->account,
+                                  .streams = stream_pool_new(share(options, MOST_STREAMS)),
+                                  .memory = &c->memory,
+                                  .numbers = connection_numbers_new(),
+                                  /* Header blocks of HTTP/2 are read for each. */
+                                  .label = options->labels || options->identifiers || options->tags
+                                                   ? g_string_new(NULL)
+                                                   : NULL,
+                                  .values = options->identifiers ? g_string_new(NULL) : NULL,
+                                  .identifiers = options->identifiers,
+                                  .tags = options->tags,
+                                  .links = link_table_new(),
+                                  .settling = settling_new(),
+                                  .tls = options->keys ? &c->tls : NULL,
+                                  .named_by_proxy = options->named_by_proxy };
         c->tls.keys = options->keys;
         c->opener = packet_opener_new(options->tunnels);
         c->connections = connection_table_new(&c->context, names, options->ports,
@@ -366,6 +368,10 @@ static void message_fill(Capture *c, const CapturedMessage *m, Message *message)
                 attrs_add_key(c, "ids=");
                 identifiers_append(c->attrs, m->identifiers);
         }
+        if (m->tags) {
+                attrs_add_key(c, "tags=");
+                tag_rules_append(c->options.tags, c->attrs, m->tags);
+        }
         if (m->link.some) {
                 char text[48], *at = put_hex(text, m->link.port);
 
@@ -400,9 +406,7 @@ gboolean capture_next(Capture *c, Message *message)
         if (c->options.in_order)
                 keep_order(c, &m);
         message_fill(c, &m, message);
-        g_free(m.label);
-        g_free(m.identifiers);
-        g_free(m.delays);
+        captured_message_clear(&m);
         return TRUE;
 }
 

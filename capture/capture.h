@@ -32,6 +32,7 @@ typedef struct {
         gboolean in_order;        /* a message that comes too late is stamped as the last one */
         const char *host;         /* the node on which the packets were captured, or NULL */
         Identifiers *identifiers; /* what to write as ids=, or NULL; borrowed */
+        const TagRules *tags;     /* what to write as tags=, or NULL; borrowed */
         LearnedNames *learned;    /* where to note names that packets tell; borrowed, or NULL */
         KeyLog *keys;             /* of TLS connections; borrowed, or NULL */
         const Protocol **ports;   /* 65536, by server port, NULL where content decides; or NULL */

@@ -62,6 +62,7 @@ libravel_a_SOURCES += \
 	%D%/protocol/redis-bus.c \
 	%D%/protocol/redis-commands.c \
 	%D%/protocol/redis.c \
+	%D%/protocol/request-tags.c \
 	%D%/protocol/rpc.c \
 	%D%/protocol/smtp.c \
 	%D%/protocol/sql-label.c \

@@ -211,26 +211,27 @@ void pairing_give_logins(Pairing *p, const CaptureContext *context)
 
 BodyName *pairing_body_new(BodyKind kind, const char *label, const CaptureContext *context)
 {
-        return kind && (context->values || (body_may_name(kind) && label_is_unnamed(label)))
-                       ? body_name_new(kind, &context->memory->bodies)
-                       : NULL;
+        gboolean wanted = context->values || (body_may_name(kind) && label_is_unnamed(label)) ||
+                          (context->tags && tag_rules_want_json(context->tags));
+        return kind && wanted ? body_name_new(kind, &context->memory->bodies) : NULL;
 }
 
-void pairing_take_body(BodyName **body, char **label, RequestIdentifiers **identifiers,
-                       gint64 start, const CaptureContext *context)
+void pairing_take_body(BodyName **body, CapturedMessage *call, const CaptureContext *context)
 {
-        g_autofree char *name = label_is_unnamed(*label) ? body_name_find(*body) : NULL;
+        g_autofree char *name = label_is_unnamed(call->label) ? body_name_find(*body) : NULL;
         Cursor bytes;
         gboolean whole;
         BodyKind kind = body_name_kind(*body, &bytes, &whole);
 
         if (name)
-                label_go_on(label, name);
+                label_go_on(&call->label, name);
+        if (context->tags && kind == BODY_JSON)
+                tag_rules_take_json(context->tags, &call->tags, bytes);
         if (context->values) {
                 g_string_truncate(context->values, 0);
                 values_append_body(context->values, kind, bytes.at, cursor_left(&bytes), whole);
-                identifiers_add(context->identifiers, identifiers, start, context->values->str,
-                                context->values->len, TRUE);
+                identifiers_add(context->identifiers, &call->identifiers, call->stamp.time,
+                                context->values->str, context->values->len, TRUE);
         }
         body_name_drop(body, &context->memory->bodies);
 }
@@ -253,11 +254,11 @@ static void message_write(Pairing *p, guint side, const CaptureContext *context)
                         login_write(p, side, (SessionCall)m->session, &out, context);
                         return;
                 }
-                if (m->body)
-                        pairing_take_body(&m->body, &m->label, &m->identifiers, m->first.time,
-                                          context);
                 out.label = g_steal_pointer(&m->label);
                 out.identifiers = g_steal_pointer(&m->identifiers);
+                out.tags = g_steal_pointer(&m->tags);
+                if (m->body)
+                        pairing_take_body(&m->body, &out, context);
                 out.link = m->link;
                 out.fetch = m->fetch;
                 if (m->fetch == FETCH_WAIT)
@@ -732,6 +733,7 @@ void pairing_abandon(Pairing *p, guint side, const CaptureContext *context)
         if (m->body)
                 body_name_drop(&m->body, &context->memory->bodies);
         g_clear_pointer(&m->identifiers, g_free);
+        g_clear_pointer(&m->tags, g_free);
         m->open = FALSE;
 }
 

@@ -56,9 +56,10 @@ typedef struct {
         StreamPool *streams;
         CaptureMemory *memory;
         ConnectionNumbers *numbers;
-        GString *label;  /* scratch; NULL where neither labels nor identifiers are wanted */
+        GString *label;  /* scratch; NULL where no labels, identifiers or tags are wanted */
         GString *values; /* scratch; NULL where no identifiers are wanted */
         Identifiers *identifiers; /* likewise */
+        const TagRules *tags;     /* NULL where none are wanted */
         LinkTable *links;
         Settling *settling;
         TlsOpening *tls;         /* NULL where nothing is opened */
@@ -97,6 +98,7 @@ typedef struct {
         char *label;
         BodyName *body; /* of a call, where it is looked at; NULL: it is not */
         RequestIdentifiers *identifiers; /* of a call; NULL: none */
+        RequestTags *tags;               /* likewise */
         Link link;       /* of a call: the first message with the same content; see links.h */
         Pieces *pieces;  /* NULL before the first */
         guint64 number;  /* of a call: with the port, its id */
@@ -237,10 +239,9 @@ static inline gboolean label_is_unnamed(const char *label)
 /* The first bytes of the body of a call, if anything in it is looked for; NULL: nothing is. */
 BodyName *pairing_body_new(BodyKind kind, const char *label, const CaptureContext *context);
 
-/* Takes from the body of a call that is written the name that its label goes on with, and
- * identifiers. start: of the call, ns. */
-void pairing_take_body(BodyName **body, char **label, RequestIdentifiers **identifiers, gint64 start,
-                       const CaptureContext *context);
+/* Takes from the body of a call that is written the name that its label goes on with, identifiers
+ * and tags: into call, which also says when it began. */
+void pairing_take_body(BodyName **body, CapturedMessage *call, const CaptureContext *context);
 
 /* The open message of side carries content. Of several, the first that is a link stands for all.
  * known: it is a link only if another node has sent the same content. */

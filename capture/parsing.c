@@ -517,6 +517,15 @@ static void take_values(Exchange *x, guint side, const guint8 *bytes, gsize n, g
                 pairing_values(&x->pairing, side, whole, context);
 }
 
+/* Of the same bytes, the tags of a call. */
+static void take_tags(Exchange *x, guint side, const guint8 *bytes, gsize n,
+                      const CaptureContext *context)
+{
+        MessageInProgress *m = &x->pairing.message[side];
+        if (context->tags && x->protocol->tags && m->kind == KIND_CALL && !m->written)
+                x->protocol->tags(context->tags, &m->tags, bytes, n);
+}
+
 /* The message carries a content, by which it is linked to others. */
 static void take_content(Exchange *x, guint side, const Parsed *parsed,
                          const CaptureContext *context)
@@ -578,6 +587,7 @@ static void stretch_take_facts(Exchange *x, guint side, const Stretch *b, const 
                 take_name(x, side, b->bytes + b->at, b->n - b->at, parsed, context);
         take_values(x, side, b->bytes + b->at, (gsize)MIN(parsed->length, b->n - b->at),
                     parsed->length, context);
+        take_tags(x, side, b->bytes + b->at, (gsize)MIN(parsed->length, b->n - b->at), context);
 }
 
 /* Takes the bytes that the parser has settled. Settled bytes that have yet to come are skipped. */

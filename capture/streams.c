@@ -27,6 +27,7 @@ struct Stream {
         char *label;
         BodyName *body; /* NULL: it is not looked at */
         RequestIdentifiers *identifiers;
+        RequestTags *tags;
         guint64 call_bytes, return_bytes;
         HeldUp held_up[2]; /* of the call and of the return */
         gint64 resent;     /* ns from the call's last byte until bytes were sent again */
@@ -183,6 +184,7 @@ static void stream_remove(Stream *s, const CaptureContext *context)
         if (s->body)
                 body_name_drop(&s->body, &context->memory->bodies);
         g_free(s->identifiers);
+        g_free(s->tags);
         s->chain = context->streams->free;
         context->streams->free = s;
 }
@@ -201,12 +203,12 @@ static void call_write(Stream *s, const CaptureContext *context)
         out.duration = s->call_last.time - s->call_first.time;
         held_up_write(&s->held_up[0], 0, &out);
         s->written = TRUE;
-        if (s->body)
-                pairing_take_body(&s->body, &s->label, &s->identifiers, s->call_first.time,
-                                  context);
         out.label = g_steal_pointer(&s->label);
         if (!s->one_way || s->link.some)
                 out.identifiers = g_steal_pointer(&s->identifiers);
+        out.tags = g_steal_pointer(&s->tags);
+        if (s->body)
+                pairing_take_body(&s->body, &out, context);
         pairing_mark_call(p, s->side, &out, context);
         sequencer_close(&s->item);
         sequencer_add(context->sequencer, &out);
@@ -614,13 +616,21 @@ static gboolean fields_read(HeaderLabels *labels, const Parsed *parsed, gboolean
                        : header_labels_read_answer(labels, b->bytes, b->n, b->ends, label, outcome);
 }
 
+static HeaderLabels *fields_reader_new(gboolean of_calls, const CaptureContext *context)
+{
+        HeaderLabels *labels = header_labels_new(&context->streams->label_memory);
+        if (labels && of_calls && context->tags)
+                header_labels_want_tags(labels, context->tags);
+        return labels;
+}
+
 void streams_fields(Pairing *p, guint side, const Parsed *parsed, const CaptureContext *context)
 {
         StreamTable *t = table(p, context);
         HeaderLabels **labels = &t->labels[side];
         GString *label = context->label, *values = side == p->client ? context->values : NULL;
         if (!*labels && !t->without_labels[side])
-                *labels = header_labels_new(&context->streams->label_memory);
+                *labels = fields_reader_new(side == p->client, context);
         g_string_truncate(label, 0);
         if (values)
                 g_string_truncate(values, 0);
@@ -639,6 +649,8 @@ void streams_fields(Pairing *p, guint side, const Parsed *parsed, const CaptureC
                 s->body_kind = (guint8)header_labels_body(*labels);
         if (s && values)
                 streams_values(p, side, parsed->key, TRUE, context);
+        if (s && !s->written && !s->one_way && context->tags)
+                request_tags_join(&s->tags, header_labels_take_tags(*labels));
 }
 
 void streams_segment_end(Pairing *p, const CaptureContext *context)

@@ -85,6 +85,7 @@ static inline void fill_path_call(const CallPaths *p, const CallTree *tree, guin
                           .call = i,
                           .continues = call_links_continues(&p->calls->links, i),
                           .label = call_labels_get(&p->calls->labels, i),
+                          .tags = call_labels_get(&p->calls->tags, i),
                           .connect = 0,
                           .delays = call_facts_delays(&p->calls->facts, &fact),
                           .connecting = 0,
@@ -317,6 +318,7 @@ void call_paths_set(CallPaths *p, PathSet *set)
         p->set = set;
         path_set_set_fold(set, p->calls->roles.fold);
         path_set_set_labels(set, p->calls->labels.names);
+        path_set_set_tags(set, p->calls->tags.written);
 }
 
 void call_paths_find_cuts(CallPaths *p)

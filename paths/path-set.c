@@ -33,7 +33,7 @@ struct PathSet {
         PathGraph *graph; /* NULL where the patterns are not linear */
 
         const NodeId *fold; /* by NodeId; NULL: nothing is folded */
-        const GPtrArray *labels;
+        const GPtrArray *labels, *tags;
         guint64 n_instances;
         gboolean goes_on;  /* a pattern does */
         gboolean waits;    /* a node of a pattern has workers */
@@ -136,6 +136,16 @@ void path_set_set_labels(PathSet *set, const GPtrArray *labels)
 const GPtrArray *path_set_labels(const PathSet *set)
 {
         return set->labels;
+}
+
+void path_set_set_tags(PathSet *set, const GPtrArray *tags)
+{
+        set->tags = tags;
+}
+
+const GPtrArray *path_set_tags(const PathSet *set)
+{
+        return set->tags;
 }
 
 void path_set_set_sink(PathSet *set, PathSink sink, gpointer data)

@@ -84,6 +84,10 @@ void path_set_set_fold(PathSet *set, const NodeId *fold);
 void path_set_set_labels(PathSet *set, const GPtrArray *labels);
 const GPtrArray *path_set_labels(const PathSet *set); /* NULL: none were set */
 
+/* Likewise the tags that calls name by number: the values of tags= as written in the trace. */
+void path_set_set_tags(PathSet *set, const GPtrArray *tags);
+const GPtrArray *path_set_tags(const PathSet *set); /* NULL: none were set */
+
 /* Called for each instance that is added, with own, network and queued filled in. pattern is an
  * index for path_set_pattern(); number counts instances from 0. slot[i] is the index of calls[i] in
  * the nodes of the pattern. FALSE with error set stops path_set_add(). */

@@ -146,9 +146,9 @@ static const Column *find_column(const Layout *l, const char *name)
 /* Version 1 was made without them, some of them only for a while. */
 static gboolean came_later(const char *table)
 {
-        static const char *const later[] = { "call_cause",    "doubt", "hour",   "label",
-                                             "pattern_cause", "trust", "vertex", "vertex_delay",
-                                             "worker",        NULL };
+        static const char *const later[] = { "call_cause",    "doubt",  "hour",  "label",
+                                             "pattern_cause", "tag",    "trust", "vertex",
+                                             "vertex_delay",  "worker", NULL };
 
         return g_strv_contains(later, table);
 }
@@ -176,7 +176,7 @@ static gboolean check_layout(const Layout *has, const Layout *today)
 static gboolean is_reference(const Column *c)
 {
         static const char *const names[] = { "path",       "parent", "place", "pattern",
-                                             "first_call", "vertex", NULL };
+                                             "first_call", "vertex", "tags",  NULL };
 
         return c->key > 0 || g_strv_contains(names, c->name);
 }

@@ -37,6 +37,12 @@ static const struct {
                           "    CROSS JOIN call ON call.id BETWEEN path.first_call AND "
                           "path.first_call + path.calls - 1"
                           "    CROSS JOIN node ON node.id = +call.callee" },
+        { "request_tag", "  SELECT DISTINCT path.id AS request, tag.name AS name,"
+                         "    tag.value AS value"
+                         "  FROM path"
+                         "    CROSS JOIN call ON call.id BETWEEN path.first_call AND "
+                         "path.first_call + path.calls - 1"
+                         "    CROSS JOIN tag ON tag.id = call.tags" },
         { "slowest_request",
           "  SELECT path.id AS id, path.latency AS latency, pattern.mean AS pattern_mean,"
           "    (SELECT (SELECT written FROM node WHERE node.id = +callee) FROM (SELECT callee, "

@@ -24,6 +24,7 @@
 #include "paths/path-own-time.h"
 #include "paths/verdict.h"
 #include "store/store-layout.h"
+#include "tracefmt/attributes.h"
 #include "tracefmt/output-file.h"
 
 struct Store {
@@ -107,7 +108,8 @@ const char *const store_schema =
         "  probability REAL NOT NULL, candidates INTEGER NOT NULL, trace_id TEXT,"
         "  label INTEGER REFERENCES label, continues TEXT, queued INTEGER,"
         "  last INTEGER, call_bytes INTEGER, ret_bytes INTEGER, connect INTEGER,"
-        "  wait INTEGER, own_queued INTEGER, connecting INTEGER, outcome TEXT, class TEXT);"
+        "  wait INTEGER, own_queued INTEGER, connecting INTEGER, outcome TEXT, class TEXT,"
+        "  tags INTEGER REFERENCES tag);"
         "CREATE TABLE call_cause ("
         "  call INTEGER NOT NULL REFERENCES call, cause TEXT NOT NULL, time INTEGER NOT NULL,"
         "  PRIMARY KEY (call, cause)) WITHOUT ROWID;"
@@ -121,6 +123,9 @@ const char *const store_schema =
         "  calls INTEGER NOT NULL, latency_mean INTEGER NOT NULL, latency_p99 INTEGER NOT NULL,"
         "  own_mean INTEGER NOT NULL, PRIMARY KEY (node, hour)) WITHOUT ROWID;"
         "CREATE TABLE label (id INTEGER PRIMARY KEY, name TEXT NOT NULL);"
+        "CREATE TABLE tag ("
+        "  id INTEGER NOT NULL, name TEXT NOT NULL, value TEXT NOT NULL,"
+        "  PRIMARY KEY (id, name)) WITHOUT ROWID;"
         "CREATE TABLE trust ("
         "  node INTEGER PRIMARY KEY REFERENCES node, calls INTEGER NOT NULL,"
         "  guessed INTEGER NOT NULL, probability REAL NOT NULL);"
@@ -266,6 +271,7 @@ static gboolean insert_call(Store *store, const PathCall *c, gint64 path, guint3
         bind_time(s, 24, c->own_queued, c->workers > 0);
         bind_some(s, 25, c->connecting);
         bind_outcome(s, 26, 27, c->outcome);
+        bind_some(s, 28, c->tags);
         return insert(store, s, error);
 }
 
@@ -390,7 +396,7 @@ Store *store_new(const char *path, PathSet *set, const StoreRun *run, GError **e
         if (!run_sql(store, BEGIN, error) || !run_sql(store, store_schema, error) ||
             !create_views(store, error) || !insert_run(store, run, error) ||
             !(store->insert_path = prepare_insert(store, "path", 9, error)) ||
-            !(store->insert_call = prepare_insert(store, "call", 27, error)) ||
+            !(store->insert_call = prepare_insert(store, "call", 28, error)) ||
             !(store->insert_cause = prepare_insert(store, "call_cause", 3, error)))
                 return NULL;
         path_set_set_sink(set, store_add_path, store);
@@ -678,6 +684,41 @@ static gboolean insert_labels(Store *store, GError **error)
         return ok;
 }
 
+/* text: of tags=, whose values are NAME:VALUE with commas between. Of a name that stands twice the
+ * first counts. */
+static gboolean insert_tags_of(Store *store, sqlite3_stmt *s, gint64 id, const char *text,
+                               GError **error)
+{
+        g_auto(GStrv) tags = g_strsplit(text, ",", 0);
+        gboolean ok = TRUE;
+
+        sqlite3_bind_int64(s, 1, id);
+        for (char **tag = tags; ok && *tag; tag++) {
+                char *colon = strchr(*tag, ':');
+                g_autofree char *value = colon ? attribute_unescape(colon + 1) : NULL;
+
+                if (!colon || colon == *tag || !g_utf8_validate(*tag, colon - *tag, NULL))
+                        continue;
+                *colon = 0;
+                bind_text(s, 2, *tag);
+                bind_text(s, 3, value);
+                ok = insert(store, s, error);
+        }
+        return ok;
+}
+
+static gboolean insert_tags(Store *store, GError **error)
+{
+        const GPtrArray *tags = path_set_tags(store->set);
+        g_autoptr(sqlite3_stmt) s =
+                store_prepare(store, "INSERT OR IGNORE INTO tag VALUES (?, ?, ?)", error);
+        gboolean ok = s != NULL;
+
+        for (guint i = 0; ok && tags && !store->patterns_only && i < tags->len; i++)
+                ok = insert_tags_of(store, s, (gint64)i + 1, tags->pdata[i], error);
+        return ok;
+}
+
 static gboolean insert_hours(Store *store, GError **error)
 {
         g_autoptr(sqlite3_stmt) s = prepare_insert(store, "hour", 6, error);
@@ -808,9 +849,10 @@ gboolean store_finish(Store *store, GError **error)
         gboolean ok = update_run(store, error) && insert_nodes(store, error) &&
                       insert_doubts(store, error) && insert_patterns(store, error) &&
                       insert_pattern_nodes(store, error) && insert_pattern_causes(store, error) &&
-                      insert_labels(store, error) && insert_hours(store, error) &&
-                      insert_trust(store, error) && insert_workers(store, error) &&
-                      insert_graph(store, error) && run_sql(store, "COMMIT", error);
+                      insert_labels(store, error) && insert_tags(store, error) &&
+                      insert_hours(store, error) && insert_trust(store, error) &&
+                      insert_workers(store, error) && insert_graph(store, error) &&
+                      run_sql(store, "COMMIT", error);
         if (ok) {
                 close_database(store);
                 ok = sync_file(store, error) &&

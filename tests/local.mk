@@ -19,7 +19,7 @@ unit_tests = \
 	%D%/unit/capture/test-packet-relay %D%/unit/capture/test-pairing \
 	%D%/unit/capture/test-pcap-source %D%/unit/capture/test-pcapng %D%/unit/capture/test-perf-record \
 	%D%/unit/capture/test-pieces %D%/unit/capture/test-postgres %D%/unit/capture/test-prefix %D%/unit/capture/test-process-table \
-	%D%/unit/capture/test-redis %D%/unit/capture/test-redis-bus %D%/unit/capture/test-rpc %D%/unit/capture/test-run \
+	%D%/unit/capture/test-redis %D%/unit/capture/test-redis-bus %D%/unit/capture/test-request-tags %D%/unit/capture/test-rpc %D%/unit/capture/test-run \
 	%D%/unit/capture/test-sequencer %D%/unit/capture/test-server-set %D%/unit/capture/test-settling \
 	%D%/unit/capture/test-smtp %D%/unit/capture/test-sql-label \
 	%D%/unit/capture/test-stamp-scan %D%/unit/capture/test-streams \
@@ -81,7 +81,7 @@ script_tests = \
 	%D%/scripts/messages.sh %D%/scripts/misassigned.sh %D%/scripts/missed.sh %D%/scripts/models.sh %D%/scripts/mpi.sh \
 	%D%/scripts/printable.sh %D%/scripts/programs.sh %D%/scripts/progress.sh \
 	%D%/scripts/questions.sh %D%/scripts/queues.sh %D%/scripts/report.sh \
-	%D%/scripts/run-files.sh %D%/scripts/score.sh %D%/scripts/skewer.sh %D%/scripts/stores.sh %D%/scripts/trend.sh %D%/scripts/tunnels.sh \
+	%D%/scripts/run-files.sh %D%/scripts/score.sh %D%/scripts/skewer.sh %D%/scripts/stores.sh %D%/scripts/tags.sh %D%/scripts/trend.sh %D%/scripts/tunnels.sh \
 	%D%/scripts/units.sh %D%/scripts/variance.sh %D%/scripts/whatif.sh %D%/scripts/why.sh %D%/scripts/windows.sh \
 	%D%/scripts/wireshark.sh %D%/scripts/words.sh %D%/scripts/worker-waits.sh \
 	%D%/scripts/write-paths.sh

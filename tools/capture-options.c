@@ -83,8 +83,8 @@ static const GOptionEntry entries[] = {
         { "tls-keys", 0, 0, G_OPTION_ARG_FILENAME, &options.tls_keys,
           "Decrypt TLS by the keys in FILE", "FILE" },
         { "processes", 0, G_OPTION_FLAG_OPTIONAL_ARG, G_OPTION_ARG_CALLBACK, (gpointer)parse_naming,
-          "Live: name by comm, unit or cgroup", "HOW" },
-        { "processes-to", 0, 0, G_OPTION_ARG_FILENAME, &options.processes_to,
+          "Live: by comm, unit, cgroup (-to FILE)", "HOW" },
+        { "processes-to", 0, G_OPTION_FLAG_HIDDEN, G_OPTION_ARG_FILENAME, &options.processes_to,
           "Write these names as lines for --nodes", "FILE" },
         { "labels", 0, 0, G_OPTION_ARG_NONE, &options.labels, "Operations with whole routes",
           NULL },
@@ -95,6 +95,10 @@ static const GOptionEntry entries[] = {
           "Derive the keys of --ids from FILE", "FILE" },
         { "ids-ignore", 0, G_OPTION_FLAG_HIDDEN, G_OPTION_ARG_STRING, &options.ids_ignore,
           "No identifiers from what matches REGEX", "REGEX" },
+        { "tag", 0, 0, G_OPTION_ARG_STRING_ARRAY, &options.tags,
+          "Values of HTTP requests (--tag-hash)", "NAME=KIND:ARG" },
+        { "tag-hash", 0, G_OPTION_FLAG_HIDDEN, G_OPTION_ARG_NONE, &options.tag_hash,
+          "Hash the values of tags", NULL },
         { "strict", 0, 0, G_OPTION_ARG_NONE, &options.strict, "Exit with 1 if not fit for nesting",
           NULL },
         { "count", 'c', 0, G_OPTION_ARG_INT64, &options.count, "End after N packets", "N" },
@@ -271,9 +275,12 @@ static gboolean capture_check_options(CaptureCommand *command, GError **error)
         if (command->labels && command->no_labels)
                 return ravel_fail(error, RAVEL_ERROR_USAGE,
                                   "--labels and --no-labels: expected one of them");
-        if ((command->ids_key || command->ids_ignore) && !command->ids)
+        if ((command->ids_key && !command->ids && !command->tag_hash) ||
+            (command->ids_ignore && !command->ids))
                 return ravel_fail(error, RAVEL_ERROR_USAGE,
                                   "--ids-key and --ids-ignore are for --ids");
+        if (command->tag_hash && !command->tags)
+                return ravel_fail(error, RAVEL_ERROR_USAGE, "--tag-hash needs --tag");
         if (command->count < 1)
                 return ravel_fail(error, RAVEL_ERROR_USAGE,
                                   "-c %" G_GINT64_FORMAT

@@ -17,7 +17,8 @@ typedef struct {
         char **nodes;
         char *tls_keys;
         char *ids_key, *ids_ignore;
-        gboolean ids;
+        char **tags;
+        gboolean ids, tag_hash;
         char *processes_to;
         char *host;
         char **protocols;

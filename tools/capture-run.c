@@ -23,6 +23,7 @@ void capture_run_free(CaptureRun *run)
         node_names_free(run->names);
         key_log_free(run->keys);
         identifiers_free(run->identifiers);
+        tag_rules_free(run->tags);
         learned_names_free(run->learned);
         process_watch_free(run->watch);
         output_file_free(run->process_lines);
@@ -162,17 +163,11 @@ static guint8 *load_secret(const CaptureCommand *command, gsize *n, GError **err
         return got == 1 ? g_steal_pointer(&secret) : NULL;
 }
 
-static gboolean load_identifiers(CaptureRun *run, GError **error)
+static gboolean identifiers_begin(CaptureRun *run, const guint8 *secret, gsize n, GError **error)
 {
-        gsize n = 0;
-        g_autofree guint8 *secret = NULL;
         if (!run->command->ids)
                 return TRUE;
-        if (run->command->ids_key && !(secret = load_secret(run->command, &n, error)))
-                return FALSE;
         run->identifiers = identifiers_new(secret, n, run->command->ids_ignore, error);
-        if (secret)
-                explicit_bzero(secret, n);
         if (run->identifiers)
                 return TRUE;
         (*error)->domain = RAVEL_ERROR;
@@ -186,6 +181,25 @@ static guint64 default_memory(void)
 {
         glong pages = sysconf(_SC_PHYS_PAGES), size = sysconf(_SC_PAGESIZE);
         return pages > 0 && size > 0 ? MIN((guint64)pages * (guint64)size / 4, CAPTURE_MEMORY) : 0;
+}
+
+static gboolean tags_begin(CaptureRun *run, const guint8 *secret, gsize n, GError **error)
+{
+        const CaptureCommand *command = run->command;
+        return !command->tags ||
+               (run->tags = tag_rules_new(command->tags, command->tag_hash, secret, n, error));
+}
+
+static gboolean load_identifiers(CaptureRun *run, GError **error)
+{
+        gsize n = 0;
+        g_autofree guint8 *secret = NULL;
+        if (run->command->ids_key && !(secret = load_secret(run->command, &n, error)))
+                return FALSE;
+        gboolean ok = identifiers_begin(run, secret, n, error) && tags_begin(run, secret, n, error);
+        if (secret)
+                explicit_bzero(secret, n);
+        return ok;
 }
 
 CaptureRun *capture_run_new(CaptureCommand *command, GError **error)
@@ -219,6 +233,7 @@ CaptureRun *capture_run_new(CaptureCommand *command, GError **error)
                                          : command->labels  ? LABELS_WHOLE
                                                             : LABELS_WORDS,
                                .identifiers = run->identifiers,
+                               .tags = run->tags,
                                .in_order = run->live,
                                .host = command->host,
                                .learned = run->learned,

@@ -17,6 +17,7 @@ typedef struct {
         NodeTable *nodes;
         KeyLog *keys;
         Identifiers *identifiers; /* NULL: none are wanted */
+        TagRules *tags;           /* likewise */
         NodeNames *names;
         LearnedNames *learned;
         ProcessWatch *watch;       /* NULL without --processes */

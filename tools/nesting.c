@@ -340,8 +340,10 @@ static gboolean add_to_all(gpointer data, guint64 number, guint32 pattern, const
         (void)pattern;
         (void)slot;
         (void)probability;
-        path_set_set_fold(r->all, nesting_calls(windows_run(r->windows))->roles.fold);
-        path_set_set_labels(r->all, nesting_calls(windows_run(r->windows))->labels.names);
+        const KnownCalls *known = nesting_calls(windows_run(r->windows));
+        path_set_set_fold(r->all, known->roles.fold);
+        path_set_set_labels(r->all, known->labels.names);
+        path_set_set_tags(r->all, known->tags.written);
         return path_set_add(r->all, copy, n, error);
 }
 

@@ -84,6 +84,7 @@ static inline void word_take(const Word *w, Attributes *a)
                 word_number(w, "shut", &a->shut);
                 break;
         case 't':
+                word_text(w, "tags", &a->tags);
                 word_number(w, "txn", &a->txn);
                 word_number(w, "tcp", &a->tcp);
                 word_number(w, "tls", &a->tls);

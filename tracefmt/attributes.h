@@ -17,7 +17,7 @@ typedef struct {
 
 /* Numbers are 0 if the attribute is missing, or is no number of up to 18 digits. */
 typedef struct {
-        AttributeText label, link, relay, fetch, ids, path, end;
+        AttributeText label, link, relay, fetch, ids, tags, path, end;
         gint64 bytes, conn, txn;
         gint64 dur, syn, tcp, tls, login, stall, shut, ack, way, resent, again; /* ns */
         Outcome outcome; /* OUTCOME_OK, too, where st= is not one */

@@ -52,6 +52,7 @@ void captured_message_clear(CapturedMessage *m)
 {
         g_free(m->label);
         g_free(m->identifiers);
+        g_free(m->tags);
         g_free(m->delays);
 }
 

@@ -15,6 +15,9 @@
 #include "capture/packet/packet.h"
 #include "tracefmt/message.h"
 
+/* See request-tags.h. */
+typedef struct RequestTags RequestTags;
+
 /* How a call ended that got no return. */
 typedef enum {
         ENDING_NONE,   /* it is answered, or nobody knows */
@@ -60,6 +63,7 @@ typedef struct {
         Link link;     /* the first message with what this one carries: see links.h */
         char *label;   /* owned; NULL where there is none */
         RequestIdentifiers *identifiers; /* likewise */
+        RequestTags *tags;               /* likewise */
 } CapturedMessage;
 
 /* Frees what message owns. */
@@ -99,7 +103,7 @@ static inline void sequencer_close(OpenItem *item)
                 sequencer_remove(item);
 }
 
-/* Takes message, label, delays, identifiers and all. Returns its number. */
+/* Takes message, label, delays, identifiers, tags and all. Returns its number. */
 guint64 sequencer_add(Sequencer *sequencer, const CapturedMessage *message);
 
 /* The delays of a message that waits, by its number. An item that was opened at its stamp before it
@@ -111,7 +115,7 @@ NetworkDelays *sequencer_delays(Sequencer *sequencer, guint64 number);
 OpenItem *sequencer_overdue(Sequencer *sequencer, gint64 now);
 
 /* The next message in order that nothing can come before, given that it is now.
- * FALSE where there is none. Label and identifiers are the caller's to free. */
+ * FALSE where there is none. Label, identifiers and tags are the caller's to free. */
 gboolean sequencer_next(Sequencer *sequencer, gint64 now, CapturedMessage *message);
 
 /* The clock was set back: what waits goes out before all that comes after. No

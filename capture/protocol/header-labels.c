@@ -29,6 +29,8 @@ struct HeaderLabels {
         nghttp2_hd_inflater *inflater;
         nghttp2_mem allocator;
         GString *method, *path, *action;
+        const TagRules *rules; /* NULL: no tags are wanted */
+        RequestTags *tags;
         Outcome outcome;
         BodyKind body;
         gboolean grpc, coded, within; /* within a block */
@@ -107,6 +109,7 @@ void header_labels_free(HeaderLabels *h)
         g_string_free(h->method, TRUE);
         g_string_free(h->path, TRUE);
         g_string_free(h->action, TRUE);
+        g_free(h->tags);
         g_free(h);
 }
 
@@ -178,6 +181,16 @@ static void values_take(GString *values, const nghttp2_nv *field)
         g_string_append_c(values, '\n');
 }
 
+static void tags_take(HeaderLabels *h, const nghttp2_nv *field)
+{
+        Cursor value = cursor(field->value, field->valuelen);
+        if (name_is(field, ":path"))
+                tag_rules_take_target(h->rules, &h->tags, value);
+        else
+                tag_rules_take_header(h->rules, &h->tags, cursor(field->name, field->namelen),
+                                      value);
+}
+
 /* A block is whole. */
 static void header_labels_label_append(HeaderLabels *h, GString *label)
 {
@@ -197,6 +210,16 @@ static void header_labels_label_append(HeaderLabels *h, GString *label)
         h->grpc = FALSE;
 }
 
+void header_labels_want_tags(HeaderLabels *h, const TagRules *rules)
+{
+        h->rules = rules;
+}
+
+RequestTags *header_labels_take_tags(HeaderLabels *h)
+{
+        return g_steal_pointer(&h->tags);
+}
+
 BodyKind header_labels_body(const HeaderLabels *h)
 {
         return h->coded ? BODY_OTHER : h->body;
@@ -208,6 +231,7 @@ gboolean header_labels_read(HeaderLabels *h, const guint8 *bytes, gsize n, gbool
         if (!h->within) {
                 h->body = BODY_OTHER;
                 h->coded = FALSE;
+                g_clear_pointer(&h->tags, g_free);
         }
         h->within = !last;
         for (int flags = 0; !(flags & NGHTTP2_HD_INFLATE_FINAL);) {
@@ -222,6 +246,8 @@ gboolean header_labels_read(HeaderLabels *h, const guint8 *bytes, gsize n, gbool
                         field_take(h, &field);
                         if (values)
                                 values_take(values, &field);
+                        if (h->rules)
+                                tags_take(h, &field);
                 } else if (n == 0 && !last) {
                         return TRUE;
                 }

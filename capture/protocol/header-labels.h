@@ -10,6 +10,7 @@
 
 #include "base/outcome.h"
 #include "capture/protocol/body-name.h"
+#include "capture/protocol/request-tags.h"
 
 typedef struct HeaderLabels HeaderLabels;
 
@@ -25,6 +26,12 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(HeaderLabels, header_labels_free)
  * it is broken, or memory is short, and nothing can be read any more. */
 gboolean header_labels_read(HeaderLabels *h, const guint8 *bytes, gsize n, gboolean last,
                             GString *label, GString *values, Outcome *outcome);
+
+/* From now on blocks of requests are looked at for tags. rules: borrowed. */
+void header_labels_want_tags(HeaderLabels *h, const TagRules *rules);
+
+/* The tags of the last block of a request; NULL: none. The caller's. */
+RequestTags *header_labels_take_tags(HeaderLabels *h);
 
 /* The kind of the body that the last block of a request announces. */
 BodyKind header_labels_body(const HeaderLabels *h);

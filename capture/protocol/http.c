@@ -600,9 +600,30 @@ static void http_values(GString *text, G_GNUC_UNUSED gpointer *memory, const gui
         values_append_headers(text, bytes, n);
 }
 
+/* What goes on with another line than a header is a body. */
+static void http_tags(const TagRules *rules, RequestTags **tags, const guint8 *bytes, gsize n)
+{
+        Line line;
+        for (gsize at = 0; line_find(bytes + at, n - at, &line); at += line.next) {
+                gsize method = at == 0 ? request_line_parse(line.text, line.n) : 0;
+                const guint8 *colon = memchr(line.text, ':', line.n);
+                if (method) {
+                        tag_rules_take_target(
+                                rules, tags,
+                                cursor(line.text + method + 1, line.n - method - VERSION - 2));
+                        continue;
+                }
+                if (!colon)
+                        return;
+                tag_rules_take_header(rules, tags, cursor(line.text, (gsize)(colon - line.text)),
+                                      cursor(colon + 1, line.n - (gsize)(colon + 1 - line.text)));
+        }
+}
+
 const Protocol protocol_http = {
         .name = "http",
         .values = http_values,
+        .tags = http_tags,
         .parse = http_parse,
         .find_boundary = http_find_boundary,
 };

@@ -9,6 +9,7 @@
 
 #include "base/outcome.h"
 #include "capture/packet/packet.h"
+#include "capture/protocol/request-tags.h"
 
 typedef enum {
         KIND_UNKNOWN,
@@ -196,6 +197,10 @@ struct Protocol {
          * them are at hand. memory: as of parse(). What HTTP/2 has in Parsed.headers is not among
          * them. NULL where there are none that are passed on. See values.h. */
         void (*values)(GString *text, gpointer *memory, const guint8 *bytes, gsize n);
+
+        /* Takes from the same bytes what the rules ask for. NULL where no rule is about them. See
+         * request-tags.h. */
+        void (*tags)(const TagRules *rules, RequestTags **tags, const guint8 *bytes, gsize n);
 };
 
 extern const Protocol protocol_amqp, protocol_fastcgi, protocol_http, protocol_dns,

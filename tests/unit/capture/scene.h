@@ -36,6 +36,9 @@ typedef struct {
 /* What the captures of a test look for as identifiers; NULL: nothing. */
 static Identifiers *scene_identifiers;
 
+/* And as tags. */
+static TagRules *scene_tags;
+
 static inline Scene *scene_new_live(const char *nodes, const char *host, gboolean labels,
                                     gboolean live)
 {
@@ -44,6 +47,7 @@ static inline Scene *scene_new_live(const char *nodes, const char *host, gboolea
                                    .disorder = CAPTURE_DISORDER,
                                    .labels = labels ? LABELS_WHOLE : LABELS_NONE,
                                    .identifiers = scene_identifiers,
+                                   .tags = scene_tags,
                                    .in_order = live,
                                    .host = host,
                                    .ports = s->ports };

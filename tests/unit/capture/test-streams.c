@@ -438,9 +438,33 @@ static void test_stream_bodies(void)
         scene_identifiers = NULL;
 }
 
+/* Tags in the fields and in the body of a stream. */
+static void test_stream_tags(void)
+{
+        static char *const rules[] = { (char *)"t=query:t", (char *)"u=header:User", (char *)"j=json:a.b",
+                                       NULL };
+        scene_tags = tag_rules_new(rules, FALSE, NULL, 0, NULL);
+        Scene *s = scene_new(two_nodes, NULL, FALSE);
+        handshake(s);
+        say_hex(s, CLIENT, 5, PREFACE
+                "000026 01 04 00000001 83 86 44 06 '/q?t=x' 5f 10 'application/json' "
+                "40 04 'user' 03 'bob'"
+                "00000e 00 01 00000001 '{\"a\":{\"b\":42}}'");
+        say_hex(s, SERVER, 8, "000001 01 05 00000001 88");
+        /* From the table, without a body. */
+        say_hex(s, CLIENT, 9, "000003 01 05 00000003 82 86 be");
+        say_hex(s, SERVER, 10, "000001 01 05 00000003 88");
+        scene_end(s, "5 CALL_SENT a>b 1000.1 tags=t:x,u:bob,j:42\n"
+                     "8 RET_SENT b>a 1000.1\n"
+                     "9 CALL_SENT a>b 1000.3 tags=u:bob\n"
+                     "10 RET_SENT b>a 1000.3\n");
+        g_clear_pointer(&scene_tags, tag_rules_free);
+}
+
 int main(int argc, char **argv)
 {
         g_test_init(&argc, &argv, NULL);
+        g_test_add_func("/streams/tags", test_stream_tags);
         g_test_add_func("/streams/size-of-streams", test_size_of_streams);
         g_test_add_func("/streams/streams", test_streams);
         g_test_add_func("/streams/stream-labels", test_stream_labels);

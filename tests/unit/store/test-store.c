@@ -63,7 +63,7 @@ static gboolean add_request(Fixture *f, gint64 begin, GError **error)
         PathCall calls[] = {
                 { NO_PARENT, client, lb, begin, begin + 5, begin + 95, begin + 100, 15,    1, 0.5f,
                   0,         "id37", 4,  0,     0,         0,          0,           0,     0, 7,
-                  0,         0,      0,  0,     0,         0,          0,           { 0 }, 0 },
+                  0,         0,      0,  0,     0,         0,          0,           { 0 }, 0, 1 },
                 { 0,          lb,         web,        begin + 10,
                   begin + 10, begin + 40, begin + 40, 1 << CALL_SENT | 1 << RET_SENT,
                   0.5f,       1,          3,          "no end",
@@ -71,7 +71,7 @@ static gboolean add_request(Fixture *f, gint64 begin, GError **error)
                   0,          0,          0,          0,
                   512,        2048,       0,          10,
                   4,          0,          0,          { 0 },
-                  0 },
+                  0, 0 },
                 { 0,          lb,         db,         begin + 50,
                   begin + 50, begin + 90, begin + 90, 1 << CALL_RECV | 1 << RET_RECV,
                   1,          1,          1,          "of none",
@@ -79,7 +79,7 @@ static gboolean add_request(Fixture *f, gint64 begin, GError **error)
                   0,          0,          0,          0,
                   0,          0,          0,          0,
                   0,          0,          0,          { 0 },
-                  0 },
+                  0, 0 },
         };
 
         return path_set_add(f->set, calls, G_N_ELEMENTS(calls), error);
@@ -139,8 +139,11 @@ static void test_contents(Fixture *f, gconstpointer unused)
         g_autoptr(GError) error = NULL;
         char *facts[] = { (char *)"packets: 12", (char *)"drops: 0" };
         Store *store = store_new(f->path, f->set, &RUN, &error);
+        g_autoptr(GPtrArray) tags = g_ptr_array_new();
 
         (void)unused;
+        g_ptr_array_add(tags, (char *)"t:a%2Cb,u:c:d,t:e,:f,g,");
+        path_set_set_tags(f->set, tags);
         g_assert_no_error(error);
         g_assert_true(store_add_capture(store, "y.trace", "ab12", facts, 2, &error));
         g_assert_true(store_add_capture(store, "-", NULL, NULL, 0, &error));
@@ -161,6 +164,8 @@ static void test_contents(Fixture *f, gconstpointer unused)
         g_assert_cmpuint(count_files(f->directory), ==, 1);
 
         assert_query(f, "PRAGMA integrity_check", "ok\n");
+        assert_query(f, "SELECT * FROM tag", "1|t|a,b\n1|u|c:d\n");
+        assert_query(f, "SELECT * FROM request_tag", "1|t|a,b\n1|u|c:d\n2|t|a,b\n2|u|c:d\n");
         assert_query(f, "PRAGMA user_version", "6\n");
         assert_query(f, "PRAGMA application_id", "1920361836\n");
         assert_query(f, "SELECT method, arguments, parameters, seed, messages, calls FROM run",
@@ -186,9 +191,9 @@ static void test_contents(Fixture *f, gconstpointer unused)
         assert_query(f, "SELECT * FROM path",
                      "1|1|1000|100|1|3|0.5|-|-\n2|1|2000|100|4|3|0.5|-|-\n");
         assert_query(f, "SELECT * FROM call WHERE path = 1",
-                     "1|1|-|0|1|2|1000|1005|1095|1100|20|10|1.0|0|id37|-|-|-|3|-|-|7|-|-|-|-|-\n"
-                     "2|1|1|2|2|3|1010|-|1040|-|30|0|0.5|3|no|-|-|-|2|512|2048|-|10|10|-|-|-\n"
-                     "3|1|1|1|2|4|-|1050|-|1090|40|0|1.0|1|-|-|-|-|3|-|-|-|-|-|-|-|-\n");
+                     "1|1|-|0|1|2|1000|1005|1095|1100|20|10|1.0|0|id37|-|-|-|3|-|-|7|-|-|-|-|-|1\n"
+                     "2|1|1|2|2|3|1010|-|1040|-|30|0|0.5|3|no|-|-|-|2|512|2048|-|10|10|-|-|-|-\n"
+                     "3|1|1|1|2|4|-|1050|-|1090|40|0|1.0|1|-|-|-|-|3|-|-|-|-|-|-|-|-|-\n");
         assert_query(f, "SELECT * FROM before WHERE request = 1",
                      "1|1|2|lb|web%2C1\n1|1|3|lb|db\n1|2|3|web%2C1|db\n");
         assert_query(f, "SELECT node, own, usual, excess, alike FROM request_excess WHERE id = 3",
@@ -265,14 +270,14 @@ static void add_query(Fixture *f, gint64 begin, gint64 latency, guint32 queries)
                                 0,
                                 0,
                                 { 0 },
-                                0 } };
+                                0, 0 } };
 
         for (guint32 i = 1; i <= queries; i++) {
                 gint64 from = begin + (gint64)i * latency / 5, to = from + latency / 10;
 
                 calls[i] =
                         (PathCall){ 0, lb, db, from, from, to, to, 15, 1, 1, 1, NULL, 0,     0, 0,
-                                    0, 0,  0,  0,    0,    0,  0,  0,  0, 0, 0, 0,    { 0 }, 0 };
+                                    0, 0,  0,  0,    0,    0,  0,  0,  0, 0, 0, 0,    { 0 }, 0, 0 };
         }
         g_assert_true(path_set_add(f->set, calls, 1 + queries, NULL));
 }
