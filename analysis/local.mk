@@ -29,4 +29,6 @@ libravel_a_SOURCES += \
 	%D%/why/why-packets.c \
 	%D%/why/why-pauses.c \
 	%D%/why/why-requests.c \
+	%D%/why/why-shared.c \
+	%D%/why/why-tags.c \
 	%D%/why/why-waiting.c

@@ -37,7 +37,7 @@ const StoreTable store_tables[N_TABLES] = {
                                  "trace_id, label, continues, queued, connect, wait, own_queued, "
                                  "connecting, outcome, CASE WHEN network <> 0 THEN (SELECT "
                                  "group_concat(cause || ':' || time) FROM call_cause WHERE "
-                                 "call_cause.call = call.id) END AS causes FROM call WHERE id "
+                                 "call_cause.call = call.id) END AS causes, tags FROM call WHERE id "
                                  "BETWEEN ?1 AND "
                                  "?2 ORDER BY id" },
         [TRUST] = { "trust", "SELECT node, calls, guessed, probability FROM trust ORDER BY node" },
@@ -51,6 +51,7 @@ const StoreTable store_tables[N_TABLES] = {
         [JUDGEMENT] = { "run", "SELECT judgement, fit FROM run" },
         [DOUBT] = { "doubt", "SELECT id, text, reason, caller, callee, count, total, kind, bytes, "
                              "total_bytes FROM doubt ORDER BY id" },
+        [TAG] = { "tag", "SELECT id, name, value FROM tag ORDER BY id, name" },
         [LABEL] = { "label", "SELECT id, name FROM label ORDER BY id" },
         [PATTERN_CAUSE] = { "pattern_cause", "SELECT cause, time FROM pattern_cause "
                                              "WHERE pattern = ?1 AND place = ?2" },

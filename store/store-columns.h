@@ -26,6 +26,7 @@ typedef enum {
         DOUBT,
         PATTERN_DOUBT,
         LABEL,
+        TAG,
         PATTERN_CAUSE,
         N_TABLES
 } Table;

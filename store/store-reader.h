@@ -155,6 +155,14 @@ const char *store_reader_label(const StoreReader *reader, guint32 label);
  * nesting --no-requests makes. */
 gboolean store_reader_expect_requests(StoreReader *reader, GError **error);
 
+/* A tag of the calls whose tags are `id`; borrowed until the next. By rising id. */
+typedef struct {
+        guint32 id; /* from 1 */
+        const char *name, *value;
+} StoredTag;
+
+int store_reader_next_tag(StoreReader *reader, StoredTag *tag, GError **error);
+
 /* The next doubtful edge, in words, the worst first; borrowed until the next. They come before
  * patterns. */
 int store_reader_next_doubt(StoreReader *reader, StoredDoubt *doubt, GError **error);

@@ -29,6 +29,16 @@ static const char *row_signature(Row *row)
         return signature->str;
 }
 
+int store_reader_next_tag(StoreReader *r, StoredTag *tag, GError **error)
+{
+        Row row = row_next(r, TAG, error);
+
+        tag->id = (guint32)row_number(&row, 0, 1, G_MAXUINT16);
+        tag->name = row_text(&row, 1);
+        tag->value = row_text(&row, 2);
+        return row.status;
+}
+
 int store_reader_next_doubt(StoreReader *r, StoredDoubt *doubt, GError **error)
 {
         Row row = row_next(r, DOUBT, error);
@@ -464,6 +474,7 @@ static void get_path_call(Row *row, guint32 first, guint32 n, PathCall *c, guint
         c->probability = (float)row_probability(row, 11);
         c->candidates = (guint32)row_number(row, 12, 0, G_MAXUINT32);
         c->label = (guint16)row_some(row, 14, 1, MIN(row->r->labels->len, G_MAXUINT16));
+        c->tags = (guint16)row_some(row, 23, 1, G_MAXUINT16);
         c->continues = row_continues(row, 15);
         c->queued = row_stamp(row, 16, 0);
         c->connect = row_some(row, 17, 0, PATH_TIME_LIMIT);

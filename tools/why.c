@@ -145,7 +145,14 @@ static gboolean append_answer(Why *why, const char *path, GString *out, GError *
         if (options.request || options.slowest > 0 || options.at) {
                 g_autoptr(GArray) ids = find_requests(why, path, error);
 
-                return ids && append_requests(why, ids, out, error);
+                if (!ids || !append_requests(why, ids, out, error))
+                        return FALSE;
+                if (options.slowest > 0 && !options.packets) {
+                        g_autoptr(GArray) shared = why_shared(why, (guint)options.slowest);
+                        why_write_shared(out, shared, tool_choice_index(options.format, formats),
+                                         tool_columns());
+                }
+                return TRUE;
         }
         WhyBurst burst;
         g_autoptr(GPtrArray) kinds = why_kinds(why, &burst);

@@ -39,6 +39,7 @@ libravel_a_SOURCES += \
 	%D%/write-waiting.c \
 	%D%/write-whatif-rows.c \
 	%D%/write-whatif-text.c \
+	%D%/write-why-shared.c \
 	%D%/write-why.c
 
 # What pages are made of, as C strings. A '?' could begin a trigraph.

@@ -10,6 +10,7 @@
 #include "paths/pattern-text.h"
 #include "write/fields.h"
 #include "write/text-table.h"
+#include "write/write-why-shared.h"
 
 /* Rows of text are those with so much of what a request, or a kind, takes longer. */
 #define LEAST_SHARE 0.02
@@ -311,6 +312,21 @@ void why_write_request(GString *out, const WhyRequest *r, WhyFormat format, gboo
         }
 }
 
+void why_write_shared(GString *out, const GArray *shared, WhyFormat format, guint columns)
+{
+        Json json = JSON_IN(out);
+
+        if (format == WHY_TEXT && shared->len > 0) {
+                g_string_append_c(out, '\n');
+                why_shared_append_text(out, 0, shared, columns);
+        } else if (format == WHY_JSON && shared->len > 0) {
+                json_open(&json, '{');
+                why_shared_put(&json, shared);
+                json_close(&json, '}');
+                g_string_append_c(out, '\n');
+        }
+}
+
 /* --- kinds, for people ------------------------------------------------------------- */
 
 static void append_burst(GString *out, guint indent, const WhyBurst *b, guint columns)
@@ -436,6 +452,7 @@ static void write_kind_text(GString *out, const WhyKind *k, guint columns)
         if (k->places->len > 0)
                 append_verdict(out, k, columns);
         append_busiest(out, k, columns);
+        why_shared_append_text(out, 2, k->shared, columns);
         if (k->burst.n > 0)
                 append_burst(out, 2, &k->burst, columns);
         if (k->doubtful > 0)
@@ -534,6 +551,7 @@ static void write_kind_tsv(GString *out, const WhyKind *k)
                 g_string_append_printf(out, "%u\t%" G_GINT64_FORMAT "\t%" G_GINT64_FORMAT "\t",
                                        k->burst.n, k->burst.from, k->burst.to);
                 fields_append_cells(out, difference_fields, G_N_ELEMENTS(difference_fields), d);
+                why_shared_append_cells(out, k->shared);
                 out->str[out->len - 1] = '\n';
         }
 }
@@ -559,6 +577,7 @@ static void write_kind_json(Json *json, const WhyKind *k)
         json_open(json, '{');
         fields_put(json, kind_fields, G_N_ELEMENTS(kind_fields), k);
         write_burst_json(json, &k->burst);
+        why_shared_put(json, k->shared);
         fields_put_list(json, "places", -1, difference_fields, G_N_ELEMENTS(difference_fields),
                         k->places);
         json_close(json, '}');
@@ -627,7 +646,7 @@ void why_write_kinds(GString *out, const GPtrArray *kinds, const WhyBurst *burst
                                 "middle_time\tdoubtful\tburst\tburst_from\tburst_to\tplace\t"
                                 "slow\tmiddle\tshare\tslow_calls\tmiddle_calls\tslow_load\t"
                                 "middle_load\tslow_waiting\tmiddle_waiting\treplica\treplica_slow\t"
-                                "slow_there\tbusiest\tbusiest_share\n");
+                                "slow_there\tbusiest\tbusiest_share\t" WHY_SHARED_COLUMNS "\n");
                 for (guint i = 0; i < kinds->len; i++)
                         write_kind_tsv(out, kinds->pdata[i]);
                 break;

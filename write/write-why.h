@@ -16,6 +16,9 @@ typedef enum { WHY_TEXT, WHY_TSV, WHY_JSON } WhyFormat;
 void why_write_request(GString *out, const WhyRequest *request, WhyFormat format, gboolean first,
                        guint columns);
 
+/* Appends what they share, after the requests; nothing as TSV. shared: of WhyShared. */
+void why_write_shared(GString *out, const GArray *shared, WhyFormat format, guint columns);
+
 /* Appends what slow requests have, of WhyKind, and the pauses, of WhyPause; TSV has no pauses. */
 void why_write_kinds(GString *out, const GPtrArray *kinds, const WhyBurst *burst,
                      const GArray *pauses, guint64 requests, WhyFormat format, guint columns);

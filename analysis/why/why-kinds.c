@@ -73,19 +73,26 @@ static WhyBurst find_burst(GArray *slow, GArray *all)
 /* Which part of a kind a request is in. */
 typedef enum { NEITHER, SLOW, MIDDLE } Part;
 
-static guint8 *why_kinds_divide(const Why *w, const Kind *k, guint *n_slow, guint *n_middle)
+/* Its requests, of Keyed, the slowest first. */
+static GArray *kind_sort(const Why *w, const Kind *k)
 {
         GArray *keyed = g_array_new(FALSE, FALSE, sizeof(Keyed));
-        guint8 *part = g_new0(guint8, w->requests->len);
-        guint n = k->requests->len;
 
-        for (guint i = 0; i < n; i++) {
+        for (guint i = 0; i < k->requests->len; i++) {
                 guint32 request = g_array_index(k->requests, guint32, i);
                 Keyed key = { why_request_at(w, request)->time, request };
 
                 g_array_append_val(keyed, key);
         }
         g_array_sort(keyed, why_compare_keyed);
+        return keyed;
+}
+
+static guint8 *why_kinds_divide(const Why *w, const GArray *keyed, guint *n_slow, guint *n_middle)
+{
+        guint8 *part = g_new0(guint8, w->requests->len);
+        guint n = keyed->len;
+
         *n_slow = (n + TAIL - 1) / TAIL;
         *n_middle = 0;
         for (guint i = 0; i < n; i++) {
@@ -98,7 +105,6 @@ static guint8 *why_kinds_divide(const Why *w, const Kind *k, guint *n_slow, guin
                         ++*n_middle;
                 }
         }
-        g_array_unref(keyed);
         return part;
 }
 
@@ -109,12 +115,14 @@ guint8 *why_find_slow(const Why *w, guint64 *n_slow)
         *n_slow = 0;
         for (guint i = 0; i < w->kinds->len; i++) {
                 const Kind *k = w->kinds->pdata[i];
+                g_autoptr(GArray) order = NULL;
                 g_autofree guint8 *part = NULL;
                 guint n, n_middle;
 
                 if (k->requests->len < FEWEST_OF_SUMMARY)
                         continue;
-                part = why_kinds_divide(w, k, &n, &n_middle);
+                order = kind_sort(w, k);
+                part = why_kinds_divide(w, order, &n, &n_middle);
                 *n_slow += n;
                 for (guint r = 0; r < k->requests->len; r++) {
                         guint32 request = g_array_index(k->requests, guint32, r);
@@ -259,7 +267,8 @@ static WhyKind *compare_parts(Why *w, Kind *k, GArray *slow_of_all, GArray *all_
         g_autoptr(GArray) all = g_array_new(FALSE, FALSE, sizeof(gint64));
         WhyKind *kind = g_new0(WhyKind, 1);
         guint n_slow, n_middle;
-        g_autofree guint8 *part = why_kinds_divide(w, k, &n_slow, &n_middle);
+        g_autoptr(GArray) order = kind_sort(w, k);
+        g_autofree guint8 *part = why_kinds_divide(w, order, &n_slow, &n_middle);
 
         why_look_at(w, k);
         kind->client = node_table_written(w->nodes, k->client);
@@ -271,6 +280,7 @@ static WhyKind *compare_parts(Why *w, Kind *k, GArray *slow_of_all, GArray *all_
         append_starts(slow_of_all, slow);
         append_starts(all_of_all, all);
         kind->burst = find_burst(slow, all);
+        kind->shared = why_shared_of(w, order, 0, w->kinds->len);
         kind->places = g_array_new(FALSE, FALSE, sizeof(WhyDifference));
         for (guint32 s = 0; s < why_n_slots(k); s++)
                 add_difference(w, k, s, part, n_slow, n_middle, kind);
@@ -283,6 +293,7 @@ static void free_why_kind(gpointer data)
         WhyKind *k = data;
 
         g_array_unref(k->places);
+        g_array_unref(k->shared);
         g_free(k);
 }
 

@@ -15,6 +15,7 @@ typedef struct {
 
 typedef struct {
         guint32 pattern, first, n;
+        NodeId client; /* the real one */
         gint64 start, time;
         double probability;
 } Request;
@@ -27,7 +28,7 @@ typedef struct {
         guint32 place, load;
         NodeId node;
         float probability;
-        guint16 label;
+        guint16 label, tags;    /* as in PathCall */
         gboolean is_waited_for; /* by its caller */
         guint32 causes_end; /* index after the last of its causes, which follow the last call's */
 } Call;
@@ -66,7 +67,15 @@ typedef struct {
         double total;
 } Kind;
 
+/* Texts "NAME=VALUE", each once. Those of calls with tags i are numbers[first[i - 1]] up to
+ * numbers[first[i]]. */
+typedef struct {
+        GPtrArray *texts;
+        GArray *first, *numbers; /* of guint32 */
+} WhyTags;
+
 struct Why {
+        WhyTags *tags;
         StoreReader *reader; /* borrowed */
         const NodeTable *nodes;
         GArray *stored;                      /* of StoredPattern */
@@ -115,6 +124,13 @@ typedef struct {
         gint64 key; /* the greatest first */
         guint32 request;
 } Keyed;
+
+gboolean why_read_tags(Why *why, GError **error);
+void why_tags_free(WhyTags *tags);
+
+/* What the slowest of some requests share, of WhyShared. order: of Keyed, the slowest first. n: how
+ * many are the slow ones; 0: what parts of order. kinds: how many of such questions are asked. */
+GArray *why_shared_of(const Why *why, const GArray *order, guint n, guint kinds);
 
 int why_compare_keyed(gconstpointer a, gconstpointer b);
 

@@ -43,6 +43,7 @@ void why_free(Why *w)
         g_array_unref(w->requests);
         g_array_unref(w->calls);
         g_array_unref(w->causes);
+        why_tags_free(w->tags);
         g_free(w);
 }
 
@@ -130,6 +131,7 @@ static gboolean why_add_calls(Why *w, const Pattern *pattern, const GArray *call
                               .label = c->label,
                               .is_waited_for = !work_goes_on(c->continues),
                               .probability = c->probability,
+                              .tags = c->tags,
                               .causes_end = w->causes->len };
 
                 if (call.place >= pattern->n_places)
@@ -158,6 +160,7 @@ static gboolean read_requests(Why *w, GError **error)
                 if (!store_reader_path_calls(w->reader, &path, calls, places, error) ||
                     !why_add_calls(w, why_pattern_at(w, path.pattern), calls, places, error))
                         return FALSE;
+                r.client = g_array_index(calls, PathCall, 0).caller;
                 g_array_append_val(w->requests, r);
         }
         return status == 0;
@@ -271,7 +274,7 @@ Why *why_new(StoreReader *reader, const NodeTable *nodes, GError **error)
         w->calls = g_array_new(FALSE, FALSE, sizeof(Call));
         w->causes = g_array_new(FALSE, FALSE, sizeof(CallCause));
         w->kinds = g_ptr_array_new_with_free_func(free_kind);
-        if (!store_reader_expect_requests(reader, error) || !read_facts(w, error) ||
+        if (!store_reader_expect_requests(reader, error) || !read_facts(w, error) || !why_read_tags(w, error) ||
             !why_read_places(w, error) || !read_requests(w, error) || !make_kinds(w, error))
                 return NULL;
         find_loads(w);

@@ -77,6 +77,16 @@ typedef struct {
         double busiest_share; /* of the requests, 0 to 1 */
 } WhyDifference;
 
+/* A value that more of the slow requests have than chance explains. */
+typedef struct {
+        const char *kind; /* "tag", "operation", "node", "client" or "hour" */
+        char *value;      /* "tenant=acme", "SELECT orders", "app2", ... */
+        guint64 slow, slowest; /* how many of the slowest have it, */
+        guint64 all, requests; /* and of all */
+        double chance; /* that any value is so frequent among them by chance, at most */
+        double log_chance;
+} WhyShared;
+
 typedef struct {
         const char *client, *entry, *label; /* written; label: NULL: none. Borrowed of the Why */
         guint64 count, n_slow;
@@ -85,6 +95,7 @@ typedef struct {
                                 WHY_SURE */
         WhyBurst burst;
         GArray *places; /* of WhyDifference, the greatest share first */
+        GArray *shared; /* of WhyShared, the least likely first */
 } WhyKind;
 
 typedef struct Why Why;
@@ -101,6 +112,9 @@ guint64 why_requests(const Why *why); /* path.id is from 1 to this */
  * excess over the median of their kind first. The caller's to free. */
 GArray *why_slowest(Why *why, guint n);
 GArray *why_at(Why *why, gint64 time, guint n, guint *n_there);
+
+/* What the n slowest requests share, of WhyShared, the least likely first. The caller's to free. */
+GArray *why_shared(Why *why, guint n);
 
 /* request: from 1 to why_requests(). */
 WhyRequest *why_request(Why *why, guint64 request);

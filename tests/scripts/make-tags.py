@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Makes a capture of a shop in which the requests of one tenant are slow.
 
-    make-tags.py OUT REQUESTS [TENANT]
+    make-tags.py OUT REQUESTS [TENANT [SEED]]
 
 client > web > app1 or app2, HTTP on kept connections, one request after another. GET /orders?tenant=T with T one
 of t0 to t9, at random; web passes the tenant on in a header. The app needs 5 ms in the mean, for TENANT 40 ms
@@ -39,7 +39,7 @@ class Connection:
 
 
 def main():
-    rng = random.Random(7)
+    rng = random.Random(int(sys.argv[4]) if len(sys.argv) > 4 else 7)
     slow = sys.argv[3] if len(sys.argv) > 3 else None
     packets = []
     front = Connection(packets, "client", "web", 40000)

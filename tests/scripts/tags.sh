@@ -31,6 +31,24 @@ posts=$(grep -c 'tags=json:' plain.trace)
 [ "$posts" -gt 200 ] && [ "$said" = "1500	$posts	$((1500 - posts))	1500	$((1500 - posts))	1500" ]
 result $? 'the store has the tags of each request' "$said, $posts posts"
 
+"$ravel" why plain.db >said && grep -q '^  json=t3, tenant2=t3: ' said && [ "$(grep -c ' slowest, .* of all' said)" = 2 ] &&
+	grep -qE '^  tenant2=t3, tenant=t3: ([0-9]+) of the \1 slowest, 1[01] % of all' said
+result $? 'why: the slow ones share the tenant' said
+"$ravel" why --format json plain.db | python3 -c 'import json, sys
+for kind in json.load(sys.stdin)["kinds"]:
+    assert kind["shared"][0]["value"].endswith("=t3") and 0 < kind["shared"][0]["chance"] < 1e-9, kind'
+result $? 'why: the same in JSON'
+"$ravel" why --slowest 100 plain.db | tail -n 3 >said && grep -qE '^tenant2=t3: 100 of the 100 slowest' said
+result $? 'why --slowest: the same' said
+
+for seed in 1 2 3 4 5; do
+	python3 "$source/tests/scripts/make-tags.py" clean.pcap 1500 '' $seed && "$ravel" capture -r clean.pcap --nodes nodes \
+		--tag tenant=query:tenant --tag tenant2=header:x-tenant -w clean.trace 2>>err &&
+		"$ravel" nesting -o clean.db -w out clean.trace 2>>err && "$ravel" why clean.db && "$ravel" why --slowest 100 clean.db
+done >said 2>>err
+! grep -q 'slowest, .* of all' said && [ "$(grep -c '; the slowest' said)" = 10 ]
+result $? 'why: without a slow tenant they share nothing' said
+
 answer hashed --tag tenant=query:tenant --tag tenant2=header:x-tenant --tag-hash
 [ "$("$ravel" query --format tsv hashed.db "SELECT count(DISTINCT value), min(length(value)), max(length(value))
 	FROM tag" | tail -n 1)" = '10	8	8' ] && ! grep -q 'tags=[^ ]*:t[0-9]' hashed.trace

@@ -14,6 +14,7 @@ why.py cut RAVEL STORE PCAP           ravel cut copies the packets that have the
 import bisect
 import collections
 import json
+import math
 import re
 import sqlite3
 import struct
@@ -50,6 +51,27 @@ def median(values):
     return sorted(values)[(len(values) + 1) // 2 - 1]
 
 
+def check_shared(shared, n, time):
+    """Counts nodes and operations of the n slowest again, and Fisher's exact test."""
+    slowest = sorted(time, key=lambda request: (-time[request], request))[:n]
+    db = sqlite3.connect(STORE)
+    tests = set()
+    for s in shared:
+        where = {"node": "node.written", "operation": "label.name"}[s["kind"]]
+        having = {path for path, in db.execute(f"""SELECT DISTINCT path FROM call JOIN node ON node.id = +callee
+            LEFT JOIN label ON label.id = label WHERE {where} = ?""", (s["value"],))}
+        slow = len(having.intersection(slowest))
+        if (s["slow"], s["slowest"], s["all"], s["requests"]) != (slow, n, len(having), len(time)):
+            print(f"{s['value']}: another number of requests")
+        p = sum(math.comb(len(having), k) * math.comb(len(time) - len(having), n - k)
+                for k in range(slow, min(n, len(having)) + 1)) / math.comb(len(time), n)
+        tests.add(round(s["chance"] / p, 1))
+        if s["chance"] > 0.01:
+            print(f"{s['value']}: by chance")
+    if len(tests) != 1 or tests.pop() % 1:
+        print("shared: another chance")
+
+
 def again():
     """Kinds are operations; the slot of a call is the names from the root on, its web being any."""
     store = sqlite3.connect(STORE)
@@ -74,7 +96,8 @@ def again():
         members[label].append(request)
     enters = {node: sorted(e for e, _ in spans) for node, spans in nodes.items()}
     replies = {node: sorted(r for _, r in spans) for node, spans in nodes.items()}
-    answers = why("--slowest", "60")
+    *answers, last = why("--slowest", "60")
+    check_shared(last["shared"], 60, time)
     for r in answers:
         request = r["request"]
         alike = members[kind[request]]
