@@ -18,6 +18,7 @@ libravel_a_SOURCES += \
 	%D%/variance/variance-sums.c \
 	%D%/variance/variance.c \
 	%D%/whatif/alter.c \
+	%D%/whatif/asking.c \
 	%D%/whatif/changes.c \
 	%D%/whatif/clients.c \
 	%D%/whatif/figures.c \

@@ -175,6 +175,8 @@ typedef struct {
         GArray *entry_of; /* of guint32, by pattern */
         GArray *clients;  /* of ClientRequest, by request */
         GArray *n_calls;  /* of guint32, likewise */
+        ReplayCallsSink sink;
+        gpointer data;
 } Loading;
 
 static gboolean load_entries(Loading *l, GError **error)
@@ -232,7 +234,8 @@ static gboolean load_paths(Loading *l, GError **error)
                 ReplayRequest r = { .first_call = path.first_call,
                                     .entry = entry,
                                     .next = NO_PARENT,
-                                    .probability = (float)path.probability };
+                                    .probability = (float)path.probability,
+                                    .number = l->requests->requests->len };
 
                 if (entry >= l->requests->entries->len)
                         return store_reader_fail(l->reader, error,
@@ -282,6 +285,8 @@ static gboolean load_calls(Loading *l, GError **error)
                 }
                 requests->most_calls = MAX(requests->most_calls, calls->len);
                 note_client(l, r, (PathCall *)calls->data);
+                if (l->sink)
+                        l->sink(l->data, requests->calls->len, (PathCall *)calls->data, calls->len);
                 replay_calls_append(requests->calls, (PathCall *)calls->data, calls->len);
         }
         return TRUE;
@@ -341,14 +346,17 @@ static void entry_clear(gpointer data)
         g_free(((ReplayEntry *)data)->label);
 }
 
-ReplayRequests *replay_requests_load(StoreReader *reader, const NodeTable *nodes, GError **error)
+ReplayRequests *replay_requests_load(StoreReader *reader, const NodeTable *nodes,
+                                     ReplayCallsSink sink, gpointer data, GError **error)
 {
         g_autoptr(ReplayRequests) r = g_new0(ReplayRequests, 1);
         Loading l = { .reader = reader,
                       .requests = r,
                       .entry_of = g_array_new(FALSE, FALSE, sizeof(guint32)),
                       .clients = g_array_new(FALSE, FALSE, sizeof(ClientRequest)),
-                      .n_calls = g_array_new(FALSE, FALSE, sizeof(guint32)) };
+                      .n_calls = g_array_new(FALSE, FALSE, sizeof(guint32)),
+                      .sink = sink,
+                      .data = data };
         gboolean ok;
 
         r->calls = g_array_new(FALSE, FALSE, sizeof(ReplayCall));

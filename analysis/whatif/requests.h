@@ -50,6 +50,7 @@ typedef struct {
         guint32 next;      /* the request that its client makes after its answer; NO_PARENT: none */
         float probability; /* that its calls are right */
         gboolean waits;    /* for another request, which has it as next */
+        guint32 number;    /* of its path in the store, from 0 */
 } ReplayRequest;
 
 typedef struct {
@@ -69,9 +70,14 @@ typedef struct {
         guint64 n_waiting;  /* requests whose client waited for an answer before it made them */
 } ReplayRequests;
 
-/* Reads all of the store. NULL and error set where it has no requests or is corrupt. 56 bytes a
- * call and 40 a request. */
-ReplayRequests *replay_requests_load(StoreReader *reader, const NodeTable *nodes, GError **error);
+/* Called for the n calls of each request as they are read. The first has the number of first in
+ * calls. */
+typedef void (*ReplayCallsSink)(gpointer data, guint32 first, const PathCall *calls, guint32 n);
+
+/* Reads all of the store. sink: NULL: none. NULL and error set where it has no requests or is
+ * corrupt. 56 bytes a call and 40 a request. */
+ReplayRequests *replay_requests_load(StoreReader *reader, const NodeTable *nodes,
+                                     ReplayCallsSink sink, gpointer data, GError **error);
 void replay_requests_free(ReplayRequests *requests);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(ReplayRequests, replay_requests_free)
 

@@ -4,19 +4,9 @@
 #include <math.h>
 #include <string.h>
 
+#include "analysis/whatif/asking.h"
 #include "base/compare.h"
 #include "base/error.h"
-
-/* Latencies of the requests of each entry, in the order of time. */
-typedef struct {
-        WhatIf *whatif;
-        const NodeTable *nodes;
-        gint64 *now, *base, *then; /* by request, entry after entry */
-        gint64 *latency;           /* by request, as replayed */
-        guint32 *place;            /* by request, in these */
-        guint32 *first;            /* by entry, in these */
-        double *doubt;             /* by entry */
-} Asking;
 
 static const WhatIfChange *change_at(const GArray *changes, guint i)
 {
@@ -100,67 +90,23 @@ static gboolean make_changes(WhatIf *w, ReplaySettings *s, const GArray *changes
 
 /* --- latencies ------------------------------------------------------------- */
 
-static void add_entries(Asking *a)
+static void add_entries(WhatIf *w)
 {
-        const ReplayRequests *r = a->whatif->requests;
-        guint32 at = 0;
-
-        a->first = g_new(guint32, r->entries->len + 1);
-        a->doubt = g_new0(double, r->entries->len);
-        for (guint i = 0; i < r->entries->len; i++) {
-                const ReplayEntry *from = &g_array_index(r->entries, ReplayEntry, i);
+        for (guint i = 0; i < w->requests->entries->len; i++) {
+                const ReplayEntry *from = &g_array_index(w->requests->entries, ReplayEntry, i);
                 WhatIfEntry *e = g_new0(WhatIfEntry, 1);
 
                 e->client = from->client;
                 e->root = from->root;
                 e->label = from->label;
                 e->count = from->count;
-                g_ptr_array_add(a->whatif->entries, e);
-                a->first[i] = at;
-                at += (guint32)from->count;
+                g_ptr_array_add(w->entries, e);
         }
-        a->first[r->entries->len] = at;
 }
 
-static void place_requests(Asking *a)
+static void count_slower(const WhatIf *w, const Asking *a, guint entry)
 {
-        const ReplayRequests *r = a->whatif->requests;
-        g_autofree guint32 *next = g_memdup2(a->first, r->entries->len * sizeof *next);
-
-        a->place = g_new(guint32, r->requests->len);
-        a->now = g_new(gint64, r->requests->len);
-        a->base = g_new(gint64, r->requests->len);
-        a->then = g_new(gint64, r->requests->len);
-        a->latency = g_new(gint64, r->requests->len);
-        for (guint32 i = 0; i < r->requests->len; i++) {
-                const ReplayRequest *q = replay_request_at(r, i);
-
-                a->place[i] = next[q->entry]++;
-                a->now[a->place[i]] = q->latency;
-                a->doubt[q->entry] += 1 - (double)q->probability;
-        }
-        for (guint i = 0; i < r->entries->len; i++)
-                a->doubt[i] /= (double)MAX(entry_at(a->whatif, i)->count, 1);
-}
-
-static void replay_into(Asking *a, const ReplaySettings *s, gint64 *times, ReplayLoad *loads)
-{
-        replay_run(a->whatif->requests, s, a->latency, loads);
-        for (guint32 i = 0; i < a->whatif->requests->requests->len; i++)
-                times[a->place[i]] = a->latency[i];
-}
-
-static void set_figures(const Asking *a, guint entry, const gint64 *now, WhatIfFigure *figures)
-{
-        guint32 first = a->first[entry];
-
-        whatif_figures_find(now + first, a->base + first, a->then + first,
-                            a->first[entry + 1] - first, a->doubt[entry], figures);
-}
-
-static void count_slower(const Asking *a, guint entry)
-{
-        WhatIfEntry *e = entry_at(a->whatif, entry);
+        WhatIfEntry *e = entry_at(w, entry);
 
         for (guint32 i = a->first[entry]; i < a->first[entry + 1]; i++)
                 e->slower += a->then[i] > a->base[i];
@@ -187,11 +133,9 @@ static gboolean is_many(const WhatIfEntry *e)
         return e->count >= WHATIF_FEWEST;
 }
 
-static void ask_changes(Asking *a, const ReplaySettings *s)
+static void ask_changes(WhatIf *w, Asking *a, const ReplaySettings *s)
 {
-        WhatIf *w = a->whatif;
-
-        replay_into(a, s, a->then, w->then);
+        asking_replay(a, s, a->then, w->then);
         find_full(w);
         for (guint i = 0; i < w->entries->len; i++) {
                 WhatIfEntry *e = entry_at(w, i);
@@ -199,8 +143,8 @@ static void ask_changes(Asking *a, const ReplaySettings *s)
                 if (!is_many(e) || w->full != NO_NODE)
                         continue;
                 e->has_figures = TRUE;
-                set_figures(a, i, a->now, e->figures);
-                count_slower(a, i);
+                asking_figures(a, i, a->now, e->figures);
+                count_slower(w, a, i);
         }
 }
 
@@ -212,12 +156,10 @@ static int compare_gains(gconstpointer va, gconstpointer vb)
         return COMPARE(fb->now - fb->then, fa->now - fa->then) ?: COMPARE(a->node, b->node);
 }
 
-static void ask_node(Asking *a, ReplaySettings *s, NodeId node)
+static void ask_node(WhatIf *w, Asking *a, ReplaySettings *s, NodeId node)
 {
-        WhatIf *w = a->whatif;
-
         s->nodes[node].factor = WHATIF_QUICKER;
-        replay_into(a, s, a->then, w->then);
+        asking_replay(a, s, a->then, w->then);
         s->nodes[node].factor = 1;
         for (guint i = 0; i < w->entries->len; i++) {
                 WhatIfEntry *e = entry_at(w, i);
@@ -226,64 +168,51 @@ static void ask_node(Asking *a, ReplaySettings *s, NodeId node)
                 if (!is_many(e))
                         continue;
                 e->has_figures = TRUE;
-                set_figures(a, i, a->base, gain.figures);
+                asking_figures(a, i, a->base, gain.figures);
                 if (gain.figures[FIGURE_MEAN].then != gain.figures[FIGURE_MEAN].now)
                         g_array_append_val(e->gains, gain);
         }
 }
 
-static void ask_table(Asking *a, ReplaySettings *s)
+static void ask_table(WhatIf *w, Asking *a, ReplaySettings *s)
 {
-        WhatIf *w = a->whatif;
-
         for (guint i = 0; i < w->entries->len; i++)
                 entry_at(w, i)->gains = g_array_new(FALSE, FALSE, sizeof(WhatIfGain));
         find_full(w);
         for (NodeId node = 0; node < w->requests->n_nodes && w->full == NO_NODE; node++)
                 if (w->requests->took[node].count > 0)
-                        ask_node(a, s, node);
+                        ask_node(w, a, s, node);
         for (guint i = 0; i < w->entries->len; i++)
                 g_array_sort(entry_at(w, i)->gains, compare_gains);
 }
 
 COMPARISON_OF_POINTERS(compare_whatif_entries, WhatIfEntry, COMPARE(b->count, a->count) ?: COMPARE(a->client, b->client) ?: COMPARE(a->root, b->root) ?: g_strcmp0(a->label, b->label))
 
-static void asking_clear(Asking *a)
-{
-        g_free(a->now);
-        g_free(a->base);
-        g_free(a->then);
-        g_free(a->latency);
-        g_free(a->place);
-        g_free(a->first);
-        g_free(a->doubt);
-}
-
 WhatIf *whatif_new(StoreReader *reader, const NodeTable *nodes, const GArray *changes,
                    GError **error)
 {
         g_autoptr(WhatIf) w = g_new0(WhatIf, 1);
         g_autoptr(ReplaySettings) settings = NULL;
-        Asking a = { .whatif = w, .nodes = nodes };
+        Asking a = { NULL };
         gboolean ok;
 
         w->full = NO_NODE;
         w->entries = g_ptr_array_new_with_free_func(whatif_entry_free);
         w->notes = g_array_new(FALSE, FALSE, sizeof(WhatIfNote));
-        if (!(w->requests = replay_requests_load(reader, nodes, error)))
+        if (!(w->requests = replay_requests_load(reader, nodes, NULL, NULL, error)))
                 return NULL;
         w->waiting = w->requests->n_waiting;
         w->now = g_new0(ReplayLoad, w->requests->n_nodes);
         w->then = g_new0(ReplayLoad, w->requests->n_nodes);
         settings = replay_settings_new(w->requests);
-        add_entries(&a);
-        place_requests(&a);
-        replay_into(&a, settings, a.base, w->now);
+        add_entries(w);
+        asking_begin(&a, w->requests);
+        asking_replay(&a, settings, a.base, w->now);
         if ((ok = make_changes(w, settings, changes, nodes, error))) {
                 if (changes->len > 0)
-                        ask_changes(&a, settings);
+                        ask_changes(w, &a, settings);
                 else
-                        ask_table(&a, settings);
+                        ask_table(w, &a, settings);
                 g_ptr_array_sort(w->entries, compare_whatif_entries);
         }
         asking_clear(&a);
