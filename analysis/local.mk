@@ -1,5 +1,8 @@
 # analysis: what is asked of stores
 libravel_a_SOURCES += \
+	%D%/advise/advise.c \
+	%D%/advise/proposals.c \
+	%D%/advise/replicas.c \
 	%D%/diff-rows.c \
 	%D%/diff-times.c \
 	%D%/diff.c \

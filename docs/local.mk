@@ -1,5 +1,6 @@
 # docs: the manual pages
 dist_man_MANS = \
+	%D%/ravel-advise.1 \
 	%D%/ravel.1 %D%/ravel-capture.1 %D%/ravel-convolution.1 %D%/ravel-cut.1 %D%/ravel-diff.1 %D%/ravel-export.1 \
 	%D%/ravel-import.1 %D%/ravel-maketrace.1 %D%/ravel-merge.1 %D%/ravel-nesting.1 %D%/ravel-privacy.7 \
 	%D%/ravel-query.1 %D%/ravel-report.1 %D%/ravel-score.1 %D%/ravel-show.1 %D%/ravel-skewer.1 \

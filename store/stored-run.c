@@ -206,7 +206,7 @@ gboolean store_reader_continues(StoreReader *r)
 
 const char *store_reader_label(const StoreReader *r, guint32 label)
 {
-        return label ? r->labels->pdata[label - 1] : NULL;
+        return label > 0 && label <= r->labels->len ? r->labels->pdata[label - 1] : NULL;
 }
 
 gboolean store_reader_expect_requests(StoreReader *r, GError **error)

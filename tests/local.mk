@@ -67,6 +67,7 @@ fuzz_tests = \
 	%D%/fuzz/fuzz-tls %D%/fuzz/fuzz-trace %D%/fuzz/fuzz-trend-condition %D%/fuzz/fuzz-tshark \
 	%D%/fuzz/fuzz-tunnel %D%/fuzz/fuzz-websocket %D%/fuzz/fuzz-zipkin %D%/fuzz/fuzz-zookeeper
 script_tests = \
+	%D%/scripts/advise.sh \
 	%D%/cli/golden.sh %D%/fuzz/replay.sh %D%/scripts/causes.sh %D%/scripts/cheat.sh \
 	%D%/scripts/choices.sh %D%/scripts/clocks.sh %D%/scripts/coarse-stamps.sh \
 	%D%/scripts/completion.sh %D%/scripts/connecting.sh %D%/scripts/costly-captures.sh \

@@ -1,5 +1,6 @@
 # tools: one file a verb
 libravel_a_SOURCES += \
+	%D%/advise.c \
 	%D%/capture-options.c \
 	%D%/capture-report.c \
 	%D%/capture-run.c \

@@ -35,6 +35,7 @@ static const struct {
         { "diff", tool_diff, "what changed between two runs" },
         { "variance", tool_variance, "which nodes make latency vary" },
         { "whatif", tool_whatif, "what latencies would be after a change, by replay" },
+        { "advise", tool_advise, "what to change, and what that would bring" },
         { "trend", tool_trend, "what changed over many runs, and since when" },
         { "query", tool_query, "queries of a store of paths in SQL" },
         { "export", tool_export, "paths for other programs: OTLP, flame graphs, Perfetto" },

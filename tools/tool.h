@@ -13,6 +13,7 @@
 #include "tracefmt/trace-reader.h"
 
 /* The verbs: argv[0] is the verb. The result is the exit status. */
+int tool_advise(int argc, char **argv);
 int tool_capture(int argc, char **argv);
 int tool_cut(int argc, char **argv);
 int tool_diff(int argc, char **argv);

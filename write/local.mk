@@ -12,6 +12,7 @@ libravel_a_SOURCES += \
 	%D%/text-table.c \
 	%D%/trust-text.c \
 	%D%/way-times.c \
+	%D%/write-advise.c \
 	%D%/write-calls.c \
 	%D%/write-diff-rows.c \
 	%D%/write-diff-text.c \

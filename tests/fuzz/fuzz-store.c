@@ -4,6 +4,7 @@
  */
 #include <unistd.h>
 
+#include "analysis/advise/advise.h"
 #include "analysis/diff.h"
 #include "analysis/report/report.h"
 #include "analysis/trend/trend.h"
@@ -165,6 +166,16 @@ static void divide_variance(const char *path, gboolean completion)
         }
 }
 
+static void advise(const char *path)
+{
+        g_autoptr(NodeTable) nodes = node_table_new();
+        GError *error = NULL;
+        g_autoptr(StoreReader) reader = store_reader_new(path, nodes, &error);
+        g_autoptr(Advice) advice = reader ? advice_new(reader, nodes, &error) : NULL;
+
+        check_error(advice != NULL, error);
+}
+
 /* With each kind of change of the first two nodes. */
 static void change_something(const char *path)
 {
@@ -233,6 +244,7 @@ int LLVMFuzzerTestOneInput(const guint8 *data, gsize n)
         divide_variance(path, FALSE);
         divide_variance(path, TRUE);
         change_something(path);
+        advise(path);
         for (guint i = 0; i < G_N_ELEMENTS(questions); i++)
                 ask(path, questions[i]);
         return 0;

@@ -69,7 +69,7 @@ class Case:
     def ask_stores(self):
         for output in ("text", "tsv", "dot"):
             self.run(f"show-{output}", "show", "--format", output, "joint.sqlite")
-        for verb in ("why", "variance", "whatif"):
+        for verb in ("why", "variance", "whatif", "advise"):
             self.run(verb, verb, "joint.sqlite")
             self.run(f"{verb}-json", verb, "--format", "json", "joint.sqlite")
         self.run("report", "report", "joint.sqlite", "-o", "page.html", files=["page.html"])

@@ -89,7 +89,7 @@ def read(path):
 
 def is_checked(page, command, answer):
     return 'tutorial' in page or (answer and ('ravel query' in command
-                                              or 'ravel variance' in command or 'ravel whatif' in command or 'ravel why' in command
+                                              or 'ravel variance' in command or 'ravel advise' in command or 'ravel whatif' in command or 'ravel why' in command
                                               or 'folded | grep' in command))
 
 

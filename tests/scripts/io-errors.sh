@@ -87,6 +87,7 @@ reads one.sqlite diff -o result/x.html --format html one.sqlite two.sqlite
 reads one.sqlite query one.sqlite 'SELECT count(*) FROM call'
 reads one.sqlite variance -o result/text one.sqlite
 reads one.sqlite whatif -o result/text one.sqlite
+reads one.sqlite advise -o result/text one.sqlite
 reads parallel.conf maketrace -w result/trace parallel.conf
 writes nesting -o result/s.sqlite trace
 

@@ -113,7 +113,7 @@ expect 'nesting of a store' 3 'this is a store, expected a trace: ravel report, 
 	"$ravel" nesting my.sqlite
 expect 'merge of a store' 3 'this is a store, expected a trace' "$ravel" merge good.trace my.sqlite
 expect 'capture of a store' 3 'this is a store, expected a packet capture' "$ravel" capture -r my.sqlite
-for verb in query export diff score variance whatif; do
+for verb in query export diff score variance whatif advise; do
 	case $verb in
 	query) more=('SELECT 1') ;;
 	export) more=(--as tsv) ;;
