@@ -16,6 +16,7 @@
 #include "tools/tool.h"
 #include "tracefmt/file-kind.h"
 #include "tracefmt/output-file.h"
+#include "write/write-advise.h"
 
 /* --- passing store --------------------------------------------------------- */
 
@@ -350,6 +351,15 @@ static FileKind check_arguments(char **paths, guint n, const GPtrArray *capture,
 
 /* --- the page ----------------------------------------------------------------------- */
 
+static void say_findings(const Report *r)
+{
+        for (guint i = 0; r->advice && i < MIN(r->advice->findings->len, FINDINGS_AT_HEAD); i++) {
+                g_autofree char *line = finding_sentence(r->advice->findings->pdata[i], r->nodes);
+
+                tool_warn("%s", line);
+        }
+}
+
 /* made_of: see report_write(). */
 static gboolean write_page(const char *store, const char *made_of, GError **error)
 {
@@ -364,6 +374,7 @@ static gboolean write_page(const char *store, const char *made_of, GError **erro
                 report_write_summary(report, reader, made_of, page);
         else if (!report_write(report, reader, made_of, page, error))
                 return FALSE;
+        say_findings(report);
         return output_file_put(options.output, page, error);
 }
 

@@ -8,6 +8,7 @@
 #include "paths/pattern-text.h"
 #include "write/json.h"
 #include "write/text-table.h"
+#include "write/write-advise.h"
 
 enum {
         SUMMARY_BYTES = 20000, /* at most, */
@@ -292,6 +293,9 @@ static void write_rows(const Report *r, const StoreReader *reader, const char *m
         json_put_count(j, "requests", r->n_paths);
         json_put_count(j, "patterns_found", r->n_patterns);
         put_verdict(j, r, reader, most);
+        if (r->advice)
+                advice_put(r->advice, r->nodes, made_of ? "STORE" : store_reader_name(reader),
+                           MIN(most, FINDINGS_AT_HEAD), j);
         put_kinds(j, r, most);
         put_slowest(j, r, MIN(most, 5));
         put_nodes(j, r, most);

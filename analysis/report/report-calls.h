@@ -20,7 +20,7 @@ typedef struct {
 gboolean report_read_calls(Report *report, StoreReader *reader, const GArray *paths,
                            GError **error);
 
-/* Fills report->slowest and report->variance, where there are any paths. */
+/* Fills report->slowest, variance and advice, where there are any paths. */
 gboolean report_read_slowest(Report *report, StoreReader *reader, const GArray *paths,
                              GError **error);
 void report_clear_slowest(Report *report);

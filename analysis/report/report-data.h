@@ -5,6 +5,7 @@
  */
 #pragma once
 
+#include "analysis/advise/advise.h"
 #include "analysis/variance/variance.h"
 #include "analysis/why/why.h"
 #include "store/store-reader.h"
@@ -130,5 +131,6 @@ typedef struct {
         Why *why;            /* of these, else NULL */
         StoreReader *of_why;
         Variance *variance; /* NULL where there are no requests */
+        Advice *advice;     /* likewise, and where paths are not fit */
         PathGraph *graph;   /* of linear patterns; NULL where paths are of calls */
 } Report;
