@@ -112,3 +112,6 @@
 #define LOOP_NOWHERE  1e-12
 /* Rounds, after each of which parents are found. */
 #define LOOP_ROUNDS   5
+/* Loss after the first round, times loop_loss, from which no further round is run. Later rounds
+ * lessened losses above loop_loss by at most 0.2 nats. */
+#define LOOP_HOPELESS 1.5
