@@ -46,13 +46,15 @@ gboolean order_is_plainly_absent(Joint *j, Ordered which)
 {
         ServingOrder *order = order_of(j);
         g_autofree ServedPairs *pairs = NULL;
+        double sure = serving_order_sure(order);
 
-        if (serving_order_sure(order) < tuning.plain_triggers)
+        if (sure < tuning.plain_triggers)
                 return FALSE;
         pairs = g_new0(ServedPairs, serving_order_n_counts(order));
         allow(j, which);
         serving_order_count(order, &j->model->walk.delays, pairs);
-        return serving_order_odds(order, pairs) >= tuning.plain_odds;
+        return serving_order_odds(order, pairs) >=
+               (sure < tuning.all_triggers ? tuning.plain_odds : tuning.in_order);
 }
 
 /* Supposes that the node works in order. Learns how far beliefs are consistent with that. */

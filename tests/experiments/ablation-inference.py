@@ -92,7 +92,7 @@ GROUPS = {
         "family_doubt": ["1e-6", "1.0"],
     }),
     "order": (["g8", "j24", "busy", "random, 20"], {
-        "dispatch_gain": ["0"], "plain_triggers": ["2.0"],
+        "dispatch_gain": ["0"], "plain_triggers": ["2.0"], "all_triggers": ["2.0"],
         "plain_odds": ["0"], "supposed": [""], "least_factor": [""], "order_rounds": [""],
         "suppose_rounds": [""], "in_order": [""], "maybe_factor": [""], "order_odds": [""],
         "no_order": [""], "reverse_odds": ["0"],
