@@ -218,6 +218,41 @@ static gboolean are_dispatched_in_order(OrderTrials *t)
         return !reverse.shows || reverse.odds >= tuning.reverse_odds * trial.odds;
 }
 
+/* Whether any order shows. If none does, everything is as it was before. */
+static gboolean shows_any(OrderTrials *t, gboolean all, gboolean dispatched)
+{
+        if (all && are_all_ordered(t))
+                return TRUE;
+        if (all)
+                undo(t);
+        if (dispatched && are_dispatched_in_order(t))
+                return TRUE;
+        if (dispatched)
+                undo(t);
+        return FALSE;
+}
+
+/* Whether any order shows with some of the training parents, where there are many. If so, the
+ * trials may begin with all of them. */
+static gboolean shows_in_few(OrderTrials *t, gboolean all, gboolean dispatched)
+{
+        Problem *p = t->j->problem;
+        guint32 n_stretches = p->n_stretches, times = problem_n_new(p) / ORDER_FEW;
+        gboolean shows;
+
+        if (times < 2)
+                return TRUE;
+        p->n_stretches *= times;
+        begin_again(t);
+        shows = shows_any(t, all, dispatched);
+        p->n_stretches = n_stretches;
+        if (shows) {
+                undo(t);
+                begin_again(t);
+        }
+        return shows;
+}
+
 gboolean order_try(Joint *j)
 {
         OrderTrials t = { .j = j, .order = &j->model->evidence.order };
@@ -230,14 +265,7 @@ gboolean order_try(Joint *j)
         if (!all && !dispatched)
                 return FALSE;
         t.before = joint_save(j);
-        shows = all && are_all_ordered(&t);
-        if (all && !shows)
-                undo(&t);
-        if (!shows && dispatched) {
-                shows = are_dispatched_in_order(&t);
-                if (!shows)
-                        undo(&t);
-        }
+        shows = shows_in_few(&t, all, dispatched) && shows_any(&t, all, dispatched);
         joint_state_free(t.before);
         return shows;
 }

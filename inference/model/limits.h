@@ -96,6 +96,8 @@
 #define MOST_ORDERED 64
 /* Outputs before and after one that it may be inverted with. */
 #define REACH        24
+/* With twice as many training parents or more, order is first tried with about this many. */
+#define ORDER_FEW    2048
 /* Classes above which pairs of two classes are not counted. */
 #define MOST_MIXED   256
 
