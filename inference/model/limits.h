@@ -21,7 +21,7 @@
 /* Consecutive parents that train the model, or not, together. */
 #define STRETCH         1024
 /* Beliefs that are enough to learn from. */
-#define LEARN_BELIEFS   (1 << 18)
+#define LEARN_BELIEFS   (1 << 17)
 /* Beliefs that several processes find in a part in the time that learning from one takes. It
  * divides work alone. Measured on 2 million messages of gen-trace. */
 #define LEARNING_ROUNDS 10.0
