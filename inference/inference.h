@@ -89,8 +89,7 @@ void node_answer_clear(NodeAnswer *answer);
 /* For a node that makes no calls: finds n_workers and wait, the rest stays empty. O(n log n). */
 void find_waits(const NodeProblem *problem, NodeAnswer *answer);
 
-/* Write to bytes and read from bytes, for any machine. The error (G_FILE_ERROR) names the wrong
- * part. */
+/* Write and read bytes, for any machine. The error (G_FILE_ERROR) names the wrong part. */
 GBytes *node_model_to_bytes(const NodeModel *model);
 GBytes *node_answer_to_bytes(const NodeAnswer *answer);
 NodeModel *node_model_from_bytes(const guint8 *data, gsize n, GError **error);

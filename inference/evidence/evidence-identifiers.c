@@ -310,8 +310,7 @@ static void learn(Identifiers *s, const float *chance)
                         learn_table(&s->table[k], &counted[k]);
 }
 
-/* The gain of the ratios of these counts, in nats: how well they separate parents from other
- * candidates. */
+/* The gain of the ratios of these counts, nats: how well they tell parents from the others. */
 static double gain_of(const MatchTable *t)
 {
         double gain = 0;
@@ -466,8 +465,7 @@ static Guess *guess_matches(const Identifiers *s, const guint8 *match)
         return guess;
 }
 
-/* The matches of candidates with the values of a later call to the same callee, which has none of
- * these candidates. */
+/* The matches of candidates with the values of a later call to the callee, which has other ones. */
 static guint8 *deal_matches(const Identifiers *s)
 {
         const Problem *p = s->j->problem;
@@ -506,8 +504,7 @@ static float *chances_guessed(const Identifiers *s, const Guess *guess)
         return chance;
 }
 
-/* Decides by a guess. It must gain more than a guess by the values of later calls, which have other
- * candidates. */
+/* Decides by a guess. It must gain more than one by the values of calls with other candidates. */
 static void try_guess(Identifiers *s)
 {
         g_autofree guint8 *dealt = deal_matches(s);

@@ -13,8 +13,7 @@
 #include "inference/model/joint.h"
 #include "inference/model/problem.h"
 
-/* The number of leases with several calls that have candidates, and how many have a candidate that
- * spans them. */
+/* The leases with several calls that have candidates, and how many have one that spans them. */
 typedef struct {
         guint32 n, spanned;
 } SpanCount;

@@ -47,8 +47,7 @@ static double gain_of(const double *seen, const double *dealt)
         return gain;
 }
 
-/* Supposes that a parent that may hold the connection does, if that is more frequent than at
- * random. */
+/* Supposes that a parent that may hold the connection does, if that is more than random. */
 static void suppose(double *seen, const double *dealt, double gain, double by_chance)
 {
         double n = sum_of(seen);

@@ -166,8 +166,7 @@ static Sums *sum_pairs(const Groups *g, const float *seen, const float *dealt)
         return by_ends;
 }
 
-/* Finds the ratios. FALSE: pairs of one group are no more frequent than pairs of two, whatever
- * their ends. */
+/* Finds the ratios. FALSE: pairs of one group are no more frequent than pairs of two. */
 static gboolean find_ratios(Groups *g)
 {
         const ConnectionPairs *pairs = g->pairs;

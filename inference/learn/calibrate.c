@@ -111,8 +111,7 @@ typedef struct {
 COMPARISON(compare_times, TakenTime,
            a->kind != b->kind ? COMPARE(a->kind, b->kind) : COMPARE(a->time, b->time))
 
-/* Ranks the times of one kind, which are in order, by call, -1 to 1. Equal times have their mean
- * rank. */
+/* Ranks ordered times of one kind by call, -1 to 1. Equal times have their mean rank. */
 static void rank_kind(const TakenTime *taken, guint32 n, double *rank)
 {
         for (guint32 i = 0, end; i < n; i = end) {

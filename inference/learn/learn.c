@@ -18,8 +18,7 @@
 
 /* --- learning -------------------------------------------------------------- */
 
-/* The mean share of the best parent, over calls that have a choice and whose assigned parent is a
- * training parent. */
+/* The mean share of the best parent, over calls with a choice that a training parent has. */
 static double mean_best_share(const Joint *j)
 {
         double sum = 0;

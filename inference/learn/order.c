@@ -13,8 +13,7 @@ static inline ServingOrder *order_of(Joint *j)
         return &j->model->evidence.order;
 }
 
-/* The loop found these chances mostly by order. So they count by a power, in order not to count
- * order twice. */
+/* The loop found these chances mostly by order. They count by a power, or order counts twice. */
 void order_weigh_by_loop(Joint *j, float *chance)
 {
         const Problem *p = j->problem;

@@ -136,8 +136,7 @@ void joint_state_free(JointState *state)
 
 /* --- the test ----------------------------------------------------------------- */
 
-/* Relearns the walks from the assignment: from every other training parent, beginning with
- * first. */
+/* Relearns the walks from the assignment of every other training parent, from first on. */
 static void learn_every_other(Joint *j, guint32 first)
 {
         parent_walk_forget(&j->model->walk);
@@ -175,8 +174,7 @@ gint64 joint_judge_all(Joint *j, guint n_halves)
         return sum;
 }
 
-/* The outputs of the training parents, about: their part of all parents has that part of the
- * outputs. */
+/* About the outputs of the training parents: their part of the parents has that of the outputs. */
 static double n_judged_outputs(const Problem *p)
 {
         guint32 n = 0;

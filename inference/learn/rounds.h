@@ -17,8 +17,7 @@ void joint_learn_from_chain(Joint *j, Sampler *chain);
 /* The greatest concurrency of a calm parent in this round. */
 guint64 joint_calm_until(const Joint *j, guint round);
 
-/* Runs the rounds that learn from beliefs, after the rounds of a start and before the last. Assigns
- * by beliefs. */
+/* Runs the rounds that learn from beliefs, after a start and before the last. Assigns by them. */
 void joint_learn_later_rounds(Joint *j);
 
 /* Prepares a chain. Assigns by beliefs, and sets chance, by candidate, to the square roots of the
@@ -34,8 +33,7 @@ void joint_count_assigned(Joint *j, guint64 calm);
 /* Assigns each child to the parent with the greatest share of belief. */
 void joint_assign_by_beliefs(Joint *j);
 
-/* A copy of the assignment, the beliefs and all that is learned. With it a try that fails leaves no
- * trace. */
+/* A copy of the assignment, the beliefs and all that is learned, to undo a try that fails. */
 typedef struct JointState JointState;
 
 JointState *joint_save(const Joint *j);

@@ -10,6 +10,5 @@
  * Merges kinds by label where labels do not. In both cases the model begins anew. */
 void split_by_sizes(Joint *j);
 
-/* Finds the number of calls that parents of a kind make, where it is always the same. Resets the
- * walks. */
+/* Finds the number of calls that parents of a kind make, if always the same. Resets the walks. */
 void split_by_numbers(Joint *j);

@@ -231,8 +231,7 @@ static gint64 find_excess(CallCurve *c, const gint32 *number, double *width)
 
 enum { MOST_BLOCKS = 200, LEAST_BLOCKS = 8 };
 
-/* Blocks of time: the parents of each kind that enter and reply in each, and the calls that numbers
- * leave over. */
+/* Blocks of time: the parents of each kind that enter and reply, and calls beyond the numbers. */
 typedef struct {
         guint n;
         float *parents; /* by kind and block; each counts half where it enters and where it replies
@@ -258,8 +257,7 @@ static Blocks divide(const CallCurve *c)
         return b;
 }
 
-/* Changes one number by one, so that the least is left over, by squares. Returns whether any such
- * step helps. */
+/* Changes one number by one, so that the least squares are left over. FALSE: no step helps. */
 static gboolean take_step(CallCurve *c, Blocks *b, gint32 *number)
 {
         double most = 0;

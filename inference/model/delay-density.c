@@ -212,8 +212,7 @@ static inline double log_width(guint bin)
         return bin == 0 ? 1.0 / 8 : 1 / (8.5 + (bin - 1) % 8);
 }
 
-/* How far n counts are smoothed: one and a half bins where a thousand delays were seen, eight for a
- * single one. */
+/* How far n counts are smoothed: 1.5 bins where a thousand delays were seen, 8 for a single one. */
 static gint find_reach(double n)
 {
         gint reach = 1;

@@ -115,8 +115,7 @@ void evidence_set_bytes(EvidenceSet *s, Bytes *b);
 void evidence_begin(EvidenceSet *s, const Joint *j);
 void evidence_end(EvidenceSet *s);
 
-/* Lets the evidence that is in use watch. To be called before evidence_begin(), where nothing is
- * learned. */
+/* Lets the evidence in use watch. Called before evidence_begin(), if nothing is learned. */
 void evidence_watch_used(EvidenceSet *s);
 
 /* Stops all evidence from watching, or only the evidence that is not in use. */

@@ -37,8 +37,7 @@
 
 /* Pairs of connections of a node. */
 #define PROCESS_PAIRS (1 << 18)
-/* Consecutive parents that are judged by the others: parents that may exchange calls are mostly in
- * one block. */
+/* Consecutive parents judged by the others: those that may exchange calls are mostly together. */
 #define PROCESS_BLOCK 64
 
 /* Operations of calls into a node with a density of their own, the last shared by the rest. */

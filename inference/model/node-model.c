@@ -59,8 +59,7 @@ static gboolean is_rare(const CallKinds *k, const OtherEnd *end)
         return end->kind == NO_KIND && end->n_calls < k->n_calls / tuning.rare_share;
 }
 
-/* The end with these sizes, or without them where they are rare, and without its label where that
- * is. */
+/* The end with these sizes, without them where they are rare, or without its label, too. */
 static OtherEnd *end_told(CallKinds *k, OtherEnd *end)
 {
         if (end->sizes && is_rare(k, end))

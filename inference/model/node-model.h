@@ -81,8 +81,7 @@ void node_model_move(NodeModel *to, NodeModel *from);
  * callees. Makes the evidence of a table, which knows nothing yet. */
 void node_model_start(NodeModel *h, guint32 more_callees, const EvidenceKind *const *table);
 
-/* Sets the resolution of delays, ns; 0: they are exact. To be called for each problem, before it is
- * learned from. */
+/* Sets the resolution of delays, ns; 0: exact. Called for each problem before learning from it. */
 void node_model_set_resolution(NodeModel *h, gint64 resolution);
 
 /* Makes empty walks. The caller keeps the present ones. */

@@ -86,8 +86,7 @@ static void grow_state_table(ParentWalk *w)
                 *find_state(w, w->keys + w->states[i].key) = i + 1;
 }
 
-/* Finds or adds the state of a key. If there are too many states, a general state stands in for
- * it. */
+/* Finds or adds the state of a key. A general state stands in for it if there are too many. */
 static guint32 intern(ParentWalk *w, const guint8 *key)
 {
         guint32 state = *find_state(w, key), general;
@@ -168,8 +167,7 @@ static void grow_step_table(ParentWalk *w)
                 put_step(w, i);
 }
 
-/* Whether a parent that goes on so from a state makes more calls, or fewer, than parents of its
- * kind do. */
+/* Whether a parent that goes on so from a state makes more or fewer calls than its kind does. */
 static gboolean step_breaks(const ParentWalk *w, guint32 state, guint32 event)
 {
         const guint8 *key = w->keys + w->states[state].key;
@@ -491,8 +489,7 @@ static double *find_rest(ParentWalk *w, guint32 row)
         return longer;
 }
 
-/* Adds that a state survives delays if it ends by this step. rest is by row, found when it is first
- * asked for. */
+/* Adds that a state survives delays if it ends by this step. rest is by row, found on demand. */
 static void add_survival(ParentWalk *w, const WalkStep *s, double *longer, double **rest)
 {
         gboolean timeless = s->event >= w->n_callees && s->event != event_reply(w);
@@ -510,8 +507,7 @@ static void add_survival(ParentWalk *w, const WalkStep *s, double *longer, doubl
                 longer[bin] += s->probability * by_delay[bin];
 }
 
-/* Gives each state that was seen a row of survival, as long as there are rows. Returns their
- * number. */
+/* Gives each state that was seen a row of survival, while there are rows. Returns their number. */
 static guint32 number_survivals(ParentWalk *w)
 {
         guint32 n = 1;

@@ -251,8 +251,7 @@ guint32 problem_n_new(const Problem *p)
         return n;
 }
 
-/* The greatest concurrency of a calm parent rises from round to round, from the lowest ones to all.
- * Sorts them. */
+/* The greatest concurrency of a calm parent rises from round to round, to all. Sorts them. */
 static void set_calm(Problem *p, guint64 *concurrencies)
 {
         guint64 last = p->node->n_in - 1;

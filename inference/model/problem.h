@@ -40,8 +40,7 @@ static inline gsize problem_n_all(const Problem *p)
         return p->candidates[p->node->n_out];
 }
 
-/* The candidate of a call with the greatest score; of equal ones the first. The call has at least
- * one. */
+/* The candidate of a call with the greatest score; of equal ones the first. There must be one. */
 static inline gsize problem_best_candidate(const Problem *p, guint32 call, const float *score)
 {
         gsize best = p->candidates[call];

@@ -106,8 +106,7 @@ static double inverted_of_same(DelayDensities *delays, const Output *first, cons
         return late < first->time ? inverted / (in_order + inverted) : 0;
 }
 
-/* The probabilities of a shorter delay, by row of densities and bin. A row is NULL until it is
- * used. */
+/* The probabilities of a shorter delay, by row of densities and bin. A row is NULL until used. */
 typedef struct {
         DelayDensities *delays;
         float **row;

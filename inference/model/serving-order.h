@@ -84,8 +84,7 @@ void serving_order_begin(ServingOrder *o, const NodeProblem *node, const guint32
 /* Starts to watch, if there are classes. To be called when beliefs have nearly settled. */
 void serving_order_watch(ServingOrder *o);
 
-/* Keeps the pairs that were learned from last. They count again with other outputs; half: with half
- * the weight. */
+/* Keeps the pairs learned from last. They count again with other outputs; half: by half. */
 void serving_order_keep(ServingOrder *o, gboolean half);
 
 /* Forgets what is known about outputs. */

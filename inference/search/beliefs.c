@@ -41,8 +41,7 @@ static gboolean comes_along(const Joint *j, guint32 before, guint32 call, guint3
                out[before].start == out[call].start;
 }
 
-/* A belief begins as one call per lifetime of the parent, and is larger for its assigned
- * children. */
+/* A belief begins as one call per lifetime of the parent, more for its assigned children. */
 void joint_start_beliefs(Joint *j)
 {
         j->beliefs->negligible = tuning.negligible_at_first;
@@ -88,8 +87,7 @@ static double said_by_loop(const Joint *j, guint32 parent, guint32 child)
         return k == G_MAXSIZE ? 1 : (double)order->said[k];
 }
 
-/* The sum of the messages on a call, divided by the ratio by which other evidence makes this parent
- * likelier. */
+/* The sum of the messages on a call, divided by the ratio of other evidence for this parent. */
 static inline double total_of(const Joint *j, guint32 parent, guint32 child, gboolean has_calls)
 {
         if (!has_calls)
@@ -170,8 +168,7 @@ void joint_update_to_learn(Joint *j, guint64 calm)
         joint_sum_beliefs(j);
 }
 
-/* Whether a parent's beliefs can change. They cannot where it is the only candidate of all its
- * calls. */
+/* Whether a parent's beliefs can change: not if it is the only candidate of all its calls. */
 static gboolean is_contested(const Joint *j, guint32 parent)
 {
         for (gsize k = j->beliefs->first_belief[parent]; k < j->beliefs->first_belief[parent + 1];

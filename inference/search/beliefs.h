@@ -10,8 +10,7 @@
 #include "inference/model/joint.h"
 #include "inference/search/trellis.h"
 
-/* The rate (per ns) at which one candidate parent would make this call: a message of belief
- * propagation. */
+/* A message of belief propagation: the rate (per ns) at which a candidate would make this call. */
 typedef struct {
         guint32 child; /* index of a call out of the node */
         float rate;    /* per ns */

@@ -134,8 +134,7 @@ static inline gboolean is_heard_part(const EventLoop *l, guint32 o)
         return o < l->n_outputs && l->row[o / LOOP_PART] != NOT_HEARD;
 }
 
-/* Gives each part of the outputs room for its agreement. Returns the number of outputs that have
- * room. */
+/* Gives each part of the outputs room for its agreement. Returns how many outputs have room. */
 static gsize find_rows(EventLoop *l)
 {
         guint32 n_parts = l->n_outputs / LOOP_PART + 1;
@@ -482,8 +481,7 @@ static void add_shared(const Problem *p, guint32 from, const float *value, guint
                         m++;
 }
 
-/* Passes parents on from triggers to outputs, in order of time: a call has the parent of its
- * trigger. */
+/* Passes parents on from triggers to outputs, in order of time: a call has its trigger's. */
 static void pass_on(EventLoop *l)
 {
         const Problem *p = l->j->problem;
@@ -517,8 +515,7 @@ static void pass_on(EventLoop *l)
         }
 }
 
-/* Passes what is known about the parent of an output to its trigger. room: by candidate of the
- * trigger. */
+/* Passes what is known about an output's parent to its trigger. room: by its candidate. */
 static void tell(EventLoop *l, guint32 o, guint32 by, double share, float *room)
 {
         const Problem *p = l->j->problem;

@@ -140,8 +140,7 @@ static double chance_for(const Sampler *c, guint32 call, guint32 parent)
         return k == G_MAXSIZE ? -1 : chance_of(c, k);
 }
 
-/* Exchanges the parents of all calls that belong together with one. Returns the same ratio as
- * exchange_same(). */
+/* Exchanges the parents of all calls that belong together with one. Returns as exchange_same(). */
 static double swap_block(Sampler *c, Evidence *e, Family f[2], guint32 call)
 {
         double forward = 0, backward = 0;
@@ -211,8 +210,7 @@ static double exchange_blocks(Sampler *c, Evidence *e, Family f[2], guint32 call
         return weight_of_exchange(c, &f[1], &f[0], &a, &b) / forward;
 }
 
-/* Proposes another parent for a call, and moves to it with the probability of Metropolis and
- * Hastings. */
+/* Proposes another parent for a call, and moves to it as Metropolis and Hastings do. */
 static void propose(Sampler *c, guint32 call)
 {
         Joint *j = c->j;

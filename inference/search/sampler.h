@@ -45,8 +45,7 @@ void sampler_cool(Sampler *c, guint power);
 /* Takes over the likelihoods of the model; call it after the model has learned. */
 void sampler_take_model(Sampler *c);
 
-/* Runs the chain for some sweeps. A sweep has one proposal for each open call, a call whose parent
- * is uncertain. */
+/* Runs the chain for some sweeps. A sweep proposes once for each call of uncertain parent. */
 void sampler_run(Sampler *c, guint sweeps);
 
 /* Sets the bits of `drawing` for the present parent of each open call. drawn is by candidate. */

@@ -7,8 +7,7 @@
 
 /* --- margins ------------------------------------------------------------------ */
 
-/* The parents of the stretch that begins at a parent, with a margin of `margin` stretches on either
- * side. */
+/* The parents of the stretch that begins at a parent, and `margin` stretches on either side. */
 static CallRange with_margins(const NodeProblem *node, guint32 from, guint32 margin)
 {
         gsize reach = (gsize)margin * STRETCH;

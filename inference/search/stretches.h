@@ -24,6 +24,5 @@ typedef struct {
 void stretches_find(Stretches *s, const Problem *whole);
 void stretches_clear(Stretches *s);
 
-/* The problem to learn from. Calm is taken over from the whole problem. Candidates are still to be
- * found. */
+/* The problem to learn from, with the calm of the whole. Candidates are still to be found. */
 Problem stretches_problem(Stretches *s, const Problem *whole);

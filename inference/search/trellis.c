@@ -391,8 +391,7 @@ static double ratio_of(const Trellis *l, const PlacedOutput *o)
         return serving_order_factor(l->order, o->output, o->class, o->trigger, o->parent);
 }
 
-/* The ratio of serving order if the next output is offer i. It does not change in one run of the
- * trellis. */
+/* The ratio of serving order if the next output is offer i. It is constant in one run. */
 static double ratio_of_output(Trellis *l, const ParentWalk *w, const Standing *at,
                               const TrellisParent *parent, const TrellisCall *calls, guint32 i,
                               guint32 callee, guint32 row)
@@ -406,8 +405,7 @@ static double ratio_of_output(Trellis *l, const ParentWalk *w, const Standing *a
         return known->ratio;
 }
 
-/* Adds an edge of this weight from a vertex to the vertex of a call, and passes its forward weight
- * on. */
+/* Adds an edge of this weight to the vertex of a call, and passes the forward weight on. */
 static inline void lead_on(Trellis *l, ParentWalk *w, const Standing *at, const TrellisCall *calls,
                            guint32 call, TrellisStep *step, guint bin, double weight)
 {

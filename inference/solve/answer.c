@@ -31,8 +31,7 @@ static void name(const Joint *j, gsize candidate, NodeAnswer *answer, gsize at)
         answer->score[at] = j->scores->score[candidate];
 }
 
-/* Names the candidates of call i that are worth it, from `at` on. Returns the place of the next
- * ones. */
+/* Names the candidates of call i that are worth it, from `at` on. Returns the next place. */
 static gsize name_some(const Joint *j, guint32 i, NodeAnswer *answer, gsize at)
 {
         const gsize *first = &j->problem->candidates[i];

@@ -44,8 +44,7 @@ NodeModel *part_search_model(PartSearch *s, guint slot);
 /* Adds what a part has found to the answer. Families are multiplied in the order of parts. */
 void part_search_hand_out(PartSearch *s, guint32 number);
 
-/* Ends the search after all parts. The model of the first slot replaces the model that it was
- * copied from. */
+/* Ends the search after all parts. The first slot's model replaces the one it was copied from. */
 void part_search_end(PartSearch *s, Joint *j);
 
 /* Finds the parents of calls part by part. learned: the model; NULL: no call has a choice. */

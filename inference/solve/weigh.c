@@ -61,8 +61,7 @@ static gint64 log_of_kind(Joint *j, const Evidence *e, const Family *f)
         return log;
 }
 
-/* Adds sign times the log likelihood of two families by each source, as far as it needs no other
- * families. */
+/* Adds sign times the log likelihood of two families by each source that needs no others. */
 static void add_families(Joint *j, Family f[2], gint64 sign, Logs *l)
 {
         const EvidenceSet *all = &j->model->evidence;

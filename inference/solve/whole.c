@@ -91,8 +91,7 @@ static guint32 find_stretches(const NodeProblem *node, gsize n_beliefs)
         return MAX(MAX(by_parents, by_beliefs), 1);
 }
 
-/* Whether to learn from all calls: there is no model, or far fewer calls trained it than there are
- * now. */
+/* Whether to learn from all calls: no model is there, or far fewer calls trained it. */
 static gboolean learns_anew(const NodeModel *model, const NodeProblem *node)
 {
         return model->n_parents == 0 ||
