@@ -37,7 +37,7 @@
 
 /* Pairs of connections of a node. */
 #define PROCESS_PAIRS (1 << 18)
-/* Consecutive parents judged by the others: those that may exchange calls are mostly together. */
+/* Consecutive parents judged by the others: parents that swap calls are mostly in one block. */
 #define PROCESS_BLOCK 64
 
 /* Operations of calls into a node with a density of their own, the last shared by the rest. */
