@@ -283,30 +283,36 @@ static char *xml_find(Cursor c)
 
 /* --- from outside ---------------------------------------------------------- */
 
+#define TYPE(type, kind)                                                                           \
+        {                                                                                          \
+                type, sizeof type - 1, kind                                                        \
+        }
+
 BodyKind body_kind(const guint8 *type, gsize n)
 {
         static const struct {
                 const char *type;
+                gsize n;
                 BodyKind kind;
         } types[] = {
-                { "application/json", BODY_JSON },
-                { "application/json-rpc", BODY_JSON },
-                { "application/x-ndjson", BODY_JSON },
-                { "application/graphql", BODY_GRAPHQL },
-                { "application/soap+xml", BODY_XML },
-                { "application/xml", BODY_XML },
-                { "text/xml", BODY_XML },
-                { "application/x-www-form-urlencoded", BODY_FORM },
-                { "application/proto", BODY_PROTOBUF },
-                { "application/protobuf", BODY_PROTOBUF },
-                { "application/x-protobuf", BODY_PROTOBUF },
+                TYPE("application/json", BODY_JSON),
+                TYPE("application/json-rpc", BODY_JSON),
+                TYPE("application/x-ndjson", BODY_JSON),
+                TYPE("application/graphql", BODY_GRAPHQL),
+                TYPE("application/soap+xml", BODY_XML),
+                TYPE("application/xml", BODY_XML),
+                TYPE("text/xml", BODY_XML),
+                TYPE("application/x-www-form-urlencoded", BODY_FORM),
+                TYPE("application/proto", BODY_PROTOBUF),
+                TYPE("application/protobuf", BODY_PROTOBUF),
+                TYPE("application/x-protobuf", BODY_PROTOBUF),
         };
         gsize length = 0, suffix;
 
         while (length < n && type[length] != ';' && !is_blank(type[length]))
                 length++;
         for (guint i = 0; i < G_N_ELEMENTS(types); i++)
-                if (strlen(types[i].type) == length &&
+                if (types[i].n == length &&
                     g_ascii_strncasecmp(types[i].type, (const char *)type, length) == 0)
                         return types[i].kind;
         suffix = length > 5 ? length - 5 : 0;

@@ -160,7 +160,9 @@ static void field_take(HeaderLabels *h, const nghttp2_nv *field)
         else if (name_is(field, "content-type")) {
                 h->grpc = field->valuelen >= sizeof grpc - 1 &&
                           memcmp(value, grpc, sizeof grpc - 1) == 0;
-                h->body = body_kind(field->value, field->valuelen);
+                h->body = field->valuelen == sizeof grpc - 1 && h->grpc
+                                  ? BODY_OTHER /* the usual type of all, at once */
+                                  : body_kind(field->value, field->valuelen);
         }
 }
 
