@@ -232,8 +232,13 @@ static ReplayEvent event_pop(Replay *r)
 
 static void live_release(LiveRequest *live)
 {
-        if (--live->open == 0)
-                g_free(live);
+        LiveRequest *hedge = live->hedge; /* which it holds */
+
+        if (--live->open > 0)
+                return;
+        g_free(live);
+        if (hedge)
+                live_release(hedge);
 }
 
 /* --- calls by events ------------------------------------------------------- */
