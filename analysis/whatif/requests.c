@@ -305,7 +305,7 @@ static int compare_starts(gconstpointer va, gconstpointer vb, gpointer data)
 static void sort_requests(Loading *l)
 {
         guint n = l->requests->requests->len;
-        g_autofree guint32 *order = g_new(guint32, n);
+        g_autofree guint32 *order = g_new(guint32, n + 1); /* never NULL */
         GArray *requests = g_array_sized_new(FALSE, FALSE, sizeof(ReplayRequest), n);
         GArray *clients = g_array_sized_new(FALSE, FALSE, sizeof(ClientRequest), n);
 
