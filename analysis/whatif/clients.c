@@ -205,7 +205,7 @@ static void group_link(ClientRequest *all, const guint32 *index, guint32 n)
 
 void client_requests_link(ClientRequest *requests, guint32 n)
 {
-        g_autofree guint32 *index = g_new(guint32, n);
+        g_autofree guint32 *index = g_new(guint32, n + 1); /* never NULL */
         guint32 size;
 
         for (guint32 i = 0; i < n; i++) {

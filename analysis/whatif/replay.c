@@ -2,7 +2,6 @@
 #include "analysis/whatif/replay.h"
 
 #include <math.h>
-#include <string.h>
 
 /* The time of a call with a queue below it is found by events. */
 #define BY_EVENTS G_MININT64
@@ -630,7 +629,8 @@ void replay_run(const ReplayRequests *requests, const ReplaySettings *settings, 
                      .now = G_MININT64,
                      .last_start = G_MININT64 };
 
-        memset(latency, 0, requests->requests->len * sizeof *latency);
+        for (guint i = 0; i < requests->requests->len; i++)
+                latency[i] = 0;
         find_plain_times(&r);
         find_donors(&r);
         servers_open(&r);
