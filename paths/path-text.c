@@ -3,6 +3,8 @@
 
 #include <math.h>
 
+#define NS_PER_SECOND G_GINT64_CONSTANT(1000000000)
+
 char *path_format_duration(gint64 ns)
 {
         /* What the last digit is worth: each is ten times the one before. */
@@ -27,6 +29,17 @@ char *path_format_duration(gint64 ns)
                 return g_strdup_printf("%s%" G_GUINT64_FORMAT " %s", sign, n, steps[i].unit);
         return g_strdup_printf("%s%" G_GUINT64_FORMAT ".%0*" G_GUINT64_FORMAT " %s", sign,
                                n / scale, (int)steps[i].decimals, n % scale, steps[i].unit);
+}
+
+char *path_format_moment(gint64 time, guint digits)
+{
+        gint64 seconds = time / NS_PER_SECOND - (time % NS_PER_SECOND < 0);
+        gint64 rest = time - seconds * NS_PER_SECOND;
+        g_autoptr(GDateTime) utc = g_date_time_new_from_unix_utc(seconds);
+        g_autofree char *date = g_date_time_format(utc, "%Y-%m-%dT%H:%M:%S");
+
+        return g_strdup_printf("%s.%0*" G_GINT64_FORMAT "Z", date, (int)digits,
+                               digits == 6 ? rest / 1000 : rest);
 }
 
 char *path_format_count(guint64 n)

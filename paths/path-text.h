@@ -11,6 +11,11 @@
 /* "12.3 ms": a duration for people, three significant digits, in ns, us, ms or s. */
 char *path_format_duration(gint64 ns);
 
+/* A stamp in UTC, as --from takes it, with 6 or 9 digits of a second:
+ * "2003-03-07T23:08:04.500000Z".
+ */
+char *path_format_moment(gint64 time, guint digits);
+
 /* "1,234,567". */
 char *path_format_count(guint64 n);
 

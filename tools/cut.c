@@ -91,17 +91,9 @@ static GArray *find_requests(Why *why, const char *path, GError **error)
         else
                 ids = g_array_append_vals(g_array_new(FALSE, FALSE, sizeof(guint64)),
                                           &options.request, 1);
-        for (guint i = 0; ids && i < ids->len; i++) {
-                guint64 id = g_array_index(ids, guint64, i);
-
-                if (id < 1 || id > why_requests(why)) {
-                        ravel_fail(error, RAVEL_ERROR_USAGE,
-                                   "%s: no request %" G_GUINT64_FORMAT
-                                   ", expected one from 1 to %" G_GUINT64_FORMAT,
-                                   path, id, why_requests(why));
+        for (guint i = 0; ids && i < ids->len; i++)
+                if (!why_expect_request(why, g_array_index(ids, guint64, i), error))
                         return NULL;
-                }
-        }
         return g_steal_pointer(&ids);
 }
 

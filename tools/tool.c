@@ -12,6 +12,7 @@
 
 #include "base/error.h"
 #include "base/helper.h"
+#include "paths/path-text.h"
 #include "tools/run-files.h"
 #include "tracefmt/output-file.h"
 
@@ -177,20 +178,9 @@ int tool_done(void)
         return is_partial ? EXIT_PARTIAL : is_empty ? EXIT_DIFFERS : EXIT_DONE;
 }
 
-/* Appends a stamp in UTC: "2003-03-07T23:08:04.500000000Z", as --from takes it. */
-static void append_moment(GString *text, gint64 time)
-{
-        gint64 seconds = time / 1000000000 - (time % 1000000000 < 0);
-        g_autoptr(GDateTime) utc = g_date_time_new_from_unix_utc(seconds);
-        g_autofree char *date = g_date_time_format(utc, "%Y-%m-%dT%H:%M:%S");
-
-        g_string_append_printf(text, "%s.%09" G_GINT64_FORMAT "Z", date,
-                               time - seconds * 1000000000);
-}
-
 void tool_report_empty(const TraceReader *reader)
 {
-        g_autoptr(GString) first = g_string_new(NULL), last = g_string_new(NULL);
+        g_autofree char *first = NULL, *last = NULL;
         gint64 from, to;
 
         for (guint i = 0; excluded && excluded[i]; i++)
@@ -203,10 +193,10 @@ void tool_report_empty(const TraceReader *reader)
                 is_empty = TRUE;
                 return;
         }
-        append_moment(first, from);
-        append_moment(last, to);
+        first = path_format_moment(from, 9);
+        last = path_format_moment(to, 9);
         tool_warn("%s: no messages in the time of --from and --to: it spans %s to %s",
-                  trace_reader_name(reader), first->str, last->str);
+                  trace_reader_name(reader), first, last);
 }
 
 void tool_report_reader(const TraceReader *reader)

@@ -111,7 +111,7 @@ static gboolean append_requests(Why *why, const GArray *ids, GString *out, GErro
 }
 
 /* The requests that are asked for; NULL with error set where there is no such. */
-static GArray *find_requests(Why *why, const char *path, GError **error)
+static GArray *find_requests(Why *why, GError **error)
 {
         guint there;
 
@@ -128,22 +128,17 @@ static GArray *find_requests(Why *why, const char *path, GError **error)
                         tool_warn("no request was there at that time");
                 return ids;
         }
-        if (options.request > why_requests(why)) {
-                g_set_error(error, RAVEL_ERROR, RAVEL_ERROR_USAGE,
-                            "%s: no request %" G_GUINT64_FORMAT
-                            ", expected one from 1 to %" G_GUINT64_FORMAT,
-                            path, options.request, why_requests(why));
+        if (!why_expect_request(why, options.request, error))
                 return NULL;
-        }
         GArray *ids = g_array_new(FALSE, FALSE, sizeof(guint64));
         g_array_append_val(ids, options.request);
         return ids;
 }
 
-static gboolean append_answer(Why *why, const char *path, GString *out, GError **error)
+static gboolean append_answer(Why *why, GString *out, GError **error)
 {
         if (options.request || options.slowest > 0 || options.at) {
-                g_autoptr(GArray) ids = find_requests(why, path, error);
+                g_autoptr(GArray) ids = find_requests(why, error);
 
                 if (!ids || !append_requests(why, ids, out, error))
                         return FALSE;
@@ -184,12 +179,12 @@ static gboolean append_waits(StoreReader *reader, const NodeTable *nodes, GStrin
         return waiting != NULL;
 }
 
-static gboolean append_reasons(StoreReader *reader, const NodeTable *nodes, const char *path,
-                               GString *out, GError **error)
+static gboolean append_reasons(StoreReader *reader, const NodeTable *nodes, GString *out,
+                               GError **error)
 {
         g_autoptr(Why) why = why_new(reader, nodes, error);
 
-        return why && append_answer(why, path, out, error);
+        return why && append_answer(why, out, error);
 }
 
 int tool_why(int argc, char **argv)
@@ -207,7 +202,7 @@ int tool_why(int argc, char **argv)
             !(reader = store_reader_new(argv[1], nodes, &error)) ||
             !(options.failed    ? append_failures(reader, nodes, text, &error)
               : options.waiting ? append_waits(reader, nodes, text, &error)
-                                : append_reasons(reader, nodes, argv[1], text, &error)) ||
+                                : append_reasons(reader, nodes, text, &error)) ||
             !output_file_put("-", text, &error))
                 return tool_fail(error);
         return EXIT_DONE;

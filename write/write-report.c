@@ -27,11 +27,6 @@ enum {
         FEWEST_DETAILS = 20,    /* but these are */
 };
 
-static gint64 clamp(gint128 n)
-{
-        return (gint64)CLAMP(n, G_MININT64, G_MAXINT64);
-}
-
 /* How far to trust probabilities where parents were guessed, and what was measured is about them.
  */
 static void report_page_append_trust(Json *j, const Report *r, const StoreReader *reader)
@@ -69,7 +64,7 @@ static void append_run(Json *j, const Report *r, const StoreReader *reader)
                 json_put_integer(j, "goesOn", 1);
         json_put_integer(j, "paths", (gint64)r->n_paths);
         json_put_integer(j, "patternCount", (gint64)r->n_patterns);
-        json_put_integer(j, "total", clamp(r->total));
+        json_put_integer(j, "total", int128_clamp(r->total));
         json_key(j, "probability");
         page_probability(j, r->probability);
         if (run->judgement)
@@ -112,9 +107,9 @@ static void report_page_append_nodes(Json *j, const Report *r)
         json_put_open(j, "blame", '[');
         EACH (const ReportBlame, b, r->blame) {
                 json_open(j, '[');
-                page_numbers(j, clamp(b->own), b->calls);
+                page_numbers(j, int128_clamp(b->own), b->calls);
                 if (b->workers > 0)
-                        page_numbers(j, b->workers, clamp(b->own_queued));
+                        page_numbers(j, b->workers, int128_clamp(b->own_queued));
                 json_close(j, ']');
         }
         json_close(j, ']');
@@ -299,7 +294,7 @@ static void append_detail_ways(Json *j, const CollapsedTree *tree, guint64 paths
         json_put_open(j, "ways", '[');
         EACH (const WayTime, t, times)
                 page_record(j, t->call - tree->vertices, t->cause,
-                            clamp(t->sum / (gint128)MAX(paths, 1)));
+                            int128_clamp(t->sum / (gint128)MAX(paths, 1)));
         json_close(j, ']');
 }
 

@@ -5,6 +5,8 @@
 #include <math.h>
 
 #include "analysis/report/report.h"
+#include "base/compare.h"
+#include "paths/path-text.h"
 #include "paths/pattern-text.h"
 #include "write/json.h"
 #include "write/text-table.h"
@@ -16,11 +18,6 @@ enum {
         NAME_COLUMNS = 200,    /* of a name, a signature or an operation */
 };
 
-static gint64 clamp(gint128 n)
-{
-        return (gint64)CLAMP(n, G_MININT64, G_MAXINT64);
-}
-
 static void put_name(Json *j, const char *key, const char *name)
 {
         g_autofree char *shorter = name ? text_shorten(name, NAME_COLUMNS) : NULL;
@@ -30,13 +27,9 @@ static void put_name(Json *j, const char *key, const char *name)
 
 static void put_moment(Json *j, const char *key, gint64 time)
 {
-        gint64 seconds = time / 1000000000 - (time % 1000000000 < 0);
-        g_autoptr(GDateTime) utc = g_date_time_new_from_unix_utc(seconds);
-        g_autofree char *date = g_date_time_format(utc, "%Y-%m-%dT%H:%M:%S");
-        g_autofree char *text =
-                g_strdup_printf("%s.%06dZ", date, (int)((time - seconds * 1000000000) / 1000));
+        g_autofree char *text = time == NO_TIME ? NULL : path_format_moment(time, 6);
 
-        json_put_string(j, key, time == NO_TIME ? NULL : text);
+        json_put_string(j, key, text);
 }
 
 static void put_share(Json *j, const char *key, double share)
@@ -113,59 +106,48 @@ static void put_patterns(Json *j, const Report *r, guint most)
         json_close(j, ']');
 }
 
+COMPARISON_OF_POINTERS(compare_blame, ReportBlame, COMPARE(b->own, a->own) ?: COMPARE(a, b))
+
 /* Own time of nodes and of the network, the most first. */
 static void put_nodes(Json *j, const Report *r, guint most)
 {
-        g_autofree guint *order = g_new(guint, r->blame->len);
-        guint n = 0;
+        const ReportBlame *first = (const ReportBlame *)r->blame->data;
+        g_autoptr(GPtrArray) order = g_ptr_array_new();
 
-        for (guint i = 0; i < r->blame->len; i++) {
-                const ReportBlame *b = &g_array_index(r->blame, ReportBlame, i);
-                guint at = n;
-
-                if (b->own <= 0)
-                        continue;
-                for (; at > 0 && g_array_index(r->blame, ReportBlame, order[at - 1]).own < b->own;
-                     at--)
-                        order[at] = order[at - 1];
-                order[at] = i;
-                n += n < most; /* the last falls off */
-        }
+        for (guint i = 0; i < r->blame->len; i++)
+                if (first[i].own > 0)
+                        g_ptr_array_add(order, (gpointer)&first[i]);
+        g_ptr_array_sort(order, compare_blame);
         json_line(j, 2);
         json_put_open(j, "nodes", '[');
-        for (guint i = 0; next_row(j, i, n, most); i++) {
-                const ReportBlame *b = &g_array_index(r->blame, ReportBlame, order[i]);
+        for (guint i = 0; next_row(j, i, order->len, most); i++) {
+                const ReportBlame *b = order->pdata[i];
+                guint node = (guint)(b - first);
 
                 json_open(j, '{');
                 put_name(j, "node",
-                         order[i] + 1 == r->blame->len ? "(network)"
-                                                       : node_table_written(r->nodes, order[i]));
+                         node + 1 == r->blame->len ? "(network)"
+                                                   : node_table_written(r->nodes, node));
                 json_put_count(j, "calls", b->calls);
-                json_put_integer(j, "own", clamp(b->own));
+                json_put_integer(j, "own", int128_clamp(b->own));
                 put_share(j, "share", (double)b->own / (double)MAX(r->total, 1));
                 if (b->workers > 0) {
                         json_put_integer(j, "workers", b->workers);
-                        json_put_integer(j, "queued", clamp(b->own_queued));
+                        json_put_integer(j, "queued", int128_clamp(b->own_queued));
                 }
                 json_close(j, '}');
         }
         json_close(j, ']');
 }
 
-static int compare_edges(gconstpointer va, gconstpointer vb)
-{
-        const ReportEdge *const *a = va, *const *b = vb;
-        gint128 x = (*a)->latency.sum, y = (*b)->latency.sum;
-
-        return (x < y) - (x > y);
-}
+COMPARISON_OF_POINTERS(compare_edges, ReportEdge, COMPARE(b->latency.sum, a->latency.sum))
 
 static void put_causes(Json *j, const ReportEdge *e)
 {
         json_put_open(j, "causes", '{');
         for (guint cause = 0; cause < N_WAY_CAUSES; cause++)
                 if (e->cause[cause] > 0)
-                        json_put_integer(j, way_cause_key(cause), clamp(e->cause[cause]));
+                        json_put_integer(j, way_cause_key(cause), int128_clamp(e->cause[cause]));
         json_close(j, '}');
 }
 

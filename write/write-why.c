@@ -37,15 +37,6 @@ static char *format_slower(double share)
                                percent < 99 ? floor(percent) : percent);
 }
 
-static char *format_moment(gint64 time)
-{
-        gint64 seconds = time / 1000000000 - (time % 1000000000 < 0);
-        g_autoptr(GDateTime) utc = g_date_time_new_from_unix_utc(seconds);
-        g_autofree char *date = g_date_time_format(utc, "%Y-%m-%dT%H:%M:%S");
-
-        return g_strdup_printf("%s.%06dZ", date, (int)((time - seconds * 1000000000) / 1000));
-}
-
 #define append_line(out, indent, columns, ...)                                                     \
         text_append_line(out, " ,/|(", indent, columns, __VA_ARGS__)
 
@@ -206,7 +197,8 @@ static void write_request_text(GString *out, const WhyRequest *r, guint columns)
 {
         g_autofree char *time = path_format_duration(r->time),
                         *usual = path_format_duration(r->usual), *slower = format_slower(r->slower),
-                        *start = format_moment(r->start), *alike = path_format_count(r->alike),
+                        *start = path_format_moment(r->start, 6),
+                        *alike = path_format_count(r->alike),
                         *title = path_pattern_title(r->label, r->signature);
 
         append_line(out, 0, columns,
@@ -333,7 +325,7 @@ static void append_burst(GString *out, guint indent, const WhyBurst *b, guint co
 {
         g_autofree char *length = path_format_duration(b->to - b->from);
         g_autofree char *since = path_format_duration(b->since);
-        g_autofree char *from = format_moment(b->from), *all = path_format_count(b->all);
+        g_autofree char *from = path_format_moment(b->from, 6), *all = path_format_count(b->all);
 
         if (b->n == 0) {
                 append_line(out, indent, columns,
@@ -468,7 +460,8 @@ static void append_pause(GString *out, const WhyPause *p, guint columns)
         g_autofree char *mean = path_format_duration(p->mean), *count = path_format_count(p->slow),
                         *of = path_format_count(p->slow_of),
                         *every = path_format_duration(p->every),
-                        *first = format_moment(g_array_index(p->times, WhyStandstill, 0).from);
+                        *first = path_format_moment(g_array_index(p->times, WhyStandstill, 0).from,
+                                                    6);
         const char *cause = p->everywhere           ? "the capture, or the network"
                             : strchr(p->nodes, ',') ? "a host that stopped"
                                                     : "a garbage collector, a stop of the machine";

@@ -100,13 +100,9 @@ typedef struct {
         guint32 parent, call;
 } Child;
 
-static int compare_children(gconstpointer va, gconstpointer vb)
-{
-        const Child *a = va, *b = vb;
-
-        return COMPARE(a->parent, b->parent) ?: COMPARE(a->start, b->start)
-                                             ?: COMPARE(a->call, b->call);
-}
+COMPARISON(compare_children, Child,
+           COMPARE(a->parent, b->parent) ?: COMPARE(a->start, b->start)
+                                         ?: COMPARE(a->call, b->call))
 
 static void add_stretch(NodeWork *work, const Stretch *s)
 {
@@ -170,13 +166,9 @@ static void add_request_stretches(PauseSearch *p, guint32 request, GArray *child
         }
 }
 
-static int compare_stretches(gconstpointer va, gconstpointer vb)
-{
-        const Stretch *a = va, *b = vb;
-
-        return COMPARE(a->begin, b->begin) ?: COMPARE(a->end, b->end)
-                                           ?: COMPARE(a->request, b->request);
-}
+COMPARISON(compare_stretches, Stretch,
+           COMPARE(a->begin, b->begin) ?: COMPARE(a->end, b->end)
+                                       ?: COMPARE(a->request, b->request))
 
 /* --- silences ----------------------------------------------------------------- */
 
@@ -511,12 +503,7 @@ G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(PauseSearch, search_clear)
 
 /* --- rows --------------------------------------------------------------------- */
 
-static int compare_pauses(gconstpointer va, gconstpointer vb)
-{
-        const Pause *a = va, *b = vb;
-
-        return COMPARE(a->from, b->from) ?: COMPARE(a->node, b->node);
-}
+COMPARISON(compare_pauses, Pause, COMPARE(a->from, b->from) ?: COMPARE(a->node, b->node))
 
 static const Pause *pause_at(const PauseSearch *p, guint i)
 {
@@ -613,11 +600,6 @@ static PauseRow *find_pause_row(GPtrArray *rows, char *nodes, gboolean everywher
         return r;
 }
 
-static int compare_names(gconstpointer a, gconstpointer b)
-{
-        return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
-
 static void add_group(const PauseSearch *p, GPtrArray *rows, guint first, guint end,
                       const guint8 *slow)
 {
@@ -630,7 +612,7 @@ static void add_group(const PauseSearch *p, GPtrArray *rows, guint first, guint 
 
                 g_ptr_array_add(names, (char *)node_table_written(p->why->nodes, node));
         }
-        g_ptr_array_sort(names, compare_names);
+        g_ptr_array_sort(names, compare_strings);
         g_ptr_array_add(names, NULL);
         r = find_pause_row(rows, g_strjoinv(", ", (char **)names->pdata),
                            is_everywhere(p, pause_at(p, first)));
@@ -647,13 +629,9 @@ static void add_group(const PauseSearch *p, GPtrArray *rows, guint first, guint 
         }
 }
 
-static int compare_pause_rows(gconstpointer va, gconstpointer vb)
-{
-        const WhyPause *a = va, *b = vb;
-
-        return COMPARE(b->slow, a->slow) ?: COMPARE(b->count, a->count)
-                                         ?: strcmp(a->nodes, b->nodes);
-}
+COMPARISON(compare_pause_rows, WhyPause,
+           COMPARE(b->slow, a->slow) ?: COMPARE(b->count, a->count)
+                                     ?: strcmp(a->nodes, b->nodes))
 
 static void clear_pause(gpointer data)
 {

@@ -7,6 +7,7 @@
 
 #include "base/compare.h"
 #include "base/each.h"
+#include "base/error.h"
 #include "base/time-search.h"
 
 /* A store may say anything: lengths of time lie within this, so that no difference overflows. */
@@ -274,8 +275,9 @@ Why *why_new(StoreReader *reader, const NodeTable *nodes, GError **error)
         w->calls = g_array_new(FALSE, FALSE, sizeof(Call));
         w->causes = g_array_new(FALSE, FALSE, sizeof(CallCause));
         w->kinds = g_ptr_array_new_with_free_func(free_kind);
-        if (!store_reader_expect_requests(reader, error) || !read_facts(w, error) || !why_read_tags(w, error) ||
-            !why_read_places(w, error) || !read_requests(w, error) || !make_kinds(w, error))
+        if (!store_reader_expect_requests(reader, error) || !read_facts(w, error) ||
+            !why_read_tags(w, error) || !why_read_places(w, error) || !read_requests(w, error) ||
+            !make_kinds(w, error))
                 return NULL;
         find_loads(w);
         return g_steal_pointer(&w);
@@ -284,6 +286,15 @@ Why *why_new(StoreReader *reader, const NodeTable *nodes, GError **error)
 guint64 why_requests(const Why *w)
 {
         return w->requests->len;
+}
+
+gboolean why_expect_request(const Why *w, guint64 request, GError **error)
+{
+        return (request >= 1 && request <= why_requests(w)) ||
+               ravel_fail(error, RAVEL_ERROR_USAGE,
+                          "%s: no request %" G_GUINT64_FORMAT
+                          ", expected one from 1 to %" G_GUINT64_FORMAT,
+                          store_reader_name(w->reader), request, why_requests(w));
 }
 
 /* --- what requests did at slots -------------------------------------------------- */

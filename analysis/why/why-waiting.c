@@ -106,11 +106,6 @@ static gboolean read_pools(Search *s, GError **error)
         return status == 0;
 }
 
-static int compare_texts(gconstpointer a, gconstpointer b)
-{
-        return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
-
 /* "db,redis": the nodes that a call calls, each once. The caller's to free. */
 static char *name_callees(const NodeTable *nodes, const GArray *calls, guint32 call)
 {
@@ -122,7 +117,7 @@ static char *name_callees(const NodeTable *nodes, const GArray *calls, guint32 c
                         g_ptr_array_add(names,
                                         (char *)node_table_written(
                                                 nodes, g_array_index(calls, PathCall, i).callee));
-        g_ptr_array_sort(names, compare_texts);
+        g_ptr_array_sort(names, compare_strings);
         for (guint i = 0; i < names->len; i++)
                 if (i == 0 || strcmp(names->pdata[i], names->pdata[i - 1]) != 0)
                         g_string_append_printf(text, "%s%s", i > 0 ? "," : "",
@@ -209,12 +204,7 @@ static gboolean read_calls(Search *s, GError **error)
 
 /* --- the sweep --------------------------------------------------------------- */
 
-static int compare_events(gconstpointer va, gconstpointer vb)
-{
-        const WaitEvent *a = va, *b = vb;
-
-        return COMPARE(a->time, b->time);
-}
+COMPARISON(compare_events, WaitEvent, COMPARE(a->time, b->time))
 
 /* The sum over its calls of the time that they have waited until now. */
 static gint128 kind_wait_until(const CallKind *k, gint64 now)

@@ -79,11 +79,11 @@ typedef struct {
 
 /* A value that more of the slow requests have than chance explains. */
 typedef struct {
-        const char *kind; /* "tag", "operation", "node", "client" or "hour" */
-        char *value;      /* "tenant=acme", "SELECT orders", "app2", ... */
+        const char *kind;      /* "tag", "operation", "node", "client" or "hour" */
+        char *value;           /* "tenant=acme", "SELECT orders", "app2", ... */
         guint64 slow, slowest; /* how many of the slowest have it, */
         guint64 all, requests; /* and of all */
-        double chance; /* that any value is so frequent among them by chance, at most */
+        double chance;         /* that any value is so frequent among them by chance, at most */
         double log_chance;
 } WhyShared;
 
@@ -107,6 +107,9 @@ void why_free(Why *why);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(Why, why_free)
 
 guint64 why_requests(const Why *why); /* path.id is from 1 to this */
+
+/* Whether there is such a request; else error is set. */
+gboolean why_expect_request(const Why *why, guint64 request, GError **error);
 
 /* The ids of the n slowest requests, slowest first; or of n requests at a moment, the greatest
  * excess over the median of their kind first. The caller's to free. */
@@ -151,8 +154,8 @@ typedef struct {
                             its caller waited for that */
 } WhyPackets;
 
-/* Appends those of each call of a request to packets (of WhyPackets). FALSE and error set if ids are
- * not from ravel capture. */
+/* Appends those of each call of a request to packets (of WhyPackets). FALSE and error set if ids
+ * are not from ravel capture. */
 gboolean why_packets(Why *why, guint64 request, GArray *packets, GError **error);
 
 /* How Wireshark and tcpdump find them. NULL and error set as above. The caller's to free. */
