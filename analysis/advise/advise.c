@@ -104,7 +104,7 @@ static void call_succeed(Advising *a, guint32 call, guint32 retry)
                 call_edit(a, retry)->gap = 0;
 }
 
-/* Replicas with few calls have as many workers as the one with many. */
+/* Gives the other replicas as many workers as the busiest has: with few calls fewer were found. */
 static void set_workers_alike(Advising *a, const Proposal *c)
 {
         for (guint i = 0; i < c->callees->len; i++) {
@@ -194,7 +194,7 @@ static gboolean finding_set_entry(const Advising *a, Finding *f)
 
                 if (e->count < WHATIF_FEWEST || gain <= most)
                         continue;
-                asking_figures(&a->asking, i, a->asking.now, figures);
+                asking_figures(&a->asking, i, a->asking.of_now, figures);
                 if (!gains(&figures[FIGURE_MEAN], ADVICE_LEAST_MEAN) &&
                     !gains(&figures[FIGURE_P99], ADVICE_LEAST_P99))
                         continue;
@@ -243,26 +243,16 @@ static void finding_set_requests(const Advising *a, Finding *f)
         f->probability /= (double)MAX(f->requests, 1);
 }
 
-static gboolean is_full(const Advising *a)
-{
-        gboolean open = a->requests->n_waiting * 2 <= a->requests->requests->len;
-
-        for (guint i = 0; i < a->requests->n_nodes; i++)
-                if (a->then[i].stuck || (open && a->then[i].busy >= WHATIF_FULL))
-                        return TRUE;
-        return FALSE;
-}
-
 static void judge_proposal(Advising *a, Proposal *c)
 {
         Finding *f = g_new0(Finding, 1);
 
         proposal_apply(a, c);
-        asking_replay(&a->asking, a->settings, a->asking.then, a->then);
+        asking_replay(&a->asking, a->settings, a->then);
         proposal_undo(a);
         g_clear_pointer(&c->edits, g_array_unref);
         f->proposal = c;
-        if (is_full(a) || !finding_set_entry(a, f)) {
+        if (asking_find_full(&a->asking, NULL, a->then) != NO_NODE || !finding_set_entry(a, f)) {
                 finding_free(f);
                 return;
         }
@@ -318,8 +308,7 @@ static void advising_run(Advising *a)
         a->now = g_new0(ReplayLoad, a->requests->n_nodes);
         a->then = g_new0(ReplayLoad, a->requests->n_nodes);
         a->undo = g_array_new(FALSE, FALSE, sizeof(UndoneCall));
-        asking_begin(&a->asking, a->requests);
-        asking_replay(&a->asking, a->settings, a->asking.base, a->now);
+        asking_begin(&a->asking, a->requests, a->settings, a->now);
         proposals_find(ps, a->requests, a->reader);
         proposals_find_replicas(ps);
         for (guint i = 0; i < ps->all->len; i++)

@@ -18,22 +18,14 @@ typedef struct {
         guint block;
 } Timed;
 
-/* A figure of all, without each block, and the ends of its own 95 % interval. */
-typedef struct {
-        double all, low, high, without[FIGURE_BLOCKS];
-} Jackknife;
-
-static int compare_timed(const void *a, const void *b)
-{
-        return COMPARE(((const Timed *)a)->time, ((const Timed *)b)->time);
-}
+COMPARISON(compare_timed, Timed, COMPARE(a->time, b->time))
 
 static guint block_of(guint i, guint n)
 {
         return (guint)((guint64)i * FIGURE_BLOCKS / n);
 }
 
-static void find_means(const gint64 *times, guint n, Jackknife *mean)
+static void find_means(const gint64 *times, guint n, FigureSample *mean)
 {
         double sums[FIGURE_BLOCKS] = { 0 }, sum = 0;
         guint counts[FIGURE_BLOCKS] = { 0 };
@@ -55,7 +47,7 @@ static guint rank_of(double quantile, guint n)
 
 /* Goes through the sorted times; the rank of a time without a block is less by those of the block
  * that are before it. */
-static void find_quantiles(const Timed *sorted, guint n, double quantile, Jackknife *figure)
+static void find_quantiles(const Timed *sorted, guint n, double quantile, FigureSample *figure)
 {
         guint counts[FIGURE_BLOCKS] = { 0 }, before[FIGURE_BLOCKS] = { 0 };
         guint rank[FIGURE_BLOCKS], from = rank_of(quantile, n), at;
@@ -65,7 +57,7 @@ static void find_quantiles(const Timed *sorted, guint n, double quantile, Jackkn
         figure->all = (double)sorted[from].time;
         for (guint b = 0; b < FIGURE_BLOCKS; b++)
                 rank[b] = rank_of(quantile, n - counts[b]);
-        /* Without a block the time is at most as many places away as the block has times. */
+        /* Without a block of m times the quantile moves by at most m places. */
         at = from;
         for (guint b = 0; b < FIGURE_BLOCKS; b++)
                 at = MIN(at, rank[b]);
@@ -96,7 +88,7 @@ static double block_error(const double *value)
         return STUDENT * sqrt(squares * (1 + 2 * together) / FIGURE_BLOCKS / (FIGURE_BLOCKS - 1));
 }
 
-static void set_mean_ends(Jackknife *mean)
+static void set_mean_ends(FigureSample *mean)
 {
         double values[FIGURE_BLOCKS];
 
@@ -109,7 +101,7 @@ static void set_mean_ends(Jackknife *mean)
 
 /* Woodruff: the quantiles at both ends of the interval of the share below. The jackknife of a
  * quantile itself would be too narrow. */
-static void set_quantile_ends(const Timed *sorted, guint n, double quantile, Jackknife *figure)
+static void set_quantile_ends(const Timed *sorted, guint n, double quantile, FigureSample *figure)
 {
         double shares[FIGURE_BLOCKS] = { 0 };
         guint counts[FIGURE_BLOCKS] = { 0 };
@@ -125,23 +117,23 @@ static void set_quantile_ends(const Timed *sorted, guint n, double quantile, Jac
         figure->high = (double)sorted[rank_of(MIN(quantile + error, 1), n)].time;
 }
 
-static void find_all(const gint64 *times, guint n, Jackknife *figures)
+void figure_samples_find(const gint64 *times, guint n, FigureSample *samples)
 {
         g_autofree Timed *sorted = g_new(Timed, n);
 
         for (guint i = 0; i < n; i++)
                 sorted[i] = (Timed){ times[i], block_of(i, n) };
         qsort(sorted, n, sizeof *sorted, compare_timed);
-        find_means(times, n, &figures[FIGURE_MEAN]);
-        set_mean_ends(&figures[FIGURE_MEAN]);
+        find_means(times, n, &samples[FIGURE_MEAN]);
+        set_mean_ends(&samples[FIGURE_MEAN]);
         for (guint k = FIGURE_P50; k < N_FIGURES; k++) {
-                find_quantiles(sorted, n, figure_quantile[k], &figures[k]);
-                set_quantile_ends(sorted, n, figure_quantile[k], &figures[k]);
+                find_quantiles(sorted, n, figure_quantile[k], &samples[k]);
+                set_quantile_ends(sorted, n, figure_quantile[k], &samples[k]);
         }
 }
 
 /* Of x - y. */
-static double jackknife_variance(const Jackknife *x, const Jackknife *y)
+static double jackknife_variance(const FigureSample *x, const FigureSample *y)
 {
         double d[FIGURE_BLOCKS], mean = 0, squares = 0;
 
@@ -154,26 +146,20 @@ static double jackknife_variance(const Jackknife *x, const Jackknife *y)
         return squares * (FIGURE_BLOCKS - 1) / FIGURE_BLOCKS;
 }
 
-void whatif_figures_find(const gint64 *now, const gint64 *base, const gint64 *then, guint n,
-                         double doubt, WhatIfFigure *figures)
+void whatif_figures_compare(const FigureSample *now, const FigureSample *base,
+                            const FigureSample *then, double doubt, WhatIfFigure *figures)
 {
-        Jackknife of_now[N_FIGURES], of_base[N_FIGURES], of_then[N_FIGURES];
-
-        find_all(now, n, of_now);
-        find_all(base, n, of_base);
-        find_all(then, n, of_then);
         for (guint k = 0; k < N_FIGURES; k++) {
                 WhatIfFigure *f = &figures[k];
-                double bias = of_base[k].all - of_now[k].all;
-                double change = of_then[k].all - of_base[k].all;
+                double bias = base[k].all - now[k].all;
+                double change = then[k].all - base[k].all;
                 double other = bias * bias + doubt * doubt * change * change;
 
-                f->now = of_now[k].all;
-                f->then = of_then[k].all;
-                f->error = sqrt(STUDENT * STUDENT * jackknife_variance(&of_then[k], &of_base[k]) +
-                                other);
-                double below = of_then[k].all - of_then[k].low;
-                double above = of_then[k].high - of_then[k].all;
+                f->now = now[k].all;
+                f->then = then[k].all;
+                f->error = sqrt(STUDENT * STUDENT * jackknife_variance(&then[k], &base[k]) + other);
+                double below = then[k].all - then[k].low;
+                double above = then[k].high - then[k].all;
                 f->low = MAX(0, f->then - sqrt(below * below + other));
                 f->high = f->then + sqrt(above * above + other);
                 f->is_known = fabs(f->then - f->now) > f->error || change == 0;

@@ -22,8 +22,16 @@ typedef struct {
         gboolean is_known; /* the change is greater than its error, or there is none at all */
 } WhatIfFigure;
 
-/* now: as observed; base: replayed without a change; then: replayed with it. n requests in the
- * order of time. doubt: the share of parents that are wrong, 0 to 1; so much of the change is added
- * to its error, as is the difference of base from now. O(n log n). */
-void whatif_figures_find(const gint64 *now, const gint64 *base, const gint64 *then, guint n,
-                         double doubt, WhatIfFigure *figures);
+/* A figure of some latencies, ns: of all, without each block, and the ends of its own interval. */
+typedef struct {
+        double all, low, high, without[FIGURE_BLOCKS];
+} FigureSample;
+
+/* Fills samples, of N_FIGURES, of n > 0 latencies in the order of time. O(n log n). */
+void figure_samples_find(const gint64 *times, guint n, FigureSample *samples);
+
+/* Fills figures from samples, all of N_FIGURES. now: as observed; base: replayed without a change;
+ * then: replayed with it. doubt: the share of parents that are wrong, 0 to 1. This share of the
+ * change is added to its error, as is the difference of base from now. */
+void whatif_figures_compare(const FigureSample *now, const FigureSample *base,
+                            const FigureSample *then, double doubt, WhatIfFigure *figures);

@@ -114,20 +114,6 @@ static void count_slower(const WhatIf *w, const Asking *a, guint entry)
 
 /* --- answers --------------------------------------------------------------- */
 
-/* Clients that ask at their own times fill a queue without an end. */
-static void find_full(WhatIf *w)
-{
-        for (guint i = 0; i < w->requests->n_nodes && w->full == NO_NODE; i++)
-                if (w->now[i].stuck || w->then[i].stuck)
-                        w->full = i;
-        if (w->full != NO_NODE || w->waiting * 2 > w->requests->requests->len)
-                return;
-        for (guint i = 0; i < w->requests->n_nodes; i++)
-                if (w->then[i].busy >= WHATIF_FULL &&
-                    (w->full == NO_NODE || w->then[i].busy > w->then[w->full].busy))
-                        w->full = i;
-}
-
 static gboolean is_many(const WhatIfEntry *e)
 {
         return e->count >= WHATIF_FEWEST;
@@ -135,15 +121,15 @@ static gboolean is_many(const WhatIfEntry *e)
 
 static void ask_changes(WhatIf *w, Asking *a, const ReplaySettings *s)
 {
-        asking_replay(a, s, a->then, w->then);
-        find_full(w);
+        asking_replay(a, s, w->then);
+        w->full = asking_find_full(a, w->now, w->then);
         for (guint i = 0; i < w->entries->len; i++) {
                 WhatIfEntry *e = entry_at(w, i);
 
                 if (!is_many(e) || w->full != NO_NODE)
                         continue;
                 e->has_figures = TRUE;
-                asking_figures(a, i, a->now, e->figures);
+                asking_figures(a, i, a->of_now, e->figures);
                 count_slower(w, a, i);
         }
 }
@@ -159,7 +145,7 @@ static int compare_gains(gconstpointer va, gconstpointer vb)
 static void ask_node(WhatIf *w, Asking *a, ReplaySettings *s, NodeId node)
 {
         s->nodes[node].factor = WHATIF_QUICKER;
-        asking_replay(a, s, a->then, w->then);
+        asking_replay(a, s, w->then);
         s->nodes[node].factor = 1;
         for (guint i = 0; i < w->entries->len; i++) {
                 WhatIfEntry *e = entry_at(w, i);
@@ -168,7 +154,7 @@ static void ask_node(WhatIf *w, Asking *a, ReplaySettings *s, NodeId node)
                 if (!is_many(e))
                         continue;
                 e->has_figures = TRUE;
-                asking_figures(a, i, a->base, gain.figures);
+                asking_figures(a, i, a->of_base, gain.figures);
                 if (gain.figures[FIGURE_MEAN].then != gain.figures[FIGURE_MEAN].now)
                         g_array_append_val(e->gains, gain);
         }
@@ -178,7 +164,7 @@ static void ask_table(WhatIf *w, Asking *a, ReplaySettings *s)
 {
         for (guint i = 0; i < w->entries->len; i++)
                 entry_at(w, i)->gains = g_array_new(FALSE, FALSE, sizeof(WhatIfGain));
-        find_full(w);
+        w->full = asking_find_full(a, w->now, w->then);
         for (NodeId node = 0; node < w->requests->n_nodes && w->full == NO_NODE; node++)
                 if (w->requests->took[node].count > 0)
                         ask_node(w, a, s, node);
@@ -186,7 +172,11 @@ static void ask_table(WhatIf *w, Asking *a, ReplaySettings *s)
                 g_array_sort(entry_at(w, i)->gains, compare_gains);
 }
 
-COMPARISON_OF_POINTERS(compare_whatif_entries, WhatIfEntry, COMPARE(b->count, a->count) ?: COMPARE(a->client, b->client) ?: COMPARE(a->root, b->root) ?: g_strcmp0(a->label, b->label))
+COMPARISON_OF_POINTERS(compare_whatif_entries, WhatIfEntry,
+                       COMPARE(b->count, a->count) ?:
+                       COMPARE(a->client, b->client) ?:
+                       COMPARE(a->root, b->root) ?:
+                       g_strcmp0(a->label, b->label))
 
 WhatIf *whatif_new(StoreReader *reader, const NodeTable *nodes, const GArray *changes,
                    GError **error)
@@ -206,8 +196,7 @@ WhatIf *whatif_new(StoreReader *reader, const NodeTable *nodes, const GArray *ch
         w->then = g_new0(ReplayLoad, w->requests->n_nodes);
         settings = replay_settings_new(w->requests);
         add_entries(w);
-        asking_begin(&a, w->requests);
-        asking_replay(&a, settings, a.base, w->now);
+        asking_begin(&a, w->requests, settings, w->now);
         if ((ok = make_changes(w, settings, changes, nodes, error))) {
                 if (changes->len > 0)
                         ask_changes(w, &a, settings);

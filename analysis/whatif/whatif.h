@@ -13,9 +13,6 @@
 
 #define WHATIF_FEWEST 100 /* requests of an entry that has figures */
 
-/* The workers of a node with more of them busy than this share cannot be foretold. */
-#define WHATIF_FULL 0.98
-
 #define WHATIF_QUICKER 0.9 /* own times of the table, of those now */
 
 typedef struct {
