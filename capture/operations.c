@@ -417,14 +417,16 @@ static gboolean admit(Operations *o, gint64 edge)
         const HashKey *key = hash_key();
         guint64 of_edge = hash_keyed_word(key, key->start, (guint64)edge);
         guint64 of_name = hash_keyed_bytes(key, o->name->str, o->name->len);
+        Slot *edge_slot;
 
         of_edge = MAX(of_edge, 1);
         of_name = MAX(hash_keyed_word(key, of_name, of_edge), 1);
         if (operation_entry(o, of_name, FALSE))
                 return TRUE;
-        if (operation_entry(o, of_edge, TRUE)->n >= EDGE_OPERATIONS)
+        edge_slot = operation_entry(o, of_edge, TRUE);
+        if (edge_slot->n >= EDGE_OPERATIONS)
                 return FALSE;
-        operation_entry(o, of_edge, TRUE)->n++;
+        edge_slot->n++;
         operation_entry(o, of_name, TRUE);
         return TRUE;
 }

@@ -37,8 +37,8 @@ void operation_append(GString *out, const char *label);
 /* Which operations each edge has had. */
 typedef struct Operations Operations;
 
-/* most: edges and operations that are surely known, at least 4. At most twice as many are: the
- * longest unused are forgotten. Each takes 32 to 64 bytes. */
+/* Remembers at least `most` edges and operations (4 or more), and at most twice that number. The
+ * ones unused for longest are forgotten. Each takes 32 to 64 bytes. */
 Operations *operations_new(gsize most);
 void operations_free(Operations *o);
 

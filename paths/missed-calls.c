@@ -11,7 +11,10 @@ typedef struct {
         guint16 label;
 } Sibling;
 
-COMPARISON(compare_siblings, Sibling, COMPARE(a->parent, b->parent) ?: COMPARE(a->label, b->label) ?: COMPARE(a->call, b->call))
+COMPARISON(compare_siblings, Sibling,
+           COMPARE(a->parent, b->parent) ?:
+           COMPARE(a->label, b->label) ?:
+           COMPARE(a->call, b->call))
 
 /* When the connection of one of the siblings was asked for. */
 typedef struct {

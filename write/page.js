@@ -469,7 +469,7 @@
       const [parent, node] = data.details[i].vertices[vertex];
       r.way = { cause: data.causes[cause][0], name: wayName(parent < 0 ? parseInt(r.shape, 36) : data.details[i].vertices[parent][1], node, cause), own: time };
     });
-    // By drawings, of as many paths as they count: what the list is about. Count and total are of the paths found.
+    // With drawings, the list is about their estimates of counts. Count and total are of the paths that were found.
     const isDrawn = Boolean(data.drawn);
     rows.forEach((r, i) => {
       [r.drawn, r.error] = isDrawn ? data.drawn[i] : [r.count, 0];
@@ -481,7 +481,7 @@
       rank, id: q[0], row: rows[q[1]] || null, after: q[2], time: q[3], probability: q[4], usual: q[5], slower: q[6], label: q[7] < 0 ? '' : visible(data.labels[q[7]]),
       unusual: q[8].map((u) => ({ where: visible(data.wheres[u[0]]), own: u[1], usual: u[2], calls: u[3], usualCalls: u[4], load: u[5], usualLoad: u[6], probability: u[7], node: u[8] ? visible(u[8]) : '' })), calls: q[9],
     }));
-    // Those that probably are errors of inference are one row at the end of the list.
+    // Patterns that are probably errors of inference share one row at the end of the list.
     for (const i of data.misassigned || []) rows[i].rare = true;
     const firstRow = rows.find((r) => !r.rare) || rows[0];
     const labelled = rows.some((r) => r.label);
@@ -630,9 +630,9 @@
     const columns = [
       { key: 'rank', text: '#', cls: 'number', title: 'Rank by total latency' },
       { key: 'path', text: 'Path', cls: 'path', title: 'What calls what, from the node that the client calls' },
-      ...(labelled ? [{ key: 'operation', text: 'Operation', cls: 'operation', title: 'What is asked of the first node' }] : []),
+      ...(labelled ? [{ key: 'operation', text: 'Operation', cls: 'operation', title: 'The operation that the client asks of the first node' }] : []),
       { key: 'count', text: 'Count', cls: 'number', title: isDrawn ? 'Paths by drawings, with a standard error' : 'Path instances' },
-      ...(isDrawn ? [{ key: 'found', text: 'Found', cls: 'number found', title: 'So many paths were found, whose times these are' }] : []),
+      ...(isDrawn ? [{ key: 'found', text: 'Found', cls: 'number found', title: 'How many paths were found; the times are of these paths' }] : []),
       ...(data.failed ? [{ key: 'failed', text: 'Failed', cls: 'number failed', title: 'Paths whose client got an error' }] : []),
       { key: 'total', text: 'Total', cls: 'number', title: 'Latency of all of them together' },
       { key: 'share', text: 'Of all', cls: 'number share', title: 'Share of the latency of all paths' },

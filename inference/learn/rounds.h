@@ -50,7 +50,7 @@ void joint_judge(Joint *j, guint n_halves, gint64 *log);
 gint64 joint_judge_all(Joint *j, guint n_halves);
 
 /* Return the gain of walks over the sum before, in nats an output of the training parents, by the
- * present parents. Both halves are judged. The first function leaves walks learned for that; the second restores the
- * walks. */
+ * present parents. Both halves are judged. The first function leaves walks learned for that; the
+ * second restores the walks. */
 double joint_gain_of_walks(Joint *j, gint64 before);
 double joint_gain_then_restore(Joint *j, gint64 before);

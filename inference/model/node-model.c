@@ -259,7 +259,10 @@ void node_model_free(NodeModel *h)
 
 /* --- bytes ---------------------------------------------------------------------- */
 
-COMPARISON_OF_POINTERS(compare_ends, OtherEnd, COMPARE(a->node, b->node) ?: COMPARE(a->label, b->label) ?: COMPARE(a->sizes, b->sizes))
+COMPARISON_OF_POINTERS(compare_ends, OtherEnd,
+                       COMPARE(a->node, b->node) ?:
+                       COMPARE(a->label, b->label) ?:
+                       COMPARE(a->sizes, b->sizes))
 
 static void end_bytes(OtherEnd *end, guint32 n_kinds, Bytes *b)
 {
