@@ -293,9 +293,8 @@ static void finding_row_clear(FindingRow *row)
 
 void advice_write_tsv(const Advice *advice, const NodeTable *nodes, const char *store, GString *out)
 {
-        for (guint i = 0; i < G_N_ELEMENTS(finding_fields); i++)
-                g_string_append_printf(out, "%s%c", finding_fields[i].name,
-                                       i + 1 < G_N_ELEMENTS(finding_fields) ? '\t' : '\n');
+        fields_append_names(out, finding_fields, G_N_ELEMENTS(finding_fields));
+        out->str[out->len - 1] = '\n';
         for (guint i = 0; i < advice->findings->len; i++) {
                 FindingRow row = finding_row(advice->findings->pdata[i], nodes, store);
 

@@ -120,13 +120,7 @@ static void write_waiting_json(GString *out, const WhyWaiting *w)
         json_put_count(&json, "nodes", w->nodes);
         json_put_count(&json, "waited", w->waited);
         json_put_time(&json, "time", (gint64)w->time);
-        json_put_open(&json, "waits", '[');
-        for (guint i = 0; i < w->waits->len; i++) {
-                json_open(&json, '{');
-                fields_put(&json, wait_fields, G_N_ELEMENTS(wait_fields), wait_at(w, i));
-                json_close(&json, '}');
-        }
-        json_close(&json, ']');
+        fields_put_list(&json, "waits", -1, wait_fields, G_N_ELEMENTS(wait_fields), w->waits);
         json_close(&json, '}');
         g_string_append_c(out, '\n');
 }
