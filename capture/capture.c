@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/append.h"
 #include "base/size-class.h"
 #include "capture/connection.h"
 #include "capture/links.h"
@@ -265,11 +266,11 @@ static void keep_order(Capture *c, CapturedMessage *m)
         c->last = m->stamp.time;
 }
 
-static void attrs_add_key(Capture *c, const char *key)
+static inline void attrs_add_key(Capture *c, const char *key)
 {
         if (c->attrs->len)
                 g_string_append_c(c->attrs, ' ');
-        g_string_append(c->attrs, key);
+        text_append(c->attrs, key);
 }
 
 /* " KEY=" and a number, if it is above 0, which take NUMBER bytes at most. Returns the end. */
@@ -287,7 +288,7 @@ static void attrs_add_numbers(Capture *c, const char *text, const char *end)
         if (text == end)
                 return;
         text += c->attrs->len == 0; /* its blank */
-        g_string_append_len(c->attrs, text, end - text);
+        text_append_length(c->attrs, text, (gsize)(end - text));
 }
 
 static void attrs_add_sizes(Capture *c, const CapturedMessage *m)
@@ -330,7 +331,7 @@ static void label_fill(Capture *c, const CapturedMessage *m)
                 return;
         attrs_add_key(c, "label=");
         if (operation)
-                g_string_append(c->attrs, operation);
+                text_append(c->attrs, operation);
         else
                 node_table_escape(c->attrs, m->label, strlen(m->label), FALSE);
 }
@@ -341,7 +342,7 @@ static void outcome_fill(Capture *c, Outcome outcome)
         gsize n = outcome_write(outcome, text);
 
         attrs_add_key(c, "st=");
-        g_string_append_len(c->attrs, text, (gssize)n);
+        text_append_length(c->attrs, text, n);
 }
 
 static void message_fill(Capture *c, const CapturedMessage *m, Message *message)
@@ -378,17 +379,17 @@ static void message_fill(Capture *c, const CapturedMessage *m, Message *message)
                 *at++ = '.';
                 at = put_hex(at, m->link.number);
                 attrs_add_key(c, m->link.relay ? "relay=" : "link=");
-                g_string_append_len(c->attrs, text, at - text);
+                text_append_length(c->attrs, text, (gsize)(at - text));
         }
         if (m->fetch) {
                 attrs_add_key(c, "fetch=");
-                g_string_append(c->attrs, m->fetch == FETCH_WAIT     ? "wait"
-                                          : m->fetch == FETCH_SETTLE ? "settle"
-                                                                     : "now");
+                text_append(c->attrs, m->fetch == FETCH_WAIT     ? "wait"
+                                      : m->fetch == FETCH_SETTLE ? "settle"
+                                                                 : "now");
         }
         if (m->ending) {
                 attrs_add_key(c, "end=");
-                g_string_append(c->attrs, m->ending == ENDING_RESET ? "reset" : "closed");
+                text_append(c->attrs, m->ending == ENDING_RESET ? "reset" : "closed");
         }
         if (m->delays)
                 attrs_add_delays(c, m->delays, m->duration);

@@ -4,6 +4,7 @@
  * responses are interim. Headers are read line by line. Only headers that say where the body
  * ends are looked at. Bodies are passed over, but for the first bytes of some (body-name.h).
  */
+#include "base/append.h"
 #include "capture/protocol/body-name.h"
 #include "capture/protocol/path-label.h"
 #include "capture/protocol/protocol.h"
@@ -136,7 +137,7 @@ static gboolean start_line_is_plausible(const guint8 *bytes, gsize n)
 /* "GET /users/{id}/cart": method and path, without values. */
 static void http_label_append(GString *label, const guint8 *line, gsize n, gsize method)
 {
-        g_string_append_len(label, (const char *)line, (gssize)method);
+        text_append_length(label, (const char *)line, method);
         g_string_append_c(label, ' ');
         path_label_append(label, line + method + 1, n - method - VERSION - 2);
 }

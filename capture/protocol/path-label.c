@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "base/append.h"
+
 gboolean path_segment_is_id(const guint8 *p, gsize n)
 {
         gsize digits = 0, hex = 0;
@@ -34,9 +36,9 @@ void path_label_append(GString *label, const guint8 *target, gsize n)
                 const guint8 *slash = memchr(at + 1, '/', (gsize)(end - at - 1));
                 const guint8 *stop = slash ? slash : end;
                 if (path_segment_is_id(at + 1, (gsize)(stop - at - 1)))
-                        g_string_append(label, "/{id}");
+                        text_append(label, "/{id}");
                 else
-                        g_string_append_len(label, (const char *)at, stop - at);
+                        text_append_length(label, (const char *)at, (gsize)(stop - at));
                 at = stop;
         }
         if (label->len > MAX_PATH_LABEL)
