@@ -34,7 +34,6 @@ static gboolean parse_fail_on(const char *option, const char *value, gpointer da
 {
         Condition c = { .text = value };
         const char *at = value;
-        char *end;
 
         (void)option;
         (void)data;
@@ -55,20 +54,7 @@ static gboolean parse_fail_on(const char *option, const char *value, gpointer da
         if (*at != '<' && *at != '>')
                 goto wrong;
         at++;
-        if (!strpbrk(at, "0123456789"))
-                goto wrong;
-        c.limit = g_ascii_strtod(at, &end);
-        if (!strcmp(end, "%")) {
-                c.percent = TRUE;
-        } else {
-                gboolean negative = *at == '-';
-                gint64 ns;
-
-                if (c.share || !tool_duration(at + (*at == '-' || *at == '+'), &ns, NULL))
-                        goto wrong;
-                c.limit = negative ? -(double)ns : (double)ns;
-        }
-        if (!isfinite(c.limit))
+        if (!tool_change(at, &c.limit, &c.percent) || (c.share && !c.percent))
                 goto wrong;
         if (!options.conditions)
                 options.conditions = g_array_new(FALSE, FALSE, sizeof(Condition));

@@ -255,6 +255,24 @@ gboolean tool_duration(const char *text, gint64 *ns, GError **error)
                 text);
 }
 
+gboolean tool_change(const char *text, double *value, gboolean *percent)
+{
+        gboolean negative = *text == '-';
+        char *end;
+        gint64 ns;
+
+        if (!strpbrk(text, "0123456789"))
+                return FALSE;
+        *value = g_ascii_strtod(text, &end);
+        *percent = !strcmp(end, "%");
+        if (!*percent) {
+                if (!tool_duration(text + (negative || *text == '+'), &ns, NULL))
+                        return FALSE;
+                *value = negative ? -(double)ns : (double)ns;
+        }
+        return isfinite(*value);
+}
+
 gboolean tool_threads(gint given, guint *n, GError **error)
 {
         enum { MOST = 256 };

@@ -39,5 +39,8 @@ const char *tool_nearest(const char *name, const char *const *names);
 /* "10ms", "2s", "5us", "1.5s", "100" is an error: a duration needs its unit. In ns. */
 gboolean tool_duration(const char *text, gint64 *ns, GError **error);
 
+/* A change: "10%", "-5ms"; in percent, or ns. FALSE: it is neither. */
+gboolean tool_change(const char *text, double *value, gboolean *percent);
+
 /* How many threads -j asks for: all processors where it was not given, which is 0. */
 gboolean tool_threads(gint given, guint *n, GError **error);

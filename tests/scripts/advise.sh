@@ -36,4 +36,12 @@ result $wrong 'causes on the way with their gains' found
 	python3 -c 'import json; f = json.load(open("summary.json"))["findings"]; exit(f[0]["finding"] not in open("lines").read())' &&
 	"$ravel" advise --format tsv s.sqlite | sed -n 2p | cut -f 15 | sed "s|^ravel|$ravel|" >command && sh ./command >out 2>>err && [ -s out ]
 result $? 'the head of a report; its evidence' lines
+
+"$ravel" advise --fail-on 'p50>99%' --fail-on 'mean>1%' s.sqlite >out 2>err
+[ $? = 1 ] && grep -q '^ravel advise: mean>1%: ' err && ! grep -q 'p50>99%' err &&
+	"$ravel" advise --fail-on 'mean>1h' s.sqlite >out 2>>err
+result $? 'a condition that a finding meets: status 1' err
+"$ravel" advise --fail-on 'p98>1%' s.sqlite >out 2>err
+[ $? = 2 ] && grep -q 'found "p98>1%"' err
+result $? 'a condition that is wrong: status 2' err
 finish
