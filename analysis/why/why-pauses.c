@@ -87,8 +87,9 @@ typedef struct {
         NodeWork *work; /* by node */
         guint n_nodes;
         double n_silences;
-        double rate;    /* of requests, per ns */
-        GArray *pauses; /* of Pause */
+        GArray *starts, *ends; /* of gint64: of requests, ascending */
+        GArray *rates;         /* of double: by requests in progress, how many begin, per ns */
+        GArray *pauses;        /* of Pause */
 } PauseSearch;
 
 #define TIMES(array) ((const gint64 *)(gconstpointer)(array)->data)
@@ -450,16 +451,30 @@ static void find_node_pauses(PauseSearch *p, NodeId node)
         }
 }
 
-/* The rate at which requests begin, per ns. */
-static double request_rate(const Why *why)
+/* Clients that wait for an answer ask for nothing, so the rate depends on how many do. */
+static void find_rates(PauseSearch *p)
 {
-        gint64 first = G_MAXINT64, last = G_MININT64;
+        g_autoptr(GArray) times = g_array_new(FALSE, TRUE, sizeof(double));
+        gint64 last = 0;
 
-        for (guint i = 0; i < why->requests->len; i++) {
-                first = MIN(first, why_request_at(why, i)->start);
-                last = MAX(last, why_request_at(why, i)->start);
+        for (guint begun = 0, ended = 0; begun < p->starts->len;) {
+                gint64 start = TIMES(p->starts)[begun], end = TIMES(p->ends)[ended];
+                guint open = begun - ended;
+                gint64 now = MIN(start, end);
+
+                g_array_set_size(times, MAX(times->len, open + 1));
+                g_array_set_size(p->rates, times->len);
+                g_array_index(times, double, open) += begun > 0 ? (double)(now - last) : 0;
+                last = now;
+                if (start <= end) {
+                        g_array_index(p->rates, double, open)++;
+                        begun++;
+                } else {
+                        ended++;
+                }
         }
-        return last > first ? why->requests->len / (double)(last - first) : 0;
+        for (guint open = 0; open < times->len; open++)
+                g_array_index(p->rates, double, open) /= MAX(g_array_index(times, double, open), 1);
 }
 
 static void search_begin(PauseSearch *p, const Why *why)
@@ -467,19 +482,30 @@ static void search_begin(PauseSearch *p, const Why *why)
         g_autoptr(GArray) children = g_array_new(FALSE, FALSE, sizeof(Child));
 
         p->why = why;
-        p->rate = request_rate(why);
         p->n_nodes = node_table_size(why->nodes);
         p->work = g_new(NodeWork, p->n_nodes);
         p->pauses = g_array_new(FALSE, FALSE, sizeof(Pause));
         g_array_set_clear_func(p->pauses, free_pause);
+        p->starts = g_array_new(FALSE, FALSE, sizeof(gint64));
+        p->ends = g_array_new(FALSE, FALSE, sizeof(gint64));
+        p->rates = g_array_new(FALSE, TRUE, sizeof(double));
         for (guint i = 0; i < p->n_nodes; i++)
                 p->work[i] = (NodeWork){ g_array_new(FALSE, FALSE, sizeof(Stretch)),
                                          g_array_new(FALSE, FALSE, sizeof(gint64)),
                                          g_array_new(FALSE, FALSE, sizeof(gint64)),
                                          g_array_new(FALSE, FALSE, sizeof(gint64)),
                                          g_array_new(FALSE, FALSE, sizeof(Silence)) };
-        for (guint32 i = 0; i < why->requests->len; i++)
+        for (guint32 i = 0; i < why->requests->len; i++) {
+                const Request *r = why_request_at(why, i);
+                gint64 end = r->start + r->time;
+
+                g_array_append_val(p->starts, r->start);
+                g_array_append_val(p->ends, end);
                 add_request_stretches(p, i, children);
+        }
+        g_array_sort(p->starts, compare_int64s);
+        g_array_sort(p->ends, compare_int64s);
+        find_rates(p);
         for (guint i = 0; i < p->n_nodes; i++) {
                 find_silences(&p->work[i]);
                 rate_silences(&p->work[i]);
@@ -497,6 +523,9 @@ static void search_clear(PauseSearch *p)
                 g_array_unref(p->work[i].silences);
         }
         g_free(p->work);
+        g_array_unref(p->starts);
+        g_array_unref(p->ends);
+        g_array_unref(p->rates);
         g_array_unref(p->pauses);
 }
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(PauseSearch, search_clear)
@@ -549,7 +578,7 @@ static void drop_slow_calls(PauseSearch *p)
 }
 
 /* Whether no call came, and no node moved, in a pause but for its edges, and chance leaves out all
- * requests there in few stores. */
+ * requests there in few stores, with as many in progress. */
 static gboolean is_everywhere(const PauseSearch *p, const Pause *pause)
 {
         gint64 edge = (pause->to - pause->from) / 8;
@@ -562,7 +591,10 @@ static gboolean is_everywhere(const PauseSearch *p, const Pause *pause)
                     count_until(w->moves, to) > count_until(w->moves, from))
                         return FALSE;
         }
-        return p->pauses->len * exp(-p->rate * (double)(to - from)) < EVERYWHERE;
+        guint open = count_until(p->starts, from) - count_until(p->ends, from);
+        double rate = open < p->rates->len ? g_array_index(p->rates, double, open) : 0;
+
+        return p->pauses->len * exp(-rate * (double)(to - from)) < EVERYWHERE;
 }
 
 /* Pauses of the same nodes, while they are counted. */

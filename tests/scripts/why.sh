@@ -111,6 +111,12 @@ PYTHON
 grep -q '^All nodes stood still [4-7] times .* 8[0-4]\.. ms in the mean, every [23]\.[0-9]* s' out && ! grep '^[a-z].* stood still' out
 result $? 'a pause of the capture is none of the nodes' out
 
+scenario closed 6 40000 '[tracelet page]' parallel=8 count=20000 'think=uniform(0ms,4ms)' \
+	'path=client > web2( 3ms~0.3ms )' "$stall"
+"$ravel" why closed.sqlite >out
+grep -q '^web2 stood still [1-9][0-9]* times .* (a garbage' out && ! grep '^All nodes stood still' out
+result $? 'nor is a pause of a node whose clients all wait for it one of the capture' out
+
 scenario slow 7 20000 '[tracelet page]' 'parallel=4000' 'count=4000' 'think=uniform(0s,60s)' \
 	'path=client > web( 1ms db( 6ms~1ms ) 1ms )' '[tracelet slow]' 'parallel=30' 'count=30' 'think=uniform(0s,60s)' \
 	'path=client > web( 1ms db( 150ms~20ms ) 1ms )' '[node db]' servers=1 holds=work
