@@ -23,7 +23,6 @@ enum {
         UNDERSCORE = 27,
         SQLSTATE = 5,
         MAX_NUMBER = 1000,
-        PREFIX = 4, /* bytes of each of number_prefixes */
 };
 
 /* Of which protocol a name is. */
@@ -113,7 +112,7 @@ static const struct {
         { "NO_ANSWER", OF_WORDS, 0, CLASS_NONE },
 };
 
-static const char *const number_prefixes[] = { "SMTP", "LDAP", "MQTT", "AMQP", "NATS" };
+static const char *const number_prefixes[] = { "SMTP", "LDAP", "MQTT", "AMQP", "NATS", "KAFKA" };
 
 static Outcome outcome_of(Kind kind, guint64 value)
 {
@@ -195,12 +194,14 @@ Outcome outcome_number(NumbersOf of, guint number)
                        : OUTCOME_OK;
 }
 
-/* Which numbers a text of at least PREFIX bytes names; -1: none. */
-static gint prefix_find(const char *text)
+/* Which numbers a text names that goes on after their prefix, of *length bytes; -1: none. */
+static gint prefix_find(const char *text, gsize n, gsize *length)
 {
-        for (guint i = 0; i < G_N_ELEMENTS(number_prefixes); i++)
-                if (memcmp(text, number_prefixes[i], PREFIX) == 0)
+        for (guint i = 0; i < G_N_ELEMENTS(number_prefixes); i++) {
+                *length = strlen(number_prefixes[i]);
+                if (n > *length && memcmp(text, number_prefixes[i], *length) == 0)
                         return (gint)i;
+        }
         return -1;
 }
 
@@ -208,6 +209,7 @@ Outcome outcome_sqlstate(const guint8 *five)
 {
         guint64 value = 0;
         gboolean digit = FALSE;
+        gsize prefix;
 
         for (guint i = 0; i < SQLSTATE; i++) {
                 if (!g_ascii_isdigit(five[i]) && !g_ascii_isupper(five[i]))
@@ -215,7 +217,7 @@ Outcome outcome_sqlstate(const guint8 *five)
                 digit |= g_ascii_isdigit(five[i]);
                 value = value << 8 | five[i];
         }
-        if (prefix_find((const char *)five) >= 0) /* would be read as that */
+        if (prefix_find((const char *)five, SQLSTATE, &prefix) >= 0) /* would be read as that */
                 return outcome_sqlstate((const guint8 *)"XX000");
         if (five[0] == '0' && five[1] <= '2') /* success, a warning, no data */
                 return OUTCOME_OK;
@@ -241,6 +243,7 @@ Outcome outcome_read(const char *text, gsize n)
 {
         enum { DIGITS = 4, MOST = 9999 };
         guint64 number;
+        gsize prefix;
         Outcome known;
         gint of;
 
@@ -251,10 +254,10 @@ Outcome outcome_read(const char *text, gsize n)
         known = named_lookup(text, n);
         if (known)
                 return known;
-        if (n > PREFIX && (of = prefix_find(text)) >= 0) {
-                gboolean good = digits_parse(text + PREFIX, n - PREFIX, DIGITS, MOST, &number);
+        if ((of = prefix_find(text, n, &prefix)) >= 0) {
+                gboolean good = digits_parse(text + prefix, n - prefix, DIGITS, MOST, &number);
 
-                return good && text[PREFIX] != '0' ? outcome_number((NumbersOf)of, (guint)number)
+                return good && text[prefix] != '0' ? outcome_number((NumbersOf)of, (guint)number)
                                                    : OUTCOME_OK;
         }
         if (n == SQLSTATE && (known = outcome_sqlstate((const guint8 *)text)))
@@ -339,6 +342,26 @@ static OutcomeClass sqlstate_class(guint64 value)
         return CLASS_CLIENT;
 }
 
+/* By the protocol's table of errors. */
+static OutcomeClass kafka_class(guint number)
+{
+        static const guint8 steps[] = { 27, 70, 71,
+                                        79 }; /* of a group, and of a session of fetches */
+        static const guint8 refused[] = { 5, 6, 9, 14, 15, 16, 19, 51, 55, 72, 75, 78, 89 };
+        static const guint8 failed[] = { 2, 7, 8, 13, 20, 41, 49, 56, 57, 60, 83, 84, 108 };
+
+        for (guint i = 0; i < G_N_ELEMENTS(steps); i++)
+                if (steps[i] == number)
+                        return CLASS_OK;
+        for (guint i = 0; i < G_N_ELEMENTS(refused); i++)
+                if (refused[i] == number)
+                        return CLASS_REFUSED;
+        for (guint i = 0; i < G_N_ELEMENTS(failed); i++)
+                if (failed[i] == number)
+                        return CLASS_SERVER;
+        return CLASS_CLIENT;
+}
+
 static OutcomeClass number_class(NumbersOf of, guint number)
 {
         switch (of) {
@@ -379,6 +402,8 @@ static OutcomeClass number_class(NumbersOf of, guint number)
                                                         : CLASS_CLIENT;
         case NUMBERS_NATS:
                 return number >= 500 ? CLASS_SERVER : CLASS_CLIENT;
+        case NUMBERS_KAFKA:
+                return kafka_class(number);
         }
         g_assert_not_reached();
 }

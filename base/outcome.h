@@ -26,7 +26,14 @@ typedef enum {
 } OutcomeClass;
 
 /* Numbers that are a text only together with the name of their protocol. */
-typedef enum { NUMBERS_SMTP, NUMBERS_LDAP, NUMBERS_MQTT, NUMBERS_AMQP, NUMBERS_NATS } NumbersOf;
+typedef enum {
+        NUMBERS_SMTP,
+        NUMBERS_LDAP,
+        NUMBERS_MQTT,
+        NUMBERS_AMQP,
+        NUMBERS_NATS,
+        NUMBERS_KAFKA
+} NumbersOf;
 
 /* The statuses of protocols that are failures; success is OUTCOME_OK. */
 Outcome outcome_http(guint status);    /* 400 to 999 */

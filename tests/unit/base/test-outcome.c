@@ -53,6 +53,10 @@ static void test_texts(void)
         expect(outcome_number(NUMBERS_MQTT, 151), "MQTT151", CLASS_REFUSED);
         expect(outcome_number(NUMBERS_AMQP, 541), "AMQP541", CLASS_SERVER);
         expect(outcome_number(NUMBERS_NATS, 503), "NATS503", CLASS_SERVER);
+        expect(outcome_number(NUMBERS_KAFKA, 3), "KAFKA3", CLASS_CLIENT);
+        expect(outcome_number(NUMBERS_KAFKA, 6), "KAFKA6", CLASS_REFUSED);
+        expect(outcome_number(NUMBERS_KAFKA, 7), "KAFKA7", CLASS_SERVER);
+        expect(outcome_number(NUMBERS_KAFKA, 27), "KAFKA27", CLASS_OK);
         expect(outcome_named("NACK"), "NACK", CLASS_REFUSED);
         expect(outcome_named("NO_ANSWER"), "NO_ANSWER", CLASS_NONE);
 }
