@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/append.h"
+#include "base/hash.h"
 #include "base/size-class.h"
 #include "capture/connection.h"
 #include "capture/links.h"
@@ -76,6 +77,8 @@ Capture *capture_new(const CaptureOptions *options, NodeTable *nodes, NodeNames 
                                   .tags = options->tags,
                                   .links = link_table_new(),
                                   .settling = settling_new(),
+                                  .names = g_hash_table_new_full(hash_int64, g_int64_equal, g_free,
+                                                                 g_free),
                                   .tls = options->keys ? &c->tls : NULL,
                                   .named_by_proxy = options->named_by_proxy };
         c->tls.keys = options->keys;
@@ -101,6 +104,7 @@ void capture_free(Capture *c)
         connection_numbers_free(c->context.numbers);
         link_table_free(c->context.links);
         settling_free(c->context.settling);
+        g_hash_table_destroy(c->context.names);
         sequencer_free(c->sequencer);
         if (c->context.label)
                 g_string_free(c->context.label, TRUE);

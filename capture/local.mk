@@ -48,6 +48,8 @@ libravel_a_SOURCES += \
 	%D%/protocol/http.c \
 	%D%/protocol/http2.c \
 	%D%/protocol/job-name.c \
+	%D%/protocol/kafka-fields.c \
+	%D%/protocol/kafka.c \
 	%D%/protocol/ldap.c \
 	%D%/protocol/memcached.c \
 	%D%/protocol/mqtt.c \

@@ -125,7 +125,7 @@ static gboolean call_answered(Pairing *p, guint side, const MessageInProgress *m
                               const CaptureContext *context)
 {
         gint index =
-                m->stray ? -1 : waiting_calls_find(&p->calls, side, m->keyed, m->number, m->topic);
+                m->stray ? -1 : waiting_calls_find(&p->calls, side, m->keyed, m->key, m->topic);
         p->order.answered = TRUE;
         if (index >= 0) {
                 *call = waiting_calls_take(&p->calls, (guint)index);
@@ -292,6 +292,7 @@ static void message_write(Pairing *p, guint side, const CaptureContext *context)
         case KIND_ONE_WAY:
                 out.op = MSG_SENT;
                 out.has_id = !p->datagrams;
+                out.label = g_steal_pointer(&m->label);
                 out.link = m->link;
                 if (p->client == NO_SIDE && !p->datagrams) {
                         account_add(context->account, ACCOUNT_ROLE_UNKNOWN);
@@ -414,7 +415,7 @@ void pairing_link(Pairing *p, guint side, guint64 content, gboolean known,
 void pairing_deliver(Pairing *p, guint side, const Carried *carried, const CaptureContext *context)
 {
         const MessageInProgress *m = &p->message[side];
-        gint call = waiting_calls_find(&p->calls, side, FALSE, 0, 0);
+        gint call = waiting_calls_find(&p->calls, side, m->keyed, m->key, m->topic);
         guint64 number = call < 0 ? m->number : waiting_call_at(&p->calls, (guint)call)->number;
         CapturedMessage out = pairing_message(p, side, MSG_SENT, m->last, p->port[!side], 0);
         out.connection = p->number;
@@ -425,10 +426,17 @@ void pairing_deliver(Pairing *p, guint side, const Carried *carried, const Captu
                 gboolean settled;
 
                 out.number = number + i;
-                out.link = carried->was_waited
-                                   ? link_table_add(context->links, content, p->node[!side],
-                                                    out.port, (guint32)out.number)
-                                   : link_table_find(context->links, content, p->node[!side]);
+                out.link.some = FALSE;
+                if (carried->contents_else &&
+                    !link_table_find(context->links, content, NO_NODE).some)
+                        out.link =
+                                link_table_find(context->links, carried->contents_else[i], NO_NODE);
+                if (!out.link.some)
+                        out.link =
+                                carried->was_waited
+                                        ? link_table_add(context->links, content, p->node[!side],
+                                                         out.port, (guint32)out.number)
+                                        : link_table_find(context->links, content, p->node[!side]);
                 if (!out.link.some)
                         continue;
                 settled = tag && settling_take(context->settling, out.sender, out.receiver, tag,
@@ -439,6 +447,24 @@ void pairing_deliver(Pairing *p, guint side, const Carried *carried, const Captu
                 sequencer_add(context->sequencer, &out);
                 account_add(context->account, settled ? ACCOUNT_CALLS : ACCOUNT_ONE_WAY);
         }
+}
+
+void pairing_put(Pairing *p, guint side, const Carried *carried, const CaptureContext *context)
+{
+        MessageInProgress *m = &p->message[side];
+        guint caller = side ^ (m->kind == KIND_RETURN);
+        guint64 number = m->number;
+        if (m->kind == KIND_RETURN) {
+                gint call = waiting_calls_find(&p->calls, side, m->keyed, m->key, m->topic);
+                if (call < 0)
+                        return;
+                number = waiting_call_at(&p->calls, (guint)call)->number;
+        }
+        Link link = { .number = (guint32)number, .port = p->port[caller], .some = TRUE };
+        if (m->kind != KIND_RETURN && !m->written)
+                m->link = link;
+        for (guint i = 0; i < carried->n_contents; i++)
+                link_table_set(context->links, carried->contents[i], p->node[caller], link);
 }
 
 /* Writes the return of a message that was taken out of a queue. The open message of side settles
@@ -560,13 +586,13 @@ gboolean pairing_begin(Pairing *p, guint side, MessageKind kind, MessageEnd end,
         m->end = (guint8)end;
         if (parsed && parsed->keyed) {
                 m->keyed = TRUE;
-                m->number = parsed->key;
+                m->key = parsed->key;
+                m->number = parsed->by_place ? m->number : m->key;
                 m->topic = parsed->topic;
         }
         if (kind == KIND_CALL && m->seen) {
-                gint same =
-                        m->keyed ? waiting_calls_find(&p->calls, !side, TRUE, m->number, m->topic)
-                                 : -1;
+                gint same = m->keyed ? waiting_calls_find(&p->calls, !side, TRUE, m->key, m->topic)
+                                     : -1;
                 if (same >= 0) {
                         WaitingCall *call = waiting_call_at(&p->calls, (guint)same);
                         if (p->datagrams)
@@ -577,11 +603,12 @@ gboolean pairing_begin(Pairing *p, guint side, MessageKind kind, MessageEnd end,
                 }
                 if (!m->keyed)
                         order_call(p, m->first, context);
-                else if (m->topic && waiting_calls_find(&p->calls, !side, TRUE, m->number, 0) >= 0)
-                        m->number = waiting_call_number(m->number, m->topic);
+                else if (m->topic && waiting_calls_find(&p->calls, !side, TRUE, m->key, 0) >= 0)
+                        m->key = m->number = waiting_call_number(m->key, m->topic);
                 m->session = parsed ? parsed->session : SESSION_NOT;
                 p->order.last_call = parsed ? parsed->call : CALL_NONE;
                 WaitingCall call = { .number = m->number,
+                                     .key = m->key,
                                      .time = m->first.time,
                                      .call = p->order.last_call,
                                      .side = (guint8)side,
@@ -592,9 +619,10 @@ gboolean pairing_begin(Pairing *p, guint side, MessageKind kind, MessageEnd end,
                         p->heard[!side] = FALSE;
                 m->beyond = !waiting_calls_push(&p->calls, call, m->keyed, &context->memory->calls,
                                                 context->account);
-                if (parsed && context->label && context->label->len > 0)
-                        m->label = g_strndup(context->label->str, context->label->len);
         }
+        if (m->seen && parsed && (kind == KIND_CALL || parsed->carried.puts) && context->label &&
+            context->label->len > 0)
+                m->label = g_strndup(context->label->str, context->label->len);
         if (kind == KIND_RETURN && !m->keyed)
                 order_return(p, m);
         message_item_update(m, context);
@@ -686,6 +714,8 @@ void pairing_recast(Pairing *p, guint side, MessageKind kind, const CaptureConte
         if (m->kind == KIND_CALL)
                 call_unmake(p, side);
         m->kind = (guint8)kind;
+        if (kind != KIND_CALL)
+                g_clear_pointer(&m->label, g_free);
         message_item_update(m, context);
 }
 
@@ -751,7 +781,7 @@ void pairing_cut_short(Pairing *p, guint side, const CaptureContext *context)
             (m->pieces && pieces_are_endless(m->pieces)) || p->message[!side].left ||
             !returns_are_known(p, side))
                 return;
-        call = waiting_calls_find(&p->calls, side, m->keyed, m->number, m->topic);
+        call = waiting_calls_find(&p->calls, side, m->keyed, m->key, m->topic);
         if (call < 0 || waiting_call_is_excused(waiting_call_at(&p->calls, (guint)call)))
                 return;
         m->written = TRUE; /* pairing_give_up() says so */

@@ -62,6 +62,7 @@ typedef struct {
         const TagRules *tags;     /* NULL where none are wanted */
         LinkTable *links;
         Settling *settling;
+        GHashTable *names;       /* Parsed.names */
         TlsOpening *tls;         /* NULL where nothing is opened */
         gboolean named_by_proxy; /* the PROXY protocol says who calls */
 } CaptureContext;
@@ -96,12 +97,13 @@ typedef struct {
         OpenItem item;
         Stamp first, last; /* of the bytes that were seen */
         char *label;
-        BodyName *body; /* of a call, where it is looked at; NULL: it is not */
+        BodyName *body;                  /* of a call, where it is looked at; NULL: it is not */
         RequestIdentifiers *identifiers; /* of a call; NULL: none */
         RequestTags *tags;               /* likewise */
         Link link;       /* of a call: the first message with the same content; see links.h */
         Pieces *pieces;  /* NULL before the first */
         guint64 number;  /* of a call: with the port, its id */
+        guint64 key;     /* by which it is paired, if keyed */
         guint64 bytes;   /* so far */
         Outcome outcome; /* of a return */
         HeldUp held_up;
@@ -253,6 +255,10 @@ void pairing_link(Pairing *p, guint side, guint64 content, gboolean known,
  * the call was not seen, the number of the return plus its place. If the call did not wait or was
  * not seen, only contents that another node had put in count. */
 void pairing_deliver(Pairing *p, guint side, const Carried *carried, const CaptureContext *context);
+
+/* The open message of side puts contents into a queue, or is the return of a call that has. The
+ * call becomes the first message that carried them. */
+void pairing_put(Pairing *p, guint side, const Carried *carried, const CaptureContext *context);
 
 /* The open message of side settles, or names, contents that were taken out of a queue. If it
  * settles them it is their return. Whether any was taken. */

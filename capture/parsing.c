@@ -637,6 +637,10 @@ static Step stretch_end_piece(Exchange *x, guint side, const CaptureContext *con
 static void take_contents(Exchange *x, guint side, const Carried *carried,
                           const CaptureContext *context)
 {
+        if (carried->puts) {
+                pairing_put(&x->pairing, side, carried, context);
+                return;
+        }
         if (x->pairing.message[side].kind == KIND_RETURN) {
                 pairing_deliver(&x->pairing, side, carried, context);
                 return;
@@ -657,7 +661,7 @@ static Step stretch_end_message(Exchange *x, guint side, const Stretch *b, Parse
         if (carried->settles) {
                 if (pairing_settle_taken(&x->pairing, side, carried, context))
                         carried->fetch = FETCH_SETTLE;
-        } else if (carried->n_contents > 0) {
+        } else if (carried->n_contents > 0 || carried->puts) {
                 take_contents(x, side, carried, context);
         }
         x->pairing.message[side].fetch = carried->fetch;
@@ -675,6 +679,7 @@ gsize parsing_bytes(Exchange *x, guint side, Stretch *b, const CaptureContext *c
         Step step = STEP_NEXT;
         while (step == STEP_NEXT && b->at < b->n) {
                 Parsed parsed = { .other = x->side[!side].state,
+                                  .names = context->names,
                                   .memory = &x->memory,
                                   .sender = parsing_sender(x, side),
                                   .cut = b->cut != FALSE };

@@ -56,9 +56,9 @@ guint64 waiting_call_number(guint64 key, guint16 topic)
 
 static gboolean waiting_call_is_of(const WaitingCall *call, guint64 key, guint16 topic)
 {
-        if (call->number == key)
+        if (call->key == key)
                 return !topic || !call->topic || call->topic == topic;
-        return topic && call->topic == topic && call->number == waiting_call_number(key, topic);
+        return topic && call->topic == topic && call->key == waiting_call_number(key, topic);
 }
 
 gint waiting_calls_look(const WaitingCalls *w, guint side, gboolean keyed, guint64 key,

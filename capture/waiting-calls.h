@@ -9,11 +9,12 @@
 #include "capture/packet/account.h"
 
 typedef struct {
-        guint64 number;
-        gint64 time;   /* of its first byte */
-        gint64 resent; /* ns from its last byte until bytes were sent again */
-        guint8 call;   /* Parsed.call */
-        guint8 side;   /* who called */
+        guint64 number; /* of its id */
+        guint64 key;    /* by which it is found */
+        gint64 time;    /* of its first byte */
+        gint64 resent;  /* ns from its last byte until bytes were sent again */
+        guint8 call;    /* Parsed.call */
+        guint8 side;    /* who called */
         guint8 session;
         guint8 by_run;
         guint8 unsure; /* it may wait for work, or a hole may hide its return */

@@ -50,7 +50,8 @@ typedef enum {
         ASKS_SQL_OR_REDIS, /* SET */
         ASKS_MEMCACHED,
         ASKS_PUBLISH, /* to a broker by AMQP, MQTT or NATS, or from one by MQTT */
-        ASKS_DELIVER, /* by AMQP, or NATS */
+        ASKS_DELIVER, /* by AMQP, NATS or Kafka */
+        ASKS_PRODUCE, /* to Kafka */
         N_ASKS,
 } Asks;
 
@@ -137,6 +138,8 @@ static Asks conventions_ask(const char *label)
                 return ASKS_PUBLISH;
         if (rest && n == 7 && g_str_has_prefix(label, "deliver"))
                 return ASKS_DELIVER;
+        if (rest && n == 7 && g_str_has_prefix(label, "Produce"))
+                return ASKS_PRODUCE;
         if (rest)
                 return ASKS_OTHER;
         if (strcmp(label, "SET") == 0)
@@ -164,7 +167,7 @@ static gboolean is_broker(const Conventions *c, NodeId node)
 
 static gboolean is_messaging(Asks asks)
 {
-        return asks == ASKS_PUBLISH || asks == ASKS_DELIVER;
+        return asks == ASKS_PUBLISH || asks == ASKS_DELIVER || asks == ASKS_PRODUCE;
 }
 
 /* Whether a message comes from a broker. */
@@ -178,6 +181,8 @@ static const char *messaging_system(const Conventions *c, const ConventionCall *
 {
         NodeId broker = is_delivery(c, call, asks) ? call->caller : call->callee;
 
+        if (c->asked[broker] & 1 << ASKS_PRODUCE)
+                return "kafka";
         if (asks == ASKS_DELIVER || c->asks[broker] & 1 << ASKS_DELIVER)
                 return "rabbitmq";
         return is_broker(c, broker) ? "mqtt" : "unknown";

@@ -11,7 +11,7 @@ unit_tests = \
 	%D%/unit/capture/test-cut-run %D%/unit/capture/test-dns %D%/unit/capture/test-exchange \
 	%D%/unit/capture/test-fastcgi %D%/unit/capture/test-gossip %D%/unit/capture/test-http %D%/unit/capture/test-http2 \
 	%D%/unit/capture/test-identifiers %D%/unit/capture/test-ip %D%/unit/capture/test-job-name \
-	%D%/unit/capture/test-ldap %D%/unit/capture/test-learned-names %D%/unit/capture/test-link-watch \
+	%D%/unit/capture/test-kafka %D%/unit/capture/test-ldap %D%/unit/capture/test-learned-names %D%/unit/capture/test-link-watch \
 	%D%/unit/capture/test-links %D%/unit/capture/test-memcached %D%/unit/capture/test-mqtt \
 	%D%/unit/capture/test-mysql %D%/unit/capture/test-nats %D%/unit/capture/test-node-files \
 	%D%/unit/capture/test-node-names %D%/unit/capture/test-operations \
@@ -58,7 +58,7 @@ fuzz_tests = \
 	%D%/fuzz/fuzz-dns-stream \
 	%D%/fuzz/fuzz-dns %D%/fuzz/fuzz-draw %D%/fuzz/fuzz-fastcgi %D%/fuzz/fuzz-gossip %D%/fuzz/fuzz-header-labels \
 	%D%/fuzz/fuzz-http %D%/fuzz/fuzz-http2 %D%/fuzz/fuzz-jaeger %D%/fuzz/fuzz-json \
-	%D%/fuzz/fuzz-ldap %D%/fuzz/fuzz-learned-names %D%/fuzz/fuzz-mail %D%/fuzz/fuzz-maketrace \
+	%D%/fuzz/fuzz-kafka %D%/fuzz/fuzz-ldap %D%/fuzz/fuzz-learned-names %D%/fuzz/fuzz-mail %D%/fuzz/fuzz-maketrace \
 	%D%/fuzz/fuzz-memcached %D%/fuzz/fuzz-merge %D%/fuzz/fuzz-models %D%/fuzz/fuzz-mqtt \
 	%D%/fuzz/fuzz-mysql %D%/fuzz/fuzz-nats %D%/fuzz/fuzz-node-files %D%/fuzz/fuzz-node-names \
 	%D%/fuzz/fuzz-otlp %D%/fuzz/fuzz-paths %D%/fuzz/fuzz-pcapng %D%/fuzz/fuzz-postgres %D%/fuzz/fuzz-prefix \

@@ -19,7 +19,8 @@ const Protocol *const protocols[] = {
         &protocol_smtp,      &protocol_zookeeper,
         &protocol_mqtt,      &protocol_nats,
         &protocol_websocket, &protocol_redis_bus,
-        &protocol_gossip,    NULL,
+        &protocol_gossip,    &protocol_kafka,
+        NULL,
 };
 
 const Protocol *protocol_lookup(const char *name)

@@ -89,12 +89,16 @@ typedef struct {
                                     return, what it brings out of a queue. Until the next parse() */
         const guint64 *tags;     /* of a return, for each of contents the tag by which it will be
                                     settled, or 0; NULL: none has one. As long */
+        const guint64 *contents_else; /* of a return, for each of contents what it continues if no
+                                         message had that; NULL: nothing. As long */
         const char *job;         /* the name of the job that is carried or put in: see job-name.h;
                                     NULL: none. As long */
         guint16 n_contents;
         guint8 fetch;      /* with PARSE_MESSAGE, of a call: FetchKind */
         guint8 was_waited; /* with contents, of a return: its call is one that waits */
         guint8 settles;    /* contents are tags of what this settles, or only names: SettleKind */
+        guint8 puts;       /* of a call and its return: contents are put into a queue by the call,
+                              which is their first message */
 } Carried;
 
 /* The header block of a part, or a piece of one: see header-labels.h. */
@@ -117,6 +121,8 @@ typedef struct {
 typedef struct {
         /* What parse() may look at. */
         gconstpointer other; /* the state of the other direction; NULL for datagrams */
+        GHashTable *names;   /* of all connections: text by the hash of the id that stands for it.
+                                NULL: as for memory */
         gpointer *memory;    /* what it keeps of the connection, of a protocol that has a forget():
                                 parse() allocates it. NULL: bytes are only to be recognised */
 
@@ -139,6 +145,7 @@ typedef struct {
         guint8 framing;     /* how many bytes at the beginning of length only frame what is said */
         guint8 endless;     /* the message says that it has no end: see pieces.h */
         guint8 keyed;       /* paired by key, not in order */
+        guint8 by_place;    /* with keyed: the key only pairs, and is not its id */
         guint8 session;     /* SessionCall: of a call */
         guint8 transaction; /* of a return that ends: one is open on the connection after it, or a
                                statement that was prepared is still to be executed */
@@ -204,10 +211,10 @@ struct Protocol {
 };
 
 extern const Protocol protocol_amqp, protocol_fastcgi, protocol_http, protocol_dns,
-        protocol_dns_stream, protocol_gossip, protocol_http2, protocol_ldap, protocol_memcached, protocol_mqtt,
-        protocol_mysql, protocol_nats, protocol_postgres, protocol_redis, protocol_redis_bus,
-        protocol_rpc, protocol_rpc_udp, protocol_smtp, protocol_tls, protocol_websocket,
-        protocol_zookeeper;
+        protocol_dns_stream, protocol_gossip, protocol_http2, protocol_kafka, protocol_ldap,
+        protocol_memcached, protocol_mqtt, protocol_mysql, protocol_nats, protocol_postgres,
+        protocol_redis, protocol_redis_bus, protocol_rpc, protocol_rpc_udp, protocol_smtp,
+        protocol_tls, protocol_websocket, protocol_zookeeper;
 
 /* For what no protocol recognises: see exchange.h. Its functions are NULL. */
 extern const Protocol protocol_generic;

@@ -82,7 +82,7 @@ for _ in range(3):
         ("db", "COMMIT"), ("db", "SELECT ...")), ("redis", "SET"), ("redis", "HGETALL"), ("[::1]:80", "GET /x{id}"),
         ("nfs", "RPC 100003.3.1"), ("memcached", "get"), ("ldap", "search"), ("other", "frobnicate it"), ("nameless", None),
         ("rabbit", "publish orders", ("worker", "deliver orders")), ("mosquitto", "publish a/b", ("light", "publish a/b")),
-        ("somewhere", "publish ..."))
+        ("kafka", "Produce orders", ("worker", "deliver orders")), ("somewhere", "publish ..."))
 PYTHON
 "$ravel" nesting -o kinds.sqlite kinds.trace >said 2>&1
 check kinds.sqlite
@@ -109,6 +109,8 @@ db|cart:8080|COMMIT|2
 db|cart:8080|SELECT ...|2
 db|cart:8080|SELECT items|2
 db|cart:8080|SET|2
+kafka|web|Produce orders|2
+kafka|worker|deliver orders|3|server.address=worker
 ldap|web|search|2
 light|mosquitto|publish a/b|5|messaging.destination.name=a/b|messaging.operation.name=publish|messaging.operation.type=process|messaging.system=mqtt
 memcached|web|get|2
@@ -125,6 +127,7 @@ somewhere|web|publish ...|2
 web|[::1]:80|GET /x{id}|3|error.type=503|http.request.method=GET|http.response.status_code=503|server.address=::1|server.port=80|url.full=http://[::1]:80/x{id}
 web|cart:8080|shop.Cart/Add|3|rpc.method=shop.Cart/Add|rpc.system.name=grpc|server.address=cart|server.port=8080
 web|client|POST /cart|2|http.request.method=POST|url.path=/cart|url.scheme=http
+web|kafka|Produce orders|3|messaging.destination.name=orders|messaging.operation.name=Produce|messaging.operation.type=send|messaging.system=kafka|server.address=kafka
 web|ldap|search|3|server.address=ldap
 web|memcached|get|3|db.operation.name=get|db.system.name=memcached|server.address=memcached
 web|mosquitto|publish a/b|3|messaging.destination.name=a/b|messaging.operation.name=publish|messaging.operation.type=send|messaging.system=mqtt|server.address=mosquitto
@@ -135,6 +138,7 @@ web|rabbit|publish orders|3|messaging.destination.name=orders|messaging.operatio
 web|redis|HGETALL|3|db.operation.name=HGETALL|db.system.name=redis|server.address=redis
 web|redis|SET|3|db.operation.name=SET|db.system.name=redis|server.address=redis
 web|somewhere|publish ...|3|messaging.operation.name=publish|messaging.operation.type=send|messaging.system=unknown|server.address=somewhere
+worker|kafka|deliver orders|5|messaging.destination.name=orders|messaging.operation.name=deliver|messaging.operation.type=process|messaging.system=kafka
 worker|rabbit|deliver orders|5|messaging.destination.name=orders|messaging.operation.name=deliver|messaging.operation.type=process|messaging.system=rabbitmq
 LINES
 LC_ALL=C sort said >found

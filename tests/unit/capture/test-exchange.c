@@ -511,6 +511,46 @@ static void test_zookeeper(void)
                      "9 RET_SENT b>a 1000.2\n");
 }
 
+/* A record is fetched before its producer has the answer. Another producer wants none. */
+static void test_kafka(void)
+{
+        Scene *s = scene_new(two_nodes, NULL, TRUE);
+        handshake(s);
+        say_hex(s, CLIENT, 5,
+                "00000040 0001 0004 00000007 0002 'me' ffffffff 000001f4 00000001 00100000 00 "
+                "00000001 "
+                "0009 'my.orders' 00000001 00000000 0000000000000041 00100000");
+        say_hex(s, CLIENT, 6,
+                "0000006c 0000 0003 00000008 0002 'me' ffff 0001 00007530 00000001 0009 "
+                "'my.orders' "
+                "00000001 00000000 0000003d 0000000000000000 00000031 00000000 02 12345678 0000 "
+                "00000000 "
+                "0000018000000000 0000018000000000 ffffffffffffffff 0000 00000000 00000001");
+        say_hex(s, SERVER, 7,
+                "00000076 00000007 00000000 00000001 0009 'my.orders' 00000001 00000000 0000 "
+                "0000000000000042 0000000000000042 ffffffff 0000003d 0000000000000041 00000031 "
+                "00000000 02 "
+                "12345678 0000 00000000 0000018000000000 0000018000000000 ffffffffffffffff 0000 "
+                "00000000 "
+                "00000001");
+        say_hex(s, SERVER, 8,
+                "00000031 00000008 00000001 0009 'my.orders' 00000001 00000000 0006 "
+                "ffffffffffffffff "
+                "ffffffffffffffff 00000000");
+        say_hex(s, CLIENT, 9,
+                "00000057 0000 0003 00000009 0002 'me' ffff 0000 00007530 00000001 0009 "
+                "'my.orders' "
+                "00000001 00000000 00000028 "
+                "00000000000000000000000000000000000000000000000000000000000000"
+                "000000000000000000");
+        scene_end(s, "5 CALL_SENT a>b 1000.101 label=Fetch%20my.orders fetch=wait\n"
+                     "6 CALL_SENT a>b 1000.145 label=Produce%20my.orders link=1000.145\n"
+                     "7 MSG_SENT b>a 1000.101 label=deliver%20my.orders link=1000.145\n"
+                     "7 RET_SENT b>a 1000.101\n"
+                     "8 RET_SENT b>a 1000.145 st=KAFKA6\n"
+                     "9 MSG_SENT a>b 1000.1b5 label=Produce%20my.orders link=1000.1b5\n");
+}
+
 /* The end of a session is no message, even if nothing else of the session was captured. Nor is what
  * a server says before it is asked. */
 static void test_goodbyes(void)
@@ -775,6 +815,7 @@ int main(int argc, char **argv)
         g_test_add_func("/exchange/login", test_login);
         g_test_add_func("/exchange/websocket", test_websocket);
         g_test_add_func("/exchange/zookeeper", test_zookeeper);
+        g_test_add_func("/exchange/kafka", test_kafka);
         g_test_add_func("/exchange/goodbyes", test_goodbyes);
         g_test_add_func("/exchange/smtp", test_smtp);
         g_test_add_func("/exchange/smtp-cut-short", test_smtp_cut_short);
