@@ -204,6 +204,7 @@ step_long() {
 	system_test system
 	system_test protocols
 	system_test brokers
+	system_test kafka
 	system_test faults
 }
 

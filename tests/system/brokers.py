@@ -84,7 +84,7 @@ class Capture:
             if line.startswith('#'):
                 continue
             fields = line.split()
-            rows.append(dict(op=fields[1], sender=fields[2], receiver=fields[3], id=fields[4],
+            rows.append(dict(time=fields[0], op=fields[1], sender=fields[2], receiver=fields[3], id=fields[4],
                              **dict(f.split('=', 1) for f in fields[5:] if '=' in f)))
         return rows
 
@@ -935,16 +935,24 @@ TESTS = (('mosquitto', test_mqtt, lambda: shutil.which('mosquitto', path=PATH)),
          ('rabbitmq', test_amqp, lambda: shutil.which('rabbitmq-server', path=PATH)),
          ('redis', test_redis, lambda: shutil.which('redis-server', path=PATH)),
          ('zookeeper', test_zookeeper, lambda: shutil.which('java') and os.path.exists('/usr/share/java/zookeeper.jar')))
-try:
-    for name, test, installed in TESTS:
-        if len(sys.argv) > 2 and name not in sys.argv[2:]:
-            continue
-        if installed() and shutil.which('tcpdump', path=PATH):
-            test()
-        else:
-            count += 1
-            print('ok %d # SKIP %s is not installed' % (count, name))
-finally:
-    shutil.rmtree(WORK, ignore_errors=True)
-print('1..%d' % count)
-sys.exit(bad > 0)
+
+
+def run(tests):
+    global count
+    try:
+        for name, test, installed in tests:
+            if len(sys.argv) > 2 and name not in sys.argv[2:]:
+                continue
+            if installed() and shutil.which('tcpdump', path=PATH):
+                test()
+            else:
+                count += 1
+                print('ok %d # SKIP %s is not installed' % (count, name))
+    finally:
+        shutil.rmtree(WORK, ignore_errors=True)
+    print('1..%d' % count)
+    sys.exit(bad > 0)
+
+
+if __name__ == '__main__':
+    run(TESTS)
