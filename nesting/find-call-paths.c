@@ -67,6 +67,7 @@ static inline void fill_path_call(const CallPaths *p, const CallTree *tree, guin
         guint32 i = tree->call;
         const EdgeRole *edge = known_calls_edge(p->calls, i);
         CallFact fact = call_facts_get(&p->calls->facts, i);
+        CallConnection way = call_connections_get(&p->calls->connections, i);
 
         /* If every field is named, the compiler clears none first. */
         *to = (PathCall){ .parent = parent,
@@ -87,6 +88,8 @@ static inline void fill_path_call(const CallPaths *p, const CallTree *tree, guin
                           .label = call_labels_get(&p->calls->labels, i),
                           .tags = call_labels_get(&p->calls->tags, i),
                           .connect = 0,
+                          .transaction = way.transaction,
+                          .connection = way.connection,
                           .delays = call_facts_delays(&p->calls->facts, &fact),
                           .connecting = 0,
                           .call_bytes = fact.call_bytes,

@@ -49,7 +49,9 @@ typedef struct {
         const CallDelays *delays;   /* borrowed; NULL: it had none, or from a store */
         gint64 cause[N_WAY_CAUSES]; /* set by path_set_add(), if network is not 0: its parts, ns */
         Outcome outcome;
-        guint16 tags; /* a number of path_set_set_tags(); 0: none */
+        guint16 tags;         /* a number of path_set_set_tags(); 0: none */
+        gboolean transaction; /* one is open on its connection after its return */
+        guint32 connection;   /* its number, from 1; 0: unknown */
 } PathCall;
 
 /* A message that nobody answers: it ends when it is sent, and its stay is none. */

@@ -109,7 +109,7 @@ const char *const store_schema =
         "  label INTEGER REFERENCES label, continues TEXT, queued INTEGER,"
         "  last INTEGER, call_bytes INTEGER, ret_bytes INTEGER, connect INTEGER,"
         "  wait INTEGER, own_queued INTEGER, connecting INTEGER, outcome TEXT, class TEXT,"
-        "  tags INTEGER REFERENCES tag);"
+        "  tags INTEGER REFERENCES tag, connection INTEGER, txn INTEGER);"
         "CREATE TABLE call_cause ("
         "  call INTEGER NOT NULL REFERENCES call, cause TEXT NOT NULL, time INTEGER NOT NULL,"
         "  PRIMARY KEY (call, cause)) WITHOUT ROWID;"
@@ -272,6 +272,8 @@ static gboolean insert_call(Store *store, const PathCall *c, gint64 path, guint3
         bind_some(s, 25, c->connecting);
         bind_outcome(s, 26, 27, c->outcome);
         bind_some(s, 28, c->tags);
+        bind_some(s, 29, c->connection);
+        bind_some(s, 30, c->transaction);
         return insert(store, s, error);
 }
 
@@ -396,7 +398,7 @@ Store *store_new(const char *path, PathSet *set, const StoreRun *run, GError **e
         if (!run_sql(store, BEGIN, error) || !run_sql(store, store_schema, error) ||
             !create_views(store, error) || !insert_run(store, run, error) ||
             !(store->insert_path = prepare_insert(store, "path", 9, error)) ||
-            !(store->insert_call = prepare_insert(store, "call", 28, error)) ||
+            !(store->insert_call = prepare_insert(store, "call", 30, error)) ||
             !(store->insert_cause = prepare_insert(store, "call_cause", 3, error)))
                 return NULL;
         path_set_set_sink(set, store_add_path, store);

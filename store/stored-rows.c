@@ -475,6 +475,8 @@ static void get_path_call(Row *row, guint32 first, guint32 n, PathCall *c, guint
         c->candidates = (guint32)row_number(row, 12, 0, G_MAXUINT32);
         c->label = (guint16)row_some(row, 14, 1, MIN(row->r->labels->len, G_MAXUINT16));
         c->tags = (guint16)row_some(row, 23, 1, G_MAXUINT16);
+        c->connection = (guint32)row_some(row, 24, 1, G_MAXUINT32);
+        c->transaction = row_some(row, 25, 0, 1) != 0;
         c->continues = row_continues(row, 15);
         c->queued = row_stamp(row, 16, 0);
         c->connect = row_some(row, 17, 0, PATH_TIME_LIMIT);
