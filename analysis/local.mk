@@ -28,6 +28,9 @@ libravel_a_SOURCES += \
 	%D%/whatif/replay.c \
 	%D%/whatif/requests.c \
 	%D%/whatif/whatif.c \
+	%D%/why/held-calls.c \
+	%D%/why/held-locks.c \
+	%D%/why/held-pools.c \
 	%D%/why/why-failed.c \
 	%D%/why/why-kinds.c \
 	%D%/why/why-packets.c \

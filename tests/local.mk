@@ -74,7 +74,7 @@ script_tests = \
 	%D%/scripts/doubled.sh %D%/scripts/floods.sh \
 	%D%/scripts/demo.sh %D%/scripts/diff.sh %D%/scripts/disorder.sh %D%/scripts/disordered-packets.sh %D%/scripts/drawings.sh \
 	%D%/scripts/examples.sh %D%/scripts/experiments.sh %D%/scripts/explain.sh %D%/scripts/failures.sh \
-	%D%/scripts/export.sh %D%/scripts/gen-trace.sh %D%/scripts/hostile.sh %D%/scripts/import.sh \
+	%D%/scripts/export.sh %D%/scripts/gen-trace.sh %D%/scripts/held.sh %D%/scripts/hostile.sh %D%/scripts/import.sh \
 	%D%/scripts/io-errors.sh %D%/scripts/job-queues.sh %D%/scripts/joint-long.sh \
 	%D%/scripts/joint-windows.sh %D%/scripts/joint.sh %D%/scripts/large-requests.sh \
 	%D%/scripts/layers.sh %D%/scripts/live.sh \

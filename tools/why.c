@@ -31,7 +31,7 @@ static const GOptionEntry entries[] = { { "slowest", 0, 0, G_OPTION_ARG_INT, &op
                                         { "failed", 0, 0, G_OPTION_ARG_NONE, &options.failed,
                                           "Name the calls by which requests failed", NULL },
                                         { "waiting", 0, 0, G_OPTION_ARG_NONE, &options.waiting,
-                                          "Name the calls that held workers while others waited",
+                                          "Name what held workers, locks or connections",
                                           NULL },
                                         { "packets", 0, 0, G_OPTION_ARG_NONE, &options.packets,
                                           "Print filters that find a request's packets", NULL },
@@ -135,7 +135,24 @@ static GArray *find_requests(Why *why, GError **error)
         return ids;
 }
 
-static gboolean append_answer(Why *why, GString *out, GError **error)
+/* Who held what is read by a reader of its own: rows come once. */
+static gboolean append_kinds(Why *why, const char *store, NodeTable *nodes, GString *out,
+                             GError **error)
+{
+        WhyBurst burst;
+        g_autoptr(GPtrArray) kinds = why_kinds(why, &burst);
+        g_autoptr(GArray) pauses = why_pauses(why);
+        g_autoptr(StoreReader) reader = store_reader_new(store, nodes, error);
+        g_autoptr(WhyWaiting) waiting = reader ? why_waiting_new(reader, nodes, error) : NULL;
+
+        if (waiting)
+                why_write_kinds(out, kinds, &burst, pauses, waiting, why_requests(why),
+                                tool_choice_index(options.format, formats), tool_columns());
+        return waiting != NULL;
+}
+
+static gboolean append_answer(Why *why, const char *store, NodeTable *nodes, GString *out,
+                              GError **error)
 {
         if (options.request || options.slowest > 0 || options.at) {
                 g_autoptr(GArray) ids = find_requests(why, error);
@@ -149,12 +166,7 @@ static gboolean append_answer(Why *why, GString *out, GError **error)
                 }
                 return TRUE;
         }
-        WhyBurst burst;
-        g_autoptr(GPtrArray) kinds = why_kinds(why, &burst);
-        g_autoptr(GArray) pauses = why_pauses(why);
-        why_write_kinds(out, kinds, &burst, pauses, why_requests(why),
-                        tool_choice_index(options.format, formats), tool_columns());
-        return TRUE;
+        return append_kinds(why, store, nodes, out, error);
 }
 
 static gboolean append_failures(StoreReader *reader, const NodeTable *nodes, GString *out,
@@ -179,12 +191,11 @@ static gboolean append_waits(StoreReader *reader, const NodeTable *nodes, GStrin
         return waiting != NULL;
 }
 
-static gboolean append_reasons(StoreReader *reader, const NodeTable *nodes, GString *out,
-                               GError **error)
+static gboolean append_reasons(StoreReader *reader, NodeTable *nodes, GString *out, GError **error)
 {
         g_autoptr(Why) why = why_new(reader, nodes, error);
 
-        return why && append_answer(why, out, error);
+        return why && append_answer(why, store_reader_name(reader), nodes, out, error);
 }
 
 int tool_why(int argc, char **argv)

@@ -880,6 +880,7 @@
       const known = facts();
       const sum = (key) => (known.get(key) || []).reduce((s, v) => s + (Number(v) || 0), 0);
       const list = [];
+      for (const text of data.held) list.push(['bad', text]);
       if (!fit) list.push(['bad', `No probabilities are shown, as what was captured is ${data.judgement}.`]);
       for (const doubt of (data.doubts || []).slice(0, 5)) list.push([fit ? 'note' : 'bad', sentenceOf(doubt)]);
       if ((data.doubts || []).length > 5) list.push(['note', `${plural(data.doubts.length - 5, 'more edge is', 'more edges are')} doubtful.`]);

@@ -17,6 +17,7 @@
 #include "write/way-times.h"
 #include "write/write-report-calls.h"
 #include "write/write-tree.h"
+#include "write/write-why.h"
 
 enum {
         MAX_VERTICES = 150,     /* of a tree: what a person can look at */
@@ -463,6 +464,21 @@ static gboolean append_graphs(Json *j, Drawer *drawer, const Report *r, GError *
         return TRUE;
 }
 
+/* Who held what requests waited for, in words. */
+static void append_held(Json *j, const Report *r)
+{
+        g_autoptr(GString) text = g_string_new(NULL);
+
+        json_put_open(j, "held", '[');
+        if (r->waiting)
+                why_append_held(text, r->waiting, 0);
+        g_auto(GStrv) lines = g_strsplit(text->str, "\n", -1);
+        for (char **line = lines; *line; line++)
+                if (**line)
+                        json_string(j, *line);
+        json_close(j, ']');
+}
+
 gboolean report_write(const Report *r, const StoreReader *reader, const char *made_of, GString *out,
                       GError **error)
 {
@@ -482,6 +498,7 @@ gboolean report_write(const Report *r, const StoreReader *reader, const char *ma
         append_failed(j, r);
         append_misassigned(j, r);
         write_report_calls(j, r, reader);
+        append_held(j, r);
         page_time(j, "firstStart", r->first);
         page_time(j, "lastStart", r->last);
         json_put_integer(j, "nBuckets", REPORT_BUCKETS);

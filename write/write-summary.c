@@ -11,6 +11,7 @@
 #include "write/json.h"
 #include "write/text-table.h"
 #include "write/write-advise.h"
+#include "write/write-why.h"
 
 enum {
         SUMMARY_BYTES = 20000, /* at most, */
@@ -278,6 +279,10 @@ static void write_rows(const Report *r, const StoreReader *reader, const char *m
         if (r->advice)
                 advice_put(r->advice, r->nodes, made_of ? "STORE" : store_reader_name(reader),
                            MIN(most, FINDINGS_AT_HEAD), j);
+        if (r->waiting) {
+                json_line(j, 2);
+                why_put_held(j, r->waiting, MIN(most, FINDINGS_AT_HEAD));
+        }
         put_kinds(j, r, most);
         put_slowest(j, r, MIN(most, 5));
         put_nodes(j, r, most);

@@ -476,7 +476,8 @@ static void append_pause(GString *out, const WhyPause *p, guint columns)
 }
 
 static void write_kinds_text(GString *out, const GPtrArray *kinds, const WhyBurst *burst,
-                             const GArray *pauses, guint64 requests, guint columns)
+                             const GArray *pauses, const WhyWaiting *waiting, guint64 requests,
+                             guint columns)
 {
         g_autofree char *count = path_format_count(requests);
 
@@ -485,6 +486,7 @@ static void write_kinds_text(GString *out, const GPtrArray *kinds, const WhyBurs
                             "%s requests, but no 100 of one kind: what slow ones have cannot be "
                             "told. --slowest 3 shows requests.",
                             count);
+                why_append_held(out, waiting, columns);
                 return;
         }
         append_line(out, 0, columns,
@@ -499,6 +501,7 @@ static void write_kinds_text(GString *out, const GPtrArray *kinds, const WhyBurs
                 g_string_append_c(out, '\n');
         for (guint i = 0; i < pauses->len; i++)
                 append_pause(out, &g_array_index(pauses, WhyPause, i), columns);
+        why_append_held(out, waiting, columns);
         for (guint i = 0; i < kinds->len; i++) {
                 g_string_append_c(out, '\n');
                 write_kind_text(out, kinds->pdata[i], columns);
@@ -610,7 +613,7 @@ static void write_pauses_json(Json *json, const GArray *pauses)
 }
 
 static void write_kinds_json(GString *out, const GPtrArray *kinds, const WhyBurst *burst,
-                             const GArray *pauses, guint64 requests)
+                             const GArray *pauses, const WhyWaiting *waiting, guint64 requests)
 {
         Json json = JSON_IN(out);
 
@@ -618,6 +621,7 @@ static void write_kinds_json(GString *out, const GPtrArray *kinds, const WhyBurs
         json_put_count(&json, "requests", requests);
         write_burst_json(&json, burst);
         write_pauses_json(&json, pauses);
+        why_put_held(&json, waiting, G_MAXUINT);
         json_put_open(&json, "kinds", '[');
         for (guint i = 0; i < kinds->len; i++)
                 write_kind_json(&json, kinds->pdata[i]);
@@ -627,11 +631,12 @@ static void write_kinds_json(GString *out, const GPtrArray *kinds, const WhyBurs
 }
 
 void why_write_kinds(GString *out, const GPtrArray *kinds, const WhyBurst *burst,
-                     const GArray *pauses, guint64 requests, WhyFormat format, guint columns)
+                     const GArray *pauses, const WhyWaiting *waiting, guint64 requests,
+                     WhyFormat format, guint columns)
 {
         switch (format) {
         case WHY_TEXT:
-                write_kinds_text(out, kinds, burst, pauses, requests, columns);
+                write_kinds_text(out, kinds, burst, pauses, waiting, requests, columns);
                 break;
         case WHY_TSV:
                 g_string_append(out,
@@ -644,7 +649,7 @@ void why_write_kinds(GString *out, const GPtrArray *kinds, const WhyBurst *burst
                         write_kind_tsv(out, kinds->pdata[i]);
                 break;
         case WHY_JSON:
-                write_kinds_json(out, kinds, burst, pauses, requests);
+                write_kinds_json(out, kinds, burst, pauses, waiting, requests);
                 break;
         }
 }

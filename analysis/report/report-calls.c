@@ -255,6 +255,13 @@ static gboolean read_advice(Report *r, const char *store, GError **error)
                           (r->advice = advice_new(reader, r->nodes, error)));
 }
 
+static gboolean read_waiting(Report *r, const char *store, GError **error)
+{
+        g_autoptr(StoreReader) reader = store_reader_new(store, r->nodes, error);
+
+        return reader && (r->waiting = why_waiting_new(reader, r->nodes, error));
+}
+
 gboolean report_read_slowest(Report *r, StoreReader *reader, const GArray *paths, GError **error)
 {
         const char *store = store_reader_name(reader);
@@ -265,7 +272,7 @@ gboolean report_read_slowest(Report *r, StoreReader *reader, const GArray *paths
         return (r->of_why = store_reader_new(store, r->nodes, error)) &&
                (r->why = why_new(r->of_why, r->nodes, error)) &&
                take_slowest(r, reader, paths, error) && read_variance(r, store, error) &&
-               read_advice(r, store, error);
+               read_advice(r, store, error) && read_waiting(r, store, error);
 }
 
 void report_clear_slowest(Report *r)
@@ -273,6 +280,7 @@ void report_clear_slowest(Report *r)
         g_clear_pointer(&r->slowest, g_ptr_array_unref);
         g_clear_pointer(&r->variance, variance_free);
         g_clear_pointer(&r->advice, advice_free);
+        g_clear_pointer(&r->waiting, why_waiting_free);
         g_clear_pointer(&r->why, why_free);
         g_clear_pointer(&r->of_why, store_reader_free);
 }

@@ -7,6 +7,7 @@
 
 #include "analysis/advise/advise.h"
 #include "analysis/variance/variance.h"
+#include "analysis/why/why-waiting.h"
 #include "analysis/why/why.h"
 #include "store/store-reader.h"
 
@@ -130,7 +131,8 @@ typedef struct {
         GPtrArray *slowest;  /* of ReportRequest, the one that took longest first */
         Why *why;            /* of these, else NULL */
         StoreReader *of_why;
-        Variance *variance; /* NULL where there are no requests */
-        Advice *advice;     /* likewise, and where paths are not fit */
-        PathGraph *graph;   /* of linear patterns; NULL where paths are of calls */
+        Variance *variance;  /* NULL where there are no requests */
+        Advice *advice;      /* likewise, and where paths are not fit */
+        WhyWaiting *waiting; /* likewise, whether they are fit or not */
+        PathGraph *graph;    /* of linear patterns; NULL where paths are of calls */
 } Report;

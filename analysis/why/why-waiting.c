@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "analysis/why/held-calls.h"
 #include "base/compare.h"
 #include "base/int128.h"
 #include "store/stored-patterns.h"
@@ -48,6 +49,7 @@ typedef struct {
         StoreReader *reader;
         const NodeTable *nodes;
         GHashTable *pools; /* by NodeId */
+        HeldCalls *held;
         WhyWaiting *result;
 } Search;
 
@@ -77,6 +79,7 @@ void why_waiting_free(WhyWaiting *w)
 static void search_clear(Search *s)
 {
         g_hash_table_unref(s->pools);
+        held_calls_free(s->held);
         why_waiting_free(s->result);
 }
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Search, search_clear)
@@ -191,6 +194,7 @@ static gboolean read_calls(Search *s, GError **error)
 
                 if (!store_reader_path_calls(s->reader, &path, calls, places, error))
                         return FALSE;
+                held_calls_add(s->held, calls);
                 for (guint32 i = 0; i < calls->len; i++) {
                         NodeId callee = g_array_index(calls, PathCall, i).callee;
                         Pool *p = g_hash_table_lookup(s->pools, GUINT_TO_POINTER(callee));
@@ -304,7 +308,8 @@ static void pool_name_kinds(Search *s, const Pool *p)
 static void add_waits(Search *s, const Pool *p, const CallKind *waiting)
 {
         double total = (double)waiting->wait, rest = total;
-        WhyWait row = { .node = node_table_written(s->nodes, p->node),
+        WhyWait row = { .what = "worker",
+                        .node = node_table_written(s->nodes, p->node),
                         .workers = p->workers,
                         .waiting = waiting->name,
                         .calls = waiting->calls,
@@ -353,8 +358,10 @@ static int compare_waits(gconstpointer va, gconstpointer vb)
         const WhyWait *a = va, *b = vb;
         double x = a->mean * (double)a->calls, y = b->mean * (double)b->calls;
 
-        return COMPARE(y, x)                     ?: strcmp(a->node, b->node)
-               ?: strcmp(a->waiting, b->waiting) ?: COMPARE(b->time, a->time)
+        return COMPARE(y, x) ?: COMPARE(a->type, b->type) ?: strcmp(a->node, b->node)
+               ?: g_strcmp0(a->of, b->of)
+               ?: strcmp(a->waiting, b->waiting) ?: COMPARE(!a->holding, !b->holding)
+               ?: COMPARE(b->time, a->time)
                ?: g_strcmp0(a->holding, b->holding);
 }
 
@@ -362,6 +369,7 @@ WhyWaiting *why_waiting_new(StoreReader *reader, const NodeTable *nodes, GError 
 {
         g_auto(Search) s = { .reader = reader,
                              .nodes = nodes,
+                             .held = held_calls_new(reader, nodes),
                              .pools = g_hash_table_new_full(NULL, NULL, NULL, pool_free),
                              .result = g_new0(WhyWaiting, 1) };
         GHashTableIter pools;
@@ -375,6 +383,9 @@ WhyWaiting *why_waiting_new(StoreReader *reader, const NodeTable *nodes, GError 
         g_hash_table_iter_init(&pools, s.pools);
         while (g_hash_table_iter_next(&pools, NULL, &pool))
                 add_pool(&s, pool);
+        held_calls_sort(s.held);
+        held_find_locks(s.held, s.result);
+        held_find_pools(s.held, s.result);
         g_array_sort(s.result->waits, compare_waits);
         return g_steal_pointer(&s.result);
 }

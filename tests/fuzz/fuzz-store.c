@@ -123,9 +123,12 @@ static void explain(const char *path)
         if (why) {
                 g_autoptr(GPtrArray) kinds = why_kinds(why, &burst);
                 g_autoptr(GArray) pauses = why_pauses(why);
+                g_autoptr(StoreReader) again = store_reader_new(path, nodes, NULL);
+                g_autoptr(WhyWaiting) waiting = again ? why_waiting_new(again, nodes, NULL) : NULL;
 
-                for (WhyFormat format = WHY_TEXT; format <= WHY_JSON; format++)
-                        why_write_kinds(text, kinds, &burst, pauses, why_requests(why), format, 80);
+                for (WhyFormat format = WHY_TEXT; waiting && format <= WHY_JSON; format++)
+                        why_write_kinds(text, kinds, &burst, pauses, waiting, why_requests(why),
+                                        format, 80);
         }
         g_assert_true(g_utf8_validate(text->str, (gssize)text->len, NULL));
 }
