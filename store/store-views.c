@@ -1,6 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "store/store-layout.h"
 
+/* The operations of databases that speak SQL; with a path they would be of HTTP. */
+#define SQL_VERBS                                                                                  \
+        "'ALTER', 'BEGIN', 'CALL', 'COMMIT', 'COPY', 'CREATE', 'DELETE', 'DROP', "                 \
+        "'END', 'EXECUTE', 'INSERT', 'LOCK', 'MERGE', 'REPLACE', 'ROLLBACK', "                     \
+        "'SELECT', 'SET', 'SHOW', 'START', 'TRUNCATE', 'UPDATE', 'WITH'"
+
 /* docs/store.md says what each is for. They use plain SQLite, so that every program that reads the
  * store has them. The range of call.id makes a request's calls quick to find. CROSS JOIN, + and
  * CAST keep SQLite from going from a node or a time to its calls, which have no index. Integer
@@ -186,6 +192,36 @@ static const struct {
           "          CROSS JOIN (SELECT pattern, place, own_p50, own_p99 FROM pattern_node"
           "                     LIMIT -1) AS of_place"
           "            ON of_place.pattern = path.pattern AND of_place.place = +call.place)" },
+        { "statements",
+          "  SELECT (SELECT written FROM node WHERE node.id = by_entry.node) AS node, statement,"
+          "    (SELECT written FROM node WHERE node.id = entry.node) AS entry,"
+          "    entry.label AS entry_label,"
+          "    (SELECT written FROM node WHERE node.id = entry.client) AS client, calls, round(1.0 "
+          "* calls / requests, 4) AS per_request,"
+          "    time, latency_mean, errors, round(1.0 * time / nullif(total, 0), 4) AS share"
+          "  FROM (SELECT +call.callee AS node, label.name AS statement, root.node AS entry,"
+          "          pattern.label AS entry_label, pattern.client AS client, count(*) AS calls,"
+          "          sum(call.own + call.network) AS time,"
+          "          CAST(round(avg(coalesce(ret_recv, ret_sent) -"
+          "            coalesce(call_sent, call_recv))) AS INTEGER) AS latency_mean,"
+          "          count(CASE WHEN class <> 'ok' THEN 1 END) AS errors"
+          "        FROM path CROSS JOIN pattern ON pattern.id = path.pattern"
+          "          CROSS JOIN (SELECT pattern, place, node FROM pattern_node LIMIT -1) AS root"
+          "            ON root.pattern = pattern.id AND root.place = 0"
+          "          CROSS JOIN call"
+          "            ON call.id BETWEEN path.first_call AND path.first_call + path.calls - 1"
+          "          CROSS JOIN label ON label.id = +call.label"
+          "        WHERE label.name NOT LIKE '% /%' AND"
+          "          substr(label.name, 1, instr(label.name || ' ', ' ') - 1) IN (" SQL_VERBS ")"
+          "        GROUP BY 1, 2, 3, 4, 5) AS by_entry"
+          "    CROSS JOIN (SELECT root.node AS node, pattern.label AS label, client,"
+          "          sum(count) AS requests, sum(total) AS total"
+          "        FROM pattern CROSS JOIN pattern_node AS root"
+          "          ON root.pattern = pattern.id AND root.place = 0"
+          "        GROUP BY 1, 2, 3) AS entry"
+          "      ON entry.node = by_entry.entry AND entry.label IS by_entry.entry_label"
+          "        AND entry.client = by_entry.client"
+          "  ORDER BY time DESC, node, statement, entry, entry_label, client" },
         { "node_hour",
           "  SELECT node.written AS node,"
           "    strftime('%Y-%m-%d %H:00', hour.hour / 1000000000, 'unixepoch') AS hour,"

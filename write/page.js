@@ -1792,6 +1792,17 @@
         list.some((e) => e.errors < 0) && el('p', { class: 'quiet' }, '\u2013: nobody could see how these calls ended.'));
     }
 
+    // Statements of databases, by the entry whose requests make them, with the most time first.
+    function drawStatements() {
+      const number = (text) => el('td', { class: 'number' }, text);
+      return data.statements.length > 0 && el('section', { class: 'panel', 'aria-label': 'Statements', id: 'statements' }, el('h2', null, 'Statements', el('span', { class: 'hint' }, 'who asks databases what; share: of the time of all these requests')),
+        el('div', { class: 'scroll tall', tabindex: 0, role: 'region', 'aria-label': 'Statements by entry' }, cards({ id: 'statement-list' },
+          el('thead', null, el('tr', null, el('th', null, 'Statement'), el('th', null, 'For'), ['Calls', 'A request', 'Mean', 'Time', 'Share', 'Errors'].map((h) => el('th', { class: 'number' }, h)))),
+          el('tbody', null, data.statements.map(([node, text, entry, label, client, calls, each, time, mean, errors, part]) => el('tr', null,
+            el('td', { class: 'name', title: text }, visible(`${node}: ${text}`)), el('td', { class: 'name' }, visible(entry === node ? client : label || entry)),
+            number(count(calls)), number(each.toFixed(2)), number(duration(mean)), number(duration(time)), number(part === null ? '' : share(part, 1)), number(count(errors))))))));
+    }
+
     // --- keys ---
 
     const keys = [['/', 'search'], ['j  k', 'next, previous pattern'], ['\u2193 \u2191', 'the same, in the list'], ['n  p', 'next, previous node of the tree'],
@@ -1834,7 +1845,7 @@
       return;
     }
     const causes = [data.variance.length > 0 && drawVariance(), data.loads.some((l) => l[0]) && drawLoads()].filter(Boolean);
-    main.append(drawOverview(), ...(requests.length ? [drawSlowest(), requestPanel] : []), el('div', { class: causes.length > 1 && !data.workers.length ? 'two wide-left' : '' }, causes), drawEdges() || '',
+    main.append(drawOverview(), ...(requests.length ? [drawSlowest(), requestPanel] : []), el('div', { class: causes.length > 1 && !data.workers.length ? 'two wide-left' : '' }, causes), drawEdges() || '', drawStatements() || '',
       el('section', { class: 'panel', 'aria-label': 'Patterns' },
         el('div', { class: 'bar-row' }, el('h2', null, linear ? 'Paths' : 'Path patterns'), matched, el('span', { class: 'spring' }),
           el('label', { class: 'check no-print', title: 'Patterns that differ only in which replica of a node they went through, as one' }, merge, 'Merge replicas'), search),

@@ -11,6 +11,7 @@
 #include "base/each.h"
 #include "paths/misassigned.h"
 #include "paths/pattern-text.h"
+#include "store/store-query.h"
 #include "write/page-data.h"
 #include "write/path-write.h"
 #include "write/trust-text.h"
@@ -27,6 +28,8 @@ enum {
         DETAIL_BYTES = 2100000, /* bytes after which no more patterns are in full */
         FEWEST_DETAILS = 20,    /* but these are */
 };
+
+#define MAX_STATEMENTS 50
 
 /* How far to trust probabilities where parents were guessed, and what was measured is about them.
  */
@@ -479,6 +482,33 @@ static void append_held(Json *j, const Report *r)
         json_close(j, ']');
 }
 
+/* The statements with the most time: the view's columns (docs/store.md). */
+static gboolean append_statements(Json *j, const StoreReader *reader, GError **error)
+{
+        g_autoptr(StoreQuery) query = store_query_new(
+                store_reader_name(reader),
+                "SELECT * FROM statements LIMIT " G_STRINGIFY(MAX_STATEMENTS), error);
+        int status = -1;
+
+        json_put_open(j, "statements", '[');
+        while (query && (status = store_query_next(query, error)) > 0) {
+                json_open(j, '[');
+                for (guint i = 0; i < store_query_columns(query); i++) {
+                        StoreValue value = store_query_value(query, i);
+
+                        if (value.type == STORE_TEXT)
+                                json_bytes(j, value.text, value.n);
+                        else if (value.type == STORE_NULL)
+                                json_null(j);
+                        else
+                                g_string_append_len(json_value(j), value.text, (gssize)value.n);
+                }
+                json_close(j, ']');
+        }
+        json_close(j, ']');
+        return status == 0;
+}
+
 gboolean report_write(const Report *r, const StoreReader *reader, const char *made_of, GString *out,
                       GError **error)
 {
@@ -499,6 +529,8 @@ gboolean report_write(const Report *r, const StoreReader *reader, const char *ma
         append_misassigned(j, r);
         write_report_calls(j, r, reader);
         append_held(j, r);
+        if (!append_statements(j, reader, error))
+                return FALSE;
         page_time(j, "firstStart", r->first);
         page_time(j, "lastStart", r->last);
         json_put_integer(j, "nBuckets", REPORT_BUCKETS);

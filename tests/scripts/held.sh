@@ -31,4 +31,15 @@ grep -q '^POST /buy > SELECT accounts: .* waited at mysql for a transaction, .* 
 result $? 'ravel why says it' out
 "$ravel" report t.db -o page.html 2>err && grep -q '"held":\["POST /buy > SELECT accounts: ' page.html
 result $? 'so does the page' err
+said=$("$ravel" query --format tsv t.db "SELECT DISTINCT s.calls = count(*) AS a, s.time = sum(own + network) AS b,
+	s.latency_mean = CAST(round(avg(latency)) AS INTEGER) AS c, s.errors, s.client,
+	s.per_request = (SELECT round(1.0 * count(*) / count(DISTINCT request), 4) FROM hop r
+		WHERE r.entry = s.entry AND r.entry_label = s.entry_label AND (depth = 0 OR label = statement)) - 1 AS d,
+	s.share = (SELECT round(1.0 * sum(h.own + h.network) / sum(latency), 4) FROM hop r
+		WHERE r.entry = s.entry AND r.entry_label = s.entry_label AND depth = 0) AS e
+	FROM statements s JOIN hop h ON h.node = s.node AND h.label = s.statement AND h.entry = s.entry
+		AND h.entry_label = s.entry_label
+	WHERE s.entry_label = 'POST /buy' GROUP BY s.entry, s.statement")
+[ "$(echo "$said" | sed 1d)" = "$(printf '1\t1\t1\t0\tclient\t1\t1')" ]
+result $? 'statements: as the calls say' "$said"
 finish
