@@ -7,7 +7,10 @@
 #include "base/compare.h"
 #include "base/each.h"
 
-enum { MOST_STATEMENTS = 4 /* named of a transaction */ };
+enum {
+        MOST_STATEMENTS = 4,   /* named of a transaction */
+        MOST_LOOKED_AT = 1000, /* calls, for its statements */
+};
 
 HeldCalls *held_calls_new(StoreReader *reader, const NodeTable *nodes)
 {
@@ -262,7 +265,7 @@ void held_append_statements(const HeldCalls *held, guint32 first, guint32 n, GSt
 {
         g_autoptr(GPtrArray) labels = g_ptr_array_new();
 
-        for (guint32 i = first; i < first + n; i++) {
+        for (guint32 i = first; i < first + MIN(n, MOST_LOOKED_AT); i++) {
                 const char *label = held_label(held, held->by_connection[i]);
 
                 if (is_bracket(label) || g_ptr_array_find(labels, label, NULL))

@@ -13,6 +13,7 @@
 
 enum {
         MOST_RELEASES = 1000, /* within a wait; with more, the last one is no evidence */
+        MOST_TOUCHES = 10000, /* looked at for a wait */
         MOST_TURNS = 16,      /* holders one after the other, in a wait */
         ANY_TABLE = 0,        /* of transactions that began before the capture */
 };
@@ -236,18 +237,18 @@ COMPARISON(compare_touches, Touch,
            COMPARE(a->callee, b->callee) ?: COMPARE(a->table, b->table)
            ?: COMPARE(a->release, b->release) ?: COMPARE(a->call, b->call))
 
+/* Finds which transactions from before the capture waited for another such one. */
 static void chain_cut_touches(Locks *l)
 {
         for (guint32 i = 1; i < l->touches->len; i++) {
                 Touch *t = &g_array_index(l->touches, Touch, i);
                 const Touch *last = t - 1;
-                gint64 seen =
-                        lock_call(l,
-                                  g_array_index(l->transactions, Transaction, t->transaction).first)
-                                ->enter;
+                const Transaction *of =
+                        &g_array_index(l->transactions, Transaction, t->transaction);
+                gint64 seen = lock_call(l, of->first)->enter;
 
-                if (t->table != ANY_TABLE || last->callee != t->callee ||
-                    last->table != ANY_TABLE || seen < last->release ||
+                if (t->table != ANY_TABLE || last->table != ANY_TABLE ||
+                    last->callee != t->callee || seen < last->release ||
                     seen - last->release > CUT_WAIT)
                         continue;
                 t->before = i - 1;
@@ -265,7 +266,6 @@ static void find_touches(Locks *l)
                 Transaction *t = &g_array_index(l->transactions, Transaction, i);
                 guint32 last = l->held->by_connection[t->first + t->n - 1];
                 const HeldCall *c = held_call_at(l->held, last);
-
                 gint64 usual = usual_latency(l, last);
 
                 t->release = c->enter + MIN((c->reply - c->enter) / 2, usual) * 2;
@@ -315,8 +315,9 @@ static gboolean comes_before(const Locks *l, const Touch *t, const HeldCall *c)
 static void find_releases(const Locks *l, const HeldCall *c, guint32 table, HeldWait *w)
 {
         guint32 first = search_touches(l, c->callee, table, c->enter);
+        guint32 end = search_touches(l, c->callee, table, c->reply + 1);
 
-        for (guint32 i = search_touches(l, c->callee, table, c->reply + 1); i > first; i--) {
+        for (guint32 i = end; i > first && end - i < MOST_TOUCHES; i--) {
                 const Touch *t = &g_array_index(l->touches, Touch, i - 1);
 
                 if (!comes_before(l, t, c))

@@ -21,6 +21,8 @@ typedef struct {
 
 #define NO_LEASE G_MAXUINT32
 
+enum { MOST_LEASES = 1000 /* looked at for a wait */ };
+
 /* The connections from a node to another. */
 typedef struct {
         NodeId caller, callee;
@@ -143,10 +145,11 @@ static void pool_find_gaps(const HeldCalls *held, const ConnectionPool *p)
                 const HeldCall *c = held_call_at(held, l->call);
                 gpointer label = GUINT_TO_POINTER((guint)c->label);
                 GArray *gaps = g_hash_table_lookup(p->gaps, label);
-                gint64 gap = c->start - c->ready;
 
                 if (!may_wait(held, l))
                         continue;
+                gint64 gap = c->start - c->ready;
+
                 if (!gaps) {
                         gaps = g_array_new(FALSE, FALSE, sizeof(gint64));
                         g_hash_table_insert(p->gaps, label, gaps);
@@ -238,7 +241,7 @@ static void charge_leases(const HeldCalls *held, const ConnectionPool *p, HeldWa
                 else
                         high = middle;
         }
-        for (; low > 0; low--) {
+        for (guint seen = 0; low > 0 && seen < MOST_LEASES; low--, seen++) {
                 const Lease *l = lease_at(p, g_array_index(order, guint32, low - 1));
                 gint64 time = MIN(to, l->to) - MAX(from, l->from);
 

@@ -543,6 +543,18 @@ with Chromium() as b:
         make("report", "-o", f"{name}.html", f"{name}.sqlite")
         b.open(f"{name}.html")
 
+    with open("held.trace", "w", encoding="utf-8") as file:
+        subprocess.run([sys.executable, f"{source}/tests/scripts/make-held.py", "one-holder"], check=True, stdout=file)
+    make("nesting", "-o", "held.sqlite", "held.trace")
+    make("report", "-o", "held.html", "held.sqlite")
+    b.open("held.html")
+    held = b.run("document.querySelector('ul.quality li').textContent")
+    result("held: who held the lock, first of all", None if "SELECT accounts: 6 of 439 calls waited at mysql" in held and "for batch: SELECT accounts, UPDATE accounts" in held else held)
+    result("held: it is on the first screen", differs(b.run("document.querySelector('ul.quality li').getBoundingClientRect().bottom < innerHeight"), True))
+    statements = sqlite3.connect("held.sqlite").execute("SELECT node || ': ' || statement, coalesce(iif(entry = node, client, entry_label), entry), calls, per_request, latency_mean, time, share, errors FROM statements").fetchall()
+    result("held: statements", differs(cells("#statement-list"), [[*r[:2], f"{r[2]:,}", f"{r[3]:.2f}", duration(r[4]), duration(r[5]), b.run(f"({r[6]} * 100 >= 0.5) ? Math.round({r[6]} * 100) + '\\u00a0%' : '<1\\u00a0%'"), f"{r[7]:,}"] for r in statements]))
+    looks_well("held")
+
     subprocess.run([sys.executable, f"{source}/tests/scripts/make-causes.py", ".", "nagle-1", "upload-1", "download-2"], check=True)
     for name in ("nagle-1", "upload-1", "download-2"):
         with open("truth.tsv", encoding="utf-8") as file:

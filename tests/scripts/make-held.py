@@ -286,11 +286,11 @@ def lock_and_pool(bad, seed):
 
 
 def implicit_rare(bad, seed):
-    s = Shop(seed, 'mysql', 'implicit', 'shop.rooms', rows=15)
+    s = Shop(seed, 'mysql', 'implicit', 'shop.rooms', rows=6)
     s.usual(20)
     s.innocents(2)
     if bad:
-        s.outsider('clean', 0xe001, ('shop.rooms', 9), 700, every=9000, after=2000)
+        s.outsider('clean', 0xe001, ('shop.rooms', 3), 700, every=9000, after=2000)
     return s
 
 
