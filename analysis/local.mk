@@ -6,6 +6,8 @@ libravel_a_SOURCES += \
 	%D%/diff-rows.c \
 	%D%/diff-times.c \
 	%D%/diff.c \
+	%D%/map-merge.c \
+	%D%/map.c \
 	%D%/report/report-calls.c \
 	%D%/report/report.c \
 	%D%/score.c \

@@ -78,7 +78,7 @@ script_tests = \
 	%D%/scripts/io-errors.sh %D%/scripts/job-queues.sh %D%/scripts/joint-long.sh \
 	%D%/scripts/joint-windows.sh %D%/scripts/joint.sh %D%/scripts/large-requests.sh \
 	%D%/scripts/layers.sh %D%/scripts/live.sh \
-	%D%/scripts/mail.sh %D%/scripts/maketrace.sh %D%/scripts/manual.sh %D%/scripts/memory.sh \
+	%D%/scripts/mail.sh %D%/scripts/maketrace.sh %D%/scripts/manual.sh %D%/scripts/map.sh %D%/scripts/memory.sh \
 	%D%/scripts/messages.sh %D%/scripts/misassigned.sh %D%/scripts/missed.sh %D%/scripts/models.sh %D%/scripts/mpi.sh \
 	%D%/scripts/printable.sh %D%/scripts/programs.sh %D%/scripts/progress.sh \
 	%D%/scripts/questions.sh %D%/scripts/queues.sh %D%/scripts/report.sh \

@@ -25,7 +25,7 @@ gboolean usage_error(GError **error, const char *value, const char *expected)
 static const char *const sorts[] = { "total", "count", "mean", "p99", NULL };
 
 static const GOptionEntry entries[] = { { "format", 0, 0, G_OPTION_ARG_STRING, &options.format,
-                                          "text, dot, svg, json or tsv (default text)", "FORMAT" },
+                                          "text dot svg json tsv map map-svg map-json", "FORMAT" },
                                         { "output", 'w', 0, G_OPTION_ARG_FILENAME, &options.output,
                                           "Write to FILE instead of standard output", "FILE" },
                                         { "store", 'o', 0, G_OPTION_ARG_FILENAME, &options.store,

@@ -22,6 +22,7 @@ libravel_a_SOURCES += \
 	%D%/write-failures.c \
 	%D%/write-graph.c \
 	%D%/write-json.c \
+	%D%/write-map.c \
 	%D%/write-query.c \
 	%D%/write-report-calls.c \
 	%D%/write-report.c \

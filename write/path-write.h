@@ -33,3 +33,6 @@ gboolean path_write_dot(const PathSet *, const PathWriteOptions *, OutputFile *,
 gboolean path_write_svg(const PathSet *, const PathWriteOptions *, OutputFile *, GError **);
 gboolean path_write_json(const PathSet *, const PathWriteOptions *, OutputFile *, GError **);
 gboolean path_write_tsv(const PathSet *, const PathWriteOptions *, OutputFile *, GError **);
+gboolean path_write_map(const PathSet *, const PathWriteOptions *, OutputFile *, GError **);
+gboolean path_write_map_svg(const PathSet *, const PathWriteOptions *, OutputFile *, GError **);
+gboolean path_write_map_json(const PathSet *, const PathWriteOptions *, OutputFile *, GError **);

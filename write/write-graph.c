@@ -17,15 +17,12 @@
 
 /* The parts that all drawings are made of: colours, defaults and names, as Graphviz takes them. */
 
-enum { GRAPH_LABEL_WIDTH = 28 }; /* of a name in a vertex; its tooltip has the rest */
-
 /* From white to orange: told apart in any kind of colour blindness, and in grey. */
 static const guint8 COLD[3] = { 0xff, 0xff, 0xff }, HOT[3] = { 0xf5, 0x9b, 0x3c };
 
-/* A name as a label. Graphviz sees an escape in every backslash (\N is the vertex's own name) and
- * an entity in every ampersand. backslash is the text to write for a backslash: "\\" in a label and
- * "%5C" in a tooltip or a graph's name. */
-static void write_graph_append_name(GString *label, const char *name, const char *backslash)
+/* Graphviz sees an escape in every backslash (\N is the vertex's own name) and an entity in every
+ * ampersand. */
+void write_graph_append_name(GString *label, const char *name, const char *backslash)
 {
         g_autofree char *text = printable_new(name, PRINTABLE_DOT);
         g_auto(GStrv) parts = g_strsplit(text, "\\\\", -1);
@@ -34,23 +31,21 @@ static void write_graph_append_name(GString *label, const char *name, const char
         g_string_append(label, joined);
 }
 
-/* The box of what sends but is not called. */
-static void write_graph_set_client(Drawing *drawing, DrawingItem vertex)
+void write_graph_set_client(Drawing *drawing, DrawingItem vertex)
 {
         drawing_set(drawing, vertex, "shape", "box");
         drawing_set(drawing, vertex, "style", "filled,rounded");
         drawing_set(drawing, vertex, "fillcolor", "#dce8f5");
 }
 
-static void graph_append_duration(GString *text, const char *before, gint64 ns, const char *after)
+void write_graph_append_duration(GString *text, const char *before, gint64 ns, const char *after)
 {
         g_autofree char *duration = path_format_duration(ns);
 
         g_string_append_printf(text, "%s%s%s", before, duration, after);
 }
 
-/* White to orange: a share of the time, in thousandths. */
-static void write_graph_set_fill(Drawing *drawing, DrawingItem vertex, int share)
+void write_graph_set_fill(Drawing *drawing, DrawingItem vertex, int share)
 {
         char colour[8];
         int rgb[3];
@@ -61,8 +56,7 @@ static void write_graph_set_fill(Drawing *drawing, DrawingItem vertex, int share
         drawing_set(drawing, vertex, "fillcolor", colour);
 }
 
-/* The defaults of all drawings. */
-static void write_graph_set_defaults(Drawing *drawing)
+void write_graph_set_defaults(Drawing *drawing)
 {
         drawing_default(drawing, STEP_GRAPH_DEFAULT, "label", "");
         drawing_default(drawing, STEP_GRAPH_DEFAULT, "labelloc", "t");
@@ -91,8 +85,6 @@ static void write_graph_set_defaults(Drawing *drawing)
  * part. */
 
 enum { DELAYS = 3 }; /* that an edge is labelled with */
-
-#define NBSP "\302\240" /* between an edge and its label, where SVG drops a blank */
 
 typedef struct {
         const PathSet *set;
@@ -244,8 +236,8 @@ static void vertices_add_edge(const DrawnGraph *d, Drawing *drawing, DrawingItem
         DrawingItem edge = drawing_add_edge(drawing, from, to);
 
         for (guint k = 0; k < MIN(v->delays->len, DELAYS); k++)
-                graph_append_duration(label, k > 0 ? ", " : "",
-                                      g_array_index(v->delays, PathDelay, k).delay, "");
+                write_graph_append_duration(label, k > 0 ? ", " : "",
+                                            g_array_index(v->delays, PathDelay, k).delay, "");
         if (v->delays->len > DELAYS)
                 g_string_append(label, ", ...");
         if (v->delays->len > 0)
@@ -329,8 +321,6 @@ enum {
         NAME_LENGTH = 1000, /* of a graph's name */
 };
 
-#define NBSP "\302\240" /* between an edge and its label, where SVG drops a blank */
-
 typedef struct {
         Drawing *drawing;
         const NodeTable *nodes;
@@ -381,17 +371,17 @@ static void graph_set_title(const DrawnPattern *d, const PathSet *set, guint32 r
         graph_append_operation(title, "", &p->nodes[0], "\\\\");
         if (p->label)
                 g_string_append(title, "\\n");
-        graph_append_duration(title, "p50 ", histogram_quantile(latency, 0.5), "");
-        graph_append_duration(title, ", p99 ", histogram_quantile(latency, 0.99), "");
+        write_graph_append_duration(title, "p50 ", histogram_quantile(latency, 0.5), "");
+        write_graph_append_duration(title, ", p99 ", histogram_quantile(latency, 0.99), "");
         if (p->goes_on) {
-                graph_append_duration(title, "\\ncompletion p50 ",
-                                      histogram_quantile(&p->completion, 0.5), "");
-                graph_append_duration(title, ", p99 ", histogram_quantile(&p->completion, 0.99),
-                                      "");
+                write_graph_append_duration(title, "\\ncompletion p50 ",
+                                            histogram_quantile(&p->completion, 0.5), "");
+                write_graph_append_duration(title, ", p99 ",
+                                            histogram_quantile(&p->completion, 0.99), "");
         }
         if (network > 0) {
-                graph_append_duration(title, "\\nnetwork ", (gint64)(network / (gint128)p->count),
-                                      "");
+                write_graph_append_duration(title, "\\nnetwork ",
+                                            (gint64)(network / (gint128)p->count), "");
                 append_share(title, network, d);
         }
         if (path_set_find_doubt(set, p) >= 0)
@@ -422,19 +412,20 @@ static void set_tooltip(const DrawnPattern *d, DrawingItem vertex, const Collaps
         write_graph_append_name(tip, node_table_written(d->nodes, n->node), "%5C");
         append_times(tip, v);
         graph_append_operation(tip, " ", n, "%5C");
-        graph_append_duration(tip, ": latency p50 ", histogram_quantile(&n->latency, 0.5), "");
-        graph_append_duration(tip, ", p99 ", histogram_quantile(&n->latency, 0.99), "");
-        graph_append_duration(tip, ", own time ", own_of_all(d, v), "");
+        write_graph_append_duration(tip, ": latency p50 ", histogram_quantile(&n->latency, 0.5),
+                                    "");
+        write_graph_append_duration(tip, ", p99 ", histogram_quantile(&n->latency, 0.99), "");
+        write_graph_append_duration(tip, ", own time ", own_of_all(d, v), "");
         append_share(tip, n->own.sum, d);
         if (n->workers > 0) {
-                graph_append_duration(tip, ", queued ",
-                                      collapsed_call_mean(v, d->pattern, &n->own_queued), "");
-                graph_append_duration(tip, ", serving ",
-                                      collapsed_call_mean(v, d->pattern, &n->serving), "");
+                write_graph_append_duration(tip, ", queued ",
+                                            collapsed_call_mean(v, d->pattern, &n->own_queued), "");
+                write_graph_append_duration(tip, ", serving ",
+                                            collapsed_call_mean(v, d->pattern, &n->serving), "");
         }
         if (n->connecting.sum > 0)
-                graph_append_duration(tip, ", before it connecting ",
-                                      collapsed_call_mean(v, d->pattern, &n->connecting), "");
+                write_graph_append_duration(tip, ", before it connecting ",
+                                            collapsed_call_mean(v, d->pattern, &n->connecting), "");
         drawing_set(d->drawing, vertex, "tooltip", tip->str);
 }
 
@@ -452,14 +443,14 @@ static DrawingItem graph_add_vertex(const DrawnPattern *d, guint32 i)
         write_graph_append_name(label, name, "\\\\");
         append_times(label, v);
         graph_append_operation(label, "\\n", n, "\\\\");
-        graph_append_duration(label, "\\n", histogram_mean(&n->latency), "");
+        write_graph_append_duration(label, "\\n", histogram_mean(&n->latency), "");
         if (i == d->slowest) {
-                graph_append_duration(label, "\\nmost time:\\nown ", own_of_all(d, v), "");
+                write_graph_append_duration(label, "\\nmost time:\\nown ", own_of_all(d, v), "");
                 append_share(label, n->own.sum, d);
                 if (n->workers > 0)
-                        graph_append_duration(label, "\\nqueued ",
-                                              collapsed_call_mean(v, d->pattern, &n->own_queued),
-                                              "");
+                        write_graph_append_duration(
+                                label, "\\nqueued ",
+                                collapsed_call_mean(v, d->pattern, &n->own_queued), "");
                 drawing_set(d->drawing, vertex, "peripheries", "2");
                 drawing_set(d->drawing, vertex, "penwidth", "2");
                 drawing_set(d->drawing, vertex, "fontname", "Helvetica-Bold");
@@ -487,15 +478,16 @@ static void graph_add_edge(const DrawnPattern *d, DrawingItem from, DrawingItem 
                         (gint64)CLAMP(path_pattern_completion(p)->sum, G_MININT64, G_MAXINT64);
                 g_string_append_printf(label, NBSP "%s %s\\l", count,
                                        p->count == 1 ? "path" : "paths");
-                graph_append_duration(label, NBSP, total, " in all\\l");
+                write_graph_append_duration(label, NBSP, total, " in all\\l");
         } else {
-                graph_append_duration(label, NBSP "after ", histogram_mean(&n->call_delay), "\\l");
+                write_graph_append_duration(label, NBSP "after ", histogram_mean(&n->call_delay),
+                                            "\\l");
                 if (n->queued.sum > 0)
-                        graph_append_duration(label, NBSP "queued ", histogram_mean(&n->queued),
-                                              "\\l");
+                        write_graph_append_duration(label, NBSP "queued ",
+                                                    histogram_mean(&n->queued), "\\l");
                 if (n->connecting.sum > 0)
-                        graph_append_duration(label, NBSP "connecting ",
-                                              histogram_mean(&n->connecting), "\\l");
+                        write_graph_append_duration(label, NBSP "connecting ",
+                                                    histogram_mean(&n->connecting), "\\l");
         }
         drawing_set(d->drawing, edge, "label", label->str);
 }
@@ -515,7 +507,7 @@ static void add_rest(const DrawnPattern *d, DrawingItem root, guint32 n, const C
                 g_string_append(label, "\\nmost time in\\n");
                 write_graph_append_name(label, name, "\\\\");
                 append_times(label, slowest);
-                graph_append_duration(label, ": own ", own_of_all(d, slowest), "");
+                write_graph_append_duration(label, ": own ", own_of_all(d, slowest), "");
                 append_share(label, slowest->all.own.sum, d);
         }
         DrawingItem vertex = drawing_add_vertex(d->drawing, "rest");

@@ -148,8 +148,8 @@ static void append_pictures(GString *out, const GArray *pictures, double width)
         }
 }
 
-static gboolean write_pictures(const PathSet *set, const PathWriteOptions *options,
-                               GArray *pictures, OutputFile *file, GError **error)
+static gboolean write_pictures(GArray *pictures, const char *description, OutputFile *file,
+                               GError **error)
 {
         g_autoptr(GString) out = g_string_new(NULL);
         double width, height;
@@ -162,32 +162,47 @@ static gboolean write_pictures(const PathSet *set, const PathWriteOptions *optio
         svg_append_number(out, "height=\"", height, "pt\" ");
         svg_append_number(out, "viewBox=\"0 0 ", width, " ");
         svg_append_number(out, "", height, "\">\n");
-        append_description(out, set, options);
+        g_string_append(out, description);
         g_string_append(out, "<rect width=\"100%\" height=\"100%\" fill=\"white\"/>\n");
         append_pictures(out, pictures, width);
         g_string_append(out, "</svg>\n");
         return output_file_write(file, out->str, out->len, error);
 }
 
-gboolean path_write_svg(const PathSet *set, const PathWriteOptions *options, OutputFile *file,
-                        GError **error)
+gboolean write_svg_drawings(const GPtrArray *drawings, const char *description, OutputFile *file,
+                            GError **error)
 {
         g_autoptr(GArray) pictures = g_array_new(FALSE, TRUE, sizeof(Picture));
         g_autoptr(Drawer) drawer = drawer_new();
 
         g_array_set_clear_func(pictures, picture_clear);
-        for (guint32 i = 0; i < write_graph_count(set, options); i++) {
-                g_autoptr(Drawing) drawing = write_graph_new(set, options, i, MAX_NODES);
+        for (guint i = 0; i < drawings->len; i++) {
                 Picture picture = { .svg = NULL };
-                char id[16];
-                /* What the ids of its elements begin with: they must not repeat. */
-                g_snprintf(id, sizeof id, "path%u", i + 1);
-                drawing_set(drawing, DRAWING_GRAPH, "id", id);
-                if (!svg_draw(drawer, drawing, &picture, error)) {
+
+                if (!svg_draw(drawer, drawings->pdata[i], &picture, error)) {
                         g_prefix_error(error, "%s: ", output_file_name(file));
                         return FALSE;
                 }
                 g_array_append_val(pictures, picture);
         }
-        return write_pictures(set, options, pictures, file, error);
+        return write_pictures(pictures, description, file, error);
+}
+
+gboolean path_write_svg(const PathSet *set, const PathWriteOptions *options, OutputFile *file,
+                        GError **error)
+{
+        g_autoptr(GPtrArray) drawings =
+                g_ptr_array_new_with_free_func((GDestroyNotify)drawing_free);
+        g_autoptr(GString) description = g_string_new(NULL);
+
+        for (guint32 i = 0; i < write_graph_count(set, options); i++) {
+                Drawing *drawing = write_graph_new(set, options, i, MAX_NODES);
+                char id[16];
+                /* What the ids of its elements begin with: they must not repeat. */
+                g_snprintf(id, sizeof id, "path%u", i + 1);
+                drawing_set(drawing, DRAWING_GRAPH, "id", id);
+                g_ptr_array_add(drawings, drawing);
+        }
+        append_description(description, set, options);
+        return write_svg_drawings(drawings, description->str, file, error);
 }
