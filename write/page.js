@@ -529,58 +529,11 @@
       if (text !== location.hash.slice(1)) history.replaceState(null, '', text ? '#' + text : location.pathname + location.search);
     }
 
-    // --- replicas: nodes that stand in for each other ---
-
-    // The one that stands for each node: those so named (a name and a number), and those with the
-    // same callers and callees of which no path has two side by side.
-    function findRoles() {
-      const role = names.map((_, i) => i);
-      const find = (i) => (role[i] === i ? i : (role[i] = find(role[i])));
-      const unite = (a, b) => { const [x, y] = [find(a), find(b)].sort((p, q) => p - q); role[y] = x; };
-      const callers = names.map(() => new Set());
-      const callees = names.map(() => new Set());
-      const beside = new Set();
-      const calls = new Set();
-      for (const row of rows) {
-        const walk = (t, caller) => {
-          callers[t.node].add(caller);
-          callees[caller].add(t.node);
-          calls.add(caller + '>' + t.node);
-          for (const a of t.children) {
-            for (const b of t.children) if (a.node < b.node) beside.add(a.node + ' ' + b.node);
-            walk(a, t.node);
-          }
-        };
-        walk(treeOf(row).root, treeOf(row).client);
-      }
-      const known = new Map();
-      names.forEach((name, i) => {
-        const stem = /^(.*[^\d.:\-_])[-_.]?\d+$/u.exec(name);
-        if (!stem || !(callers[i].size + callees[i].size)) return;
-        if (known.has(stem[1]) && !calls.has(known.get(stem[1]) + '>' + i)) unite(known.get(stem[1]), i);
-        else known.set(stem[1], i);
-      });
-      // Until nothing changes: replicas of one tier make those of the next alike.
-      for (let changed = true; changed;) {
-        changed = false;
-        const alike = new Map();
-        names.forEach((_, i) => {
-          if (!callers[i].size || !callees[i].size) return;
-          const set = (s) => [...new Set([...s].map(find))].sort((a, b) => a - b).join(',');
-          const key = set(callers[i]) + '>' + set(callees[i]);
-          const j = alike.get(key);
-          if (j === undefined) alike.set(key, i);
-          else if (find(i) !== find(j) && !beside.has(Math.min(i, j) + ' ' + Math.max(i, j))) { unite(i, j); changed = true; }
-        });
-      }
-      return names.map((_, i) => find(i));
-    }
-
     // Rows whose patterns differ in replicas only, as one.
     let mergedRows = null;
     let roleNames = names;
     function mergeRows() {
-      const roles = findRoles();
+      const roles = data.map.alike;
       const members = new Map();
       roles.forEach((r, i) => members.set(r, [...(members.get(r) || []), i]));
       roleNames = names.map((name, i) => {
@@ -717,6 +670,7 @@
       grid.setAttribute('aria-rowcount', shown.length + 1);
       drawRows();
       if (keepChosen) scrollToChosen();
+      dimMap();
       writeFragment();
     }
 
@@ -997,6 +951,215 @@
         linear ? drawGraphs() : data.firstStart !== null && el('section', { class: 'panel', 'aria-label': 'All paths over time' },
           el('h2', null, 'Over time', el('span', { class: 'hint' }, 'all paths; drag over it to see the slowest requests of that time')),
           drawn(el('div', { class: 'chart-box', id: 'over-time-all' }), (width) => drawOverTime(data.buckets, width, 'all paths', false))));
+    }
+
+    // --- the map: all paths as one graph ---
+
+    const MAP_MOST = 120; // nodes that are drawn
+    const LABELLED = 30; // edges; more have their figures only when they are pointed at
+    const mapNodes = data.map.nodes.map(([node, asked, errors, p99]) => ({ node, asked, errors, p99, own: data.blame[node] ? data.blame[node][0] : 0, calls: data.blame[node] ? data.blame[node][1] : 0, out: [], into: [], states: data.map.states.filter((s) => s[0] === node) }))
+      .sort((a, b) => b.asked - a.asked);
+    const hiddenNodes = mapNodes.splice(MAP_MOST);
+    const mapNodeOf = new Map(mapNodes.map((n) => [n.node, n]));
+    const measured = new Map(data.calling.map((e) => [`${e[0]} ${e[1]}`, e]));
+    const mapEdges = data.map.edges.map(([caller, callee, calls, on, after, p, per, given, more]) => ({ from: mapNodeOf.get(caller), to: mapNodeOf.get(callee), calls, on, after, p, per, given, more, seen: measured.get(`${caller} ${callee}`) }))
+      .filter((e) => e.from && e.to);
+    const isRare = (e) => e.p < 0.01 && e.calls < 0.01 * e.to.calls;
+    const drawnEdges = mapEdges.filter((e) => !isRare(e)).sort((a, b) => b.calls - a.calls);
+    drawnEdges.forEach((e) => { e.from.out.push(e); e.to.into.push(e); });
+
+    // Callers above callees. A call back up the graph counts for no layer.
+    const mapLayers = (() => {
+      const open = new Set();
+      const done = new Set();
+      const order = [];
+      const visit = (n) => {
+        open.add(n);
+        n.out.forEach((e) => { e.back = open.has(e.to); if (!e.back && !done.has(e.to)) visit(e.to); });
+        open.delete(n);
+        done.add(n);
+        order.push(n);
+      };
+      [...mapNodes.filter((n) => !n.into.length), ...mapNodes].forEach((n) => { if (!done.has(n)) visit(n); });
+      mapNodes.forEach((n) => { n.layer = 0; });
+      order.reverse().forEach((n) => n.out.forEach((e) => { if (!e.back) e.to.layer = Math.max(e.to.layer, n.layer + 1); }));
+      const layers = [];
+      order.forEach((n) => { (layers[n.layer] = layers[n.layer] || []).push(n); });
+      // Each node over or under the middle of its neighbours, by turns from above and from below.
+      const place = (layer) => layer.forEach((n, i) => { n.at = (i + 0.5) / layer.length; });
+      layers.forEach(place);
+      for (let turn = 0; turn < 8; turn++)
+        (turn % 2 ? layers.slice().reverse() : layers).forEach((layer) => {
+          const middle = new Map(layer.map((n) => {
+            const beside = turn % 2 ? n.out.map((e) => e.to) : n.into.map((e) => e.from);
+            return [n, beside.length ? beside.reduce((sum, m) => sum + m.at, 0) / beside.length : n.at];
+          }));
+          layer.sort((x, y) => middle.get(x) - middle.get(y));
+          place(layer);
+        });
+      return layers;
+    })();
+
+    const percentOf = (p) => share(Math.round(p * 1e6), 1e6);
+    const busyOf = new Map(data.workers.map(([node, n, , served]) => [node, { n, busy: served / n / runTime }]));
+    function nodeWords(n) {
+      const name = names[n.node];
+      const like = data.map.alike.flatMap((to, i) => (i !== n.node && to === data.map.alike[n.node] ? [names[i]] : []));
+      const workers = busyOf.get(n.node);
+      const words = [n.calls ? `${name} serves ${perSecond(n.calls)}, ${plural(n.calls, linear ? 'message' : 'call')}` : `${name}: a client, ${perSecond(n.asked)}`,
+        `in ${share(n.asked, data.paths)} of the ${linear ? 'messages' : 'requests'}`];
+      if (n.calls) words.push(`${ownTime} mean ${duration(n.own / n.calls)}, p99 ${duration(n.p99)}, ${share(n.own, data.total)} of all latency`);
+      if (workers) words.push(`${workersOf(workers.n)}, busy ${percentOf(workers.busy)}`);
+      if (n.errors) words.push(`${share(n.errors, n.calls)} errors`);
+      if (like.length) words.push(`behaves as ${firstOf(like, 4).join(', ')}${moreThan(like, 4)}`);
+      return words.join('; ');
+    }
+    // How the node behaves by who calls it, and for what: the probabilities that set each apart.
+    function stateWords(n) {
+      return n.states.map(([, calls, contexts, makes]) => {
+        const from = contexts.slice(0, -1).map(([caller, label]) => visible(label || (caller < 0 ? '' : names[caller])));
+        const rest = contexts[contexts.length - 1];
+        const apart = pairsOf(makes).map(([callee, p]) => ({ callee, p, off: Math.abs(p - n.out.reduce((sum, e) => sum + (data.map.alike[e.to.node] === callee ? e.p : 0), 0)) }))
+          .sort((x, y) => y.off - x.off).slice(0, 3).map((c) => `${names[c.callee]} ${percentOf(c.p)}`);
+        return `${share(calls, n.calls)} of its calls, from ${from.join(', ')}${rest ? ` and ${rest} more` : ''}: ${apart.length ? `to ${apart.join(', ')}` : 'no call'}`;
+      });
+    }
+    const edgeShort = (e) => percentOf(e.p) + (e.per > e.p + 0.005 ? ` \u00d7${+(e.per / e.p).toPrecision(3)}` : '');
+    function edgeWords2(e) {
+      const name = edgeName(e.from.node, e.to.node);
+      const words = [`${name}: ${percentOf(e.p)} of ${e.from.calls ? `the calls that ${names[e.from.node]} serves make it` : `what ${names[e.from.node]} asks`}, ${perSecond(e.calls)}`];
+      if (e.per > e.p + 0.005) words.push(`${+(e.per / e.p).toPrecision(3)} times each`);
+      if (e.after >= 0) words.push(`after ${names[e.after]} with ${percentOf(e.given)}`);
+      if (e.more !== undefined) words.push(`with it ${signed(e.more)}`);
+      if (e.on) words.push('not waited for');
+      if (e.seen) {
+        const [, , calls, errors, , , p50, p99, causes] = e.seen;
+        words.push(`p50 ${duration(p50)}, p99 ${duration(p99)}`);
+        if (errors > 0) words.push(`${share(errors, calls)} errors`);
+        pairsOf(causes).sort((x, y) => y[1] - x[1]).slice(0, 2).forEach(([cause, t]) => words.push(`${data.causes[cause][0]} ${duration(t / Math.max(calls, 1))} on the way`));
+      }
+      return words.join('; ');
+    }
+
+    const mapFigures = el('div', { class: 'map-figures', role: 'status', id: 'map-figures' });
+    const mapHint = 'Point at a node or a call for its figures; a click, or Enter, leads to the node\u2019s part of this page, or to the paths with the call.';
+    function sayMap(item) {
+      set(mapFigures, item ? el('p', null, item.node === undefined ? edgeWords2(item) : nodeWords(item)) : el('p', { class: 'quiet' }, mapHint),
+        item && item.states && stateWords(item).map((text) => el('p', { class: 'quiet' }, text)));
+    }
+    function enterMap(item) {
+      if (item.node === undefined) { searchFor(`${names[item.from.node]}>${names[item.to.node]}`); return; }
+      const i = data.details.findIndex((d) => d.vertices.some((v) => v[1] === item.node));
+      if (i < 0) { searchFor(names[item.node]); return; }
+      choose(rows[i]);
+      state.vertex = data.details[i].vertices.findIndex((v) => v[1] === item.node);
+      showPattern();
+      writeFragment();
+      document.getElementById('node').scrollIntoView({ block: 'center' });
+    }
+    function searchFor(text) {
+      search.value = state.query = text;
+      fillList(true);
+      search.closest('.panel').scrollIntoView({ block: 'start' });
+    }
+
+    let mapAt = null; // where Tab leads to
+    // Down from a node to a call that it makes, and on to the callee; up likewise; left and right
+    // among the nodes of a row, or the calls of a node.
+    function mapStep(item, key) {
+      const side = { ArrowRight: 1, ArrowLeft: -1 }[key];
+      if (item.node === undefined) return key === 'ArrowDown' ? item.to : key === 'ArrowUp' ? item.from : item.from.out[item.from.out.indexOf(item) + side];
+      if (side) { const row = mapLayers[item.layer]; return row[row.indexOf(item) + side]; }
+      return (key === 'ArrowDown' ? item.out : item.into)[0];
+    }
+
+    function drawMap(width) {
+      const small = width < 500;
+      const [W, H, GAP] = small ? [102, 64, 8] : [132, 50, 16];
+      const fits = Math.max(1, Math.floor((width + GAP) / (W + GAP)));
+      const shift = small ? 0 : 0.5; // of every other row of a layer, so that lines pass between boxes
+      let y = H / 2 + 4;
+      mapLayers.forEach((layer, k) => {
+        const lines = layer.length <= fits ? 1 : Math.ceil(layer.length / Math.max(1, Math.floor((width + GAP) / (W + GAP) - shift)));
+        const each = Math.ceil(layer.length / lines);
+        layer.forEach((n, i) => {
+          const line = Math.floor(i / each);
+          const here = Math.min(each, layer.length - line * each);
+          const step = Math.min(width / (lines > 1 ? each + shift : here), 2.2 * W);
+          n.x = width / 2 + (i % each - (here - 1) / 2 + (lines > 1 ? (line % 2 - 0.5) * shift : 0)) * step;
+          n.y = y + line * (H + 22);
+        });
+        const below = (mapLayers[k + 1] || []).reduce((sum, n) => sum + n.into.length, 0);
+        y += (lines - 1) * (H + 22) + H + 46 + Math.min(below, 60);
+      });
+      const height = Math.max(...mapNodes.map((n) => n.y)) + H / 2 + 6;
+      const root = svg('svg', { viewBox: `0 0 ${width} ${height}`, width, height, role: 'group', 'aria-label': 'Map of the system', class: drawnEdges.length > LABELLED ? 'many' : '' });
+      const parts = new Map();
+      const tags = new Map(); // the labels of calls, over all lines
+      const spots = [];
+      const light = (item) => {
+        root.classList.toggle('lit', Boolean(item));
+        for (const [other, g] of parts) g.classList.toggle('on', Boolean(item) && (other === item || (item.node === undefined ? other === item.from || other === item.to : other.from === item || other.to === item || [...item.out, ...item.into].some((e) => e.from === other || e.to === other))));
+        for (const [e, tag] of tags) tag.classList.toggle('on', parts.get(e).classList.contains('on'));
+        sayMap(item);
+      };
+      const part = (item, title, ...children) => {
+        const g = svg('g', { class: item.node === undefined ? `call${item.on ? ' goes-on' : ''}` : `box${item.calls ? '' : ' client'}`, role: 'button', tabindex: (mapAt || mapNodes[0]) === item ? 0 : -1, 'data-map': item.node === undefined ? `${item.from.node}>${item.to.node}` : item.node }, svg('title', null, title), children);
+        const go = (to) => { g.setAttribute('tabindex', -1); mapAt = to; parts.get(to).setAttribute('tabindex', 0); parts.get(to).focus({ preventScroll: true }); };
+        for (const [event, lit] of [['pointerenter', item], ['pointerleave', null], ['focus', item], ['blur', null]]) g.addEventListener(event, () => light(lit));
+        g.addEventListener('click', () => enterMap(item));
+        g.addEventListener('keydown', (e) => {
+          if (e.key === 'Enter' || e.key === ' ') { e.preventDefault(); enterMap(item); }
+          if (!e.key.startsWith('Arrow')) return;
+          e.preventDefault();
+          const to = mapStep(item, e.key);
+          if (to) go(to);
+        });
+        parts.set(item, g);
+        root.append(g);
+      };
+      const port = (list, e, end) => (([...list].sort((a, b) => a[end].x - b[end].x).indexOf(e) + 1) / (list.length + 1) - 0.5) * W * 0.8;
+      drawnEdges.forEach((e) => {
+        const [x1, y1, x2] = [e.from.x + port(e.from.out, e, 'to'), e.from.y + H / 2, e.to.x + port(e.to.into, e, 'from')];
+        const y2 = e.to.y - H / 2 - 5;
+        const bend = y2 > y1 ? Math.max(16, (y2 - y1) * 0.45) : 40;
+        const path = svg('path', { class: 'line', d: `M${x1.toFixed(1)} ${y1}C${x1.toFixed(1)} ${y1 + bend} ${x2.toFixed(1)} ${y2 - bend} ${x2.toFixed(1)} ${y2}` });
+        path.style.strokeWidth = (0.8 + 2.2 * Math.min(e.p, 1)).toFixed(2);
+        part(e, edgeWords2(e), svg('path', { class: 'reach', d: path.getAttribute('d') }), path, svg('path', { class: 'tip', d: `M${(x2 - 3.5).toFixed(1)} ${y2 - 2}h7l-3.5 7z` }));
+        const on = (t) => [[x1, x1, x2, x2], [y1, y1 + bend, y2 - bend, y2]].map(([a, b, c, d]) => (1 - t) ** 3 * a + 3 * (1 - t) ** 2 * t * b + 3 * (1 - t) * t * t * c + t ** 3 * d);
+        const places = [0.5, 0.64, 0.36, 0.76, 0.24].map(on);
+        const at = places.find(([x, y]) => spots.every(([a, b]) => Math.abs(x - a) > 38 || Math.abs(y - b) > 13)) || places[0];
+        spots.push(at);
+        tags.set(e, svg('text', { class: 'label', x: at[0].toFixed(1), y: (at[1] + 4).toFixed(1), 'aria-hidden': 'true' }, edgeShort(e)));
+      });
+      root.append(...tags.values());
+      mapNodes.forEach((n) => {
+        const rect = svg('rect', { x: n.x - W / 2, y: n.y - H / 2, width: W, height: H, rx: 5 });
+        if (n.calls) rect.style.fill = shaded(n.own / Math.max(data.total, 1));
+        const lines = [['name', names[n.node]], ...(n.calls ? small ? [['small', perSecond(n.calls)], ['small', `own ${duration(n.own / n.calls)}`]] : [['small', `${perSecond(n.calls)}, own ${duration(n.own / n.calls)}`]] : [['small', perSecond(n.asked)]])];
+        const state = [n.errors && `errors ${share(n.errors, n.calls)}`, busyOf.has(n.node) && `busy ${percentOf(busyOf.get(n.node).busy)}`].filter(Boolean).join(', ');
+        if (state) lines.push([n.errors ? 'small slower' : 'small', state]);
+        part(n, nodeWords(n), rect, lines.map(([cls, text], i) => svg('text', { class: cls, x: n.x, y: n.y + 4.5 + (i - (lines.length - 1) / 2) * 14 }, fitName(text, W - 8, cls === 'name' ? 600 : 400, cls === 'name' ? 13 : 11))));
+      });
+      return root;
+    }
+
+    // Of a search: what no path has that it finds is dim.
+    function dimMap() {
+      const found = new Set();
+      const walk = (t, caller) => { found.add(String(t.node)).add(`${caller}>${t.node}`); t.children.forEach((c) => walk(c, t.node)); };
+      if (state.query.trim() && !state.merged) shown.filter((r) => !r.group).forEach((r) => { found.add(String(treeOf(r).client)); walk(treeOf(r).root, treeOf(r).client); });
+      for (const g of document.querySelectorAll('[data-map]')) g.classList.toggle('dim', found.size > 0 && !found.has(g.dataset.map));
+    }
+
+    function drawMapPanel() {
+      const rare = mapEdges.length - drawnEdges.length;
+      sayMap(null);
+      return el('section', { class: 'panel', 'aria-label': 'Map', id: 'map' },
+        el('h2', null, 'Map', el('span', { class: 'hint' }, `${data.map.patterns < 2 * data.map.abstract ? '' : `${plural(data.map.patterns, 'pattern')} with 99${NBSP}% of the requests, ${plural(data.map.abstract, 'abstract path')}; `}on a call: how many of the calls that its caller serves make it; the darker a node, the more time is its own`)),
+        drawn(el('div', { class: 'map' }), drawMap), mapFigures,
+        rare > 0 && el('p', { class: 'quiet' }, `${plural(rare, 'edge')} with less than 1${NBSP}% of the calls of both ends ${rare === 1 ? 'is' : 'are'} not drawn.`),
+        hiddenNodes.length > 0 && el('p', { class: 'quiet' }, `${plural(hiddenNodes.length, 'more node')} with fewer requests ${hiddenNodes.length === 1 ? 'is' : 'are'} not drawn.`));
     }
 
     // --- convolution's graphs: Figure 9 ---
@@ -1845,7 +2008,7 @@
       return;
     }
     const causes = [data.variance.length > 0 && drawVariance(), data.loads.some((l) => l[0]) && drawLoads()].filter(Boolean);
-    main.append(drawOverview(), ...(requests.length ? [drawSlowest(), requestPanel] : []), el('div', { class: causes.length > 1 && !data.workers.length ? 'two wide-left' : '' }, causes), drawEdges() || '', drawStatements() || '',
+    main.append(linear ? '' : drawMapPanel(), drawOverview(), ...(requests.length ? [drawSlowest(), requestPanel] : []), el('div', { class: causes.length > 1 && !data.workers.length ? 'two wide-left' : '' }, causes), drawEdges() || '', drawStatements() || '',
       el('section', { class: 'panel', 'aria-label': 'Patterns' },
         el('div', { class: 'bar-row' }, el('h2', null, linear ? 'Paths' : 'Path patterns'), matched, el('span', { class: 'spring' }),
           el('label', { class: 'check no-print', title: 'Patterns that differ only in which replica of a node they went through, as one' }, merge, 'Merge replicas'), search),

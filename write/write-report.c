@@ -16,6 +16,7 @@
 #include "write/path-write.h"
 #include "write/trust-text.h"
 #include "write/way-times.h"
+#include "write/write-map.h"
 #include "write/write-report-calls.h"
 #include "write/write-tree.h"
 #include "write/write-why.h"
@@ -523,6 +524,7 @@ gboolean report_write(const Report *r, const StoreReader *reader, const char *ma
         page_text(j, made_of ? "madeOf" : "store", made_of ? made_of : store_reader_name(reader));
         append_run(j, r, reader);
         report_page_append_nodes(j, r);
+        map_put_page(j, r->map);
         report_page_append_rows(j, r);
         report_page_append_drawn(j, r);
         append_failed(j, r);

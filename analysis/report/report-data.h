@@ -6,6 +6,7 @@
 #pragma once
 
 #include "analysis/advise/advise.h"
+#include "analysis/map-data.h"
 #include "analysis/variance/variance.h"
 #include "analysis/why/why-waiting.h"
 #include "analysis/why/why.h"
@@ -135,4 +136,5 @@ typedef struct {
         Advice *advice;      /* likewise, and where paths are not fit */
         WhyWaiting *waiting; /* likewise, whether they are fit or not */
         PathGraph *graph;    /* of linear patterns; NULL where paths are of calls */
+        SystemMap *map;      /* without workers */
 } Report;

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/map.h"
 #include "analysis/report/report-calls.h"
 #include "base/compare.h"
 #include "base/each.h"
@@ -30,6 +31,7 @@ typedef struct {
         StoreReader *reader;
         GArray *patterns; /* of StoredPattern, by number */
         guint32 *row_of;  /* by pattern: its row, or NO_ROW */
+        PathPattern hand; /* the pattern in hand, for the map */
         GArray *nodes;    /* of NodeId, by place: of the pattern in hand */
         GArray *stack;    /* of guint32: the places that are open in its shape */
         GHashTable *own;  /* by node: its own time in the pattern, gint64, ns */
@@ -309,19 +311,37 @@ static gboolean read_row_latency(const Loading *l, const StoredPatternNode *n, R
         return ok;
 }
 
+/* Puts the pattern in hand on the map, and takes the next one, if there is one. */
+static void report_map_pattern(Loading *l, const StoredPattern *next)
+{
+        if (l->hand.n_nodes > 0)
+                map_add(l->report->map, &l->hand);
+        path_pattern_clear(&l->hand);
+        l->hand = (PathPattern){ .count = 0 };
+        if (!next)
+                return;
+        l->hand.client = next->client;
+        l->hand.count = next->count;
+        l->hand.label = next->label;
+}
+
 static gboolean report_read_node(Loading *l, const StoredPatternNode *n, GError **error)
 {
         const StoredPattern *p = &g_array_index(l->patterns, StoredPattern, n->pattern);
         Report *r = l->report;
         guint32 row = l->row_of[n->pattern];
 
-        if (n->place == 0)
+        if (n->place == 0) {
                 g_array_set_size(l->nodes, 0);
+                report_map_pattern(l, p);
+        }
         g_array_append_val(l->nodes, n->node);
         count_edge(l, n->place == 0 ? p->client : g_array_index(l->nodes, NodeId, n->parent),
                    n->node);
         r->most_places = MAX(r->most_places, n->place + 1);
         add_blame(r, p, n);
+        if (!store_reader_append_node(l->reader, n, &l->hand, error))
+                return FALSE;
         if (row == NO_ROW)
                 return TRUE;
         report_append_place(l, report_row_at(r, row)->shape, p->client, n);
@@ -377,6 +397,8 @@ static gboolean report_read_nodes(Loading *l, GError **error)
                 if (!finish_shape(l, report_row_at(l->report, i)->shape, error))
                         return FALSE;
         l->report->n_edges = g_hash_table_size(l->edges);
+        report_map_pattern(l, NULL);
+        map_finish(l->report->map);
         blame_network(l->report);
         return TRUE;
 }
@@ -584,6 +606,7 @@ static gboolean read_doubts(Loading *l, GError **error)
 static void report_loading_clear(Loading *l)
 {
         g_clear_pointer(&l->patterns, g_array_unref);
+        path_pattern_clear(&l->hand);
         g_array_free(l->nodes, TRUE);
         g_array_free(l->stack, TRUE);
         g_array_free(l->all, TRUE);
@@ -599,6 +622,7 @@ Report *report_new(StoreReader *reader, NodeTable *nodes, GError **error)
         Loading l = { .report = r, .reader = reader };
 
         r->nodes = nodes;
+        r->map = map_new(nodes);
         r->first = r->last = NO_TIME;
         r->captures = g_array_new(FALSE, FALSE, sizeof(StoredCapture));
         r->trust = g_array_new(FALSE, FALSE, sizeof(StoredTrust));
@@ -681,5 +705,6 @@ void report_free(Report *r)
         g_clear_pointer(&r->edges, g_ptr_array_unref);
         report_clear_slowest(r);
         g_clear_pointer(&r->graph, path_graph_free);
+        map_free(r->map);
         g_free(r);
 }

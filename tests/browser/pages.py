@@ -145,6 +145,41 @@ with Chromium() as b:
     result("the facts", differs(b.run("document.querySelector('.facts').innerText.split('\\n').slice(0, 6)"),
                                 ["paths", "1,500", "patterns", f"{len(stored)}", "messages", "17,174"]))
 
+    # --- the map ---
+    told = json.loads(subprocess.run([ravel, "show", "--format", "map-json", "shop.sqlite"], check=True, stdout=subprocess.PIPE).stdout)
+    names = b.run("JSON.parse(document.getElementById('data').textContent).nodes")
+    calls = [f"{names.index(e['caller'])}>{names.index(e['callee'])}" for e in told["edges"]]
+    result("map: all nodes and edges", differs(sorted(b.run("[...document.querySelectorAll('.map [data-map]')].map((e) => e.dataset.map)")), sorted(calls + [str(names.index(e["name"])) for e in told["nodes"]])))
+    result("map: the probabilities of the store", differs(sorted(b.run("[...document.querySelectorAll('.map .label')].map((e) => parseInt(e.textContent))")), sorted(round(100 * e["probability"]) for e in told["edges"])))
+    result("map: abstract paths", None if f"{told['patterns']} patterns with 99\u00a0% of the requests, {told['abstract_paths']} abstract paths" in b.run("document.querySelector('#map h2').textContent") else told["patterns"])
+    result("map: one place that Tab leads to", differs(b.run("document.querySelectorAll('.map [tabindex=\"0\"]').length"), 1))
+    b.run("document.querySelector('.map [tabindex=\"0\"]').focus()")
+    walk = []
+    for key in ("ArrowDown", "ArrowDown", "ArrowDown", "ArrowRight", "ArrowDown", "ArrowLeft", "ArrowUp"):
+        b.key(key)
+        walk.append(b.run("document.activeElement.dataset.map").split(">"))
+    result("map: arrows go along edges, and beside", differs([[names[int(n)] for n in at] for at in walk[:3]] + [len(at) for at in walk[3:]], [["client", "lb"], ["lb"], ["lb", walk[2][1] and names[int(walk[2][1])]], 2, 1, 1, 2]))
+    caller, callee = (names[int(n)] for n in walk[-1])
+    per_second = f"{float(format(next(e['rate'] for e in told['edges'] if (e['caller'], e['callee']) == (caller, callee)), '.3g')):g}/s"
+    text = b.run("document.getElementById('map-figures').textContent")
+    result("map: the figures of the edge", None if text.startswith(f"{caller} > {callee}: ") and per_second in text and "p99" in text else text)
+    b.key("Enter")
+    result("map: Enter on an edge finds its paths", differs([b.run("document.getElementById('search').value"), len(rows_of(b))], [f"{caller}>{callee}", store.execute("SELECT count(DISTINCT p.id) FROM pattern_node c "
+           "JOIN pattern_node n ON n.pattern = c.pattern AND n.place = c.parent JOIN pattern p ON p.id = c.pattern JOIN node a ON a.id = n.node JOIN node e ON e.id = c.node WHERE a.name = ? AND e.name = ?", (caller, callee)).fetchone()[0]]))
+    result("map: what these paths have not is dim", None if 0 < b.run("document.querySelectorAll('.map .dim').length") < len(calls) else "none or all")
+    b.run("document.getElementById('search').focus()")
+    b.key("Escape")
+    b.click(f".map [data-map='{names.index('catalog')}']")
+    result("map: a click on a node leads to it", differs(b.run("[document.getElementById('node-name').textContent.slice(0, 7), document.getElementById('node').getBoundingClientRect().top < innerHeight]"), ["catalog", True]))
+    states = [s for s in told["states"] if s["node"] == "catalog"]
+    b.run(f"document.querySelector('.map [data-map=\"{names.index('catalog')}\"]').dispatchEvent(new PointerEvent('pointerenter'))")
+    result("map: how a node behaves by its callers and operations", differs(b.run("document.querySelectorAll('#map-figures .quiet').length"), len(states)) if len(states) > 1 else "one state")
+    b.media("print")
+    b.frame()
+    result("map: it fits on paper", differs(b.run("(() => { const s = document.querySelector('.map svg').getBoundingClientRect(); return s.left >= 0 && s.right <= innerWidth; })()"), True))
+    b.media()
+    b.open("shop.html")
+
     for key, column in (("p99", "p99"), ("count", "count"), ("deviation", "deviation")):
         for direction in ("DESC", "ASC"):
             b.click(f"[data-sort={key}]")
@@ -953,6 +988,47 @@ path=client > web( exp(2ms) shop( exp(1ms) db( exp(4ms) ) exp(1ms) ) exp(1ms) )
         ms = b.run(f"(() => {{ const t = performance.now(); {code}; document.body.offsetHeight; return performance.now() - t; }})()")
         result(f"{what} in under 1 s ({ms:.0f} ms)", None if ms < 1000 else ms)
     result("no error with 10,000 patterns", b.problems)
+
+    # --- a map of 50 nodes and 300 edges ---
+    with open("town.conf", "w", encoding="utf-8") as file:
+        file.write("[maketrace]\nseed=3\nmessages=60000\nparallel=20\nthink=uniform(100ms,500ms)\n")
+        tiers = [[f"{tier}{chr(97 + i)}" for i in range(k)] for tier, k in (("front", 12), ("service", 18), ("data", 12), ("disk", 7))]
+
+        def below(tier, i):  # the calls of a node
+            if tier == 3:
+                return "1ms~0.1ms"
+            some = [(i * 5 + k) % len(tiers[tier + 1]) for k in range((8, 8, 4)[tier])]
+            return "1ms~0.1ms " + " ".join(f"{tiers[tier + 1][k]}?0.2( {below(tier + 1, k)} )" for k in some)
+
+        for i, name in enumerate(tiers[0]):
+            file.write(f"[tracelet {name}]\nweight=1\npath=client > gate( 1ms~0.1ms {name}( {below(0, i)} ) )\n")
+    make("maketrace", "-w", "town.trace", "town.conf")
+    make("nesting", "--method", "oracle", "-o", "town.sqlite", "town.trace")
+    make("report", "-o", "town.html", "town.sqlite")
+    b.open("town.html")
+    n_calls = b.run("document.querySelectorAll('.map .call').length")
+    result(f"map of {n_calls} edges: all nodes", None if n_calls >= 290 and b.run("document.querySelectorAll('.map .box').length") == 51 else n_calls)
+    APART = """(() => {
+        const all = [...document.querySelectorAll('.map .box rect')].map((e) => e.getBoundingClientRect());
+        return all.filter((a, i) => all.some((c, k) => k < i && a.left < c.right && c.left < a.right && a.top < c.bottom && c.top < a.bottom)).length;
+    })()"""
+    CUT = "[...document.querySelectorAll('.map .box')].filter((g) => { const r = g.querySelector('rect').getBoundingClientRect(); return [...g.querySelectorAll('text')].some((t) => t.getBoundingClientRect().left < r.left || t.getBoundingClientRect().right > r.right); }).length"
+    for width, dark in ((1400, False), (400, True)):
+        b.size(width, 1000)
+        b.media(dark=dark)
+        b.frame()
+        b.frame()
+        axe(b, f"map, {width} pixels, {'dark' if dark else 'light'}")
+        b.screenshot(f"town-{width}.png")
+        result(f"map, {width} pixels: no node over another, no text out of its node, nothing wider than the window", differs([b.run(APART), b.run(CUT), b.run("document.documentElement.scrollWidth <= innerWidth")], [0, 0, True]))
+    b.size(1400, 1000)
+    b.media()
+    b.frame()
+    b.run("document.querySelector('.map .box:not(.client)').focus()")
+    b.key("ArrowRight")
+    b.key("ArrowLeft")
+    result("map: of many edges those of the chosen node have labels", None if 0 < b.run("[...document.querySelectorAll('.map .label')].filter((e) => getComputedStyle(e).display !== 'none').length") < 20 else "none or all")
+    result("map: no error", b.problems)
 
     # --- diff ---
     for name, conf in (("a", "multi-tier"), ("b", "multi-tier-added-delay")):
