@@ -628,6 +628,7 @@
     const matched = el('span', { class: 'quiet', role: 'status', id: 'matched' });
     const search = el('input', { type: 'search', id: 'search', placeholder: 'Search: node, or caller>callee', 'aria-label': 'Search paths by node',
       oninput: () => { state.query = search.value; fillList(true); } });
+    const searchFor = (text) => { search.value = state.query = text; fillList(true); };
     const merge = el('input', { type: 'checkbox', id: 'merge', onchange: () => { state.merged = merge.checked; state.open.clear(); fillList(true); showPattern(); } });
 
     function drawHead() {
@@ -940,7 +941,7 @@
           el('th', { class: 'number' }, 'Share'), el('th', null, el('span', { class: 'hidden' }, 'Bar')))),
         el('tbody', null, top.map((b) => el('tr', null,
           el('td', { class: b.cause === undefined ? 'name' : 'name way', title: b.name }, b.network ? el('em', null, b.name) : el('button', { type: 'button', class: 'plain', title: 'Search for it',
-            onclick: () => { search.value = state.query = b.name; fillList(true); } }, b.name)),
+            onclick: () => searchFor(b.name) }, b.name)),
           el('td', { class: 'number' }, b.network ? '' : count(b.n)), el('td', { class: 'number' }, duration(b.own)),
           el('td', { class: 'number' }, share(b.own, data.total)), meterRow(b.own, data.total, b.network ? 'network' : '', b.waiting))),
         rest > 0 && el('tr', null, el('td', { class: 'name quiet' }, `${all.length - top.length} more`), el('td'), el('td', { class: 'number' }, duration(rest)),
@@ -1025,7 +1026,7 @@
       });
     }
     const edgeShort = (e) => percentOf(e.p) + (e.per > e.p + 0.005 ? ` \u00d7${+(e.per / e.p).toPrecision(3)}` : '');
-    function edgeWords2(e) {
+    function callWords(e) {
       const name = edgeName(e.from.node, e.to.node);
       const words = [`${name}: ${percentOf(e.p)} of ${e.from.calls ? `the calls that ${names[e.from.node]} serves make it` : `what ${names[e.from.node]} asks`}, ${perSecond(e.calls)}`];
       if (e.per > e.p + 0.005) words.push(`${+(e.per / e.p).toPrecision(3)} times each`);
@@ -1044,22 +1045,21 @@
     const mapFigures = el('div', { class: 'map-figures', role: 'status', id: 'map-figures' });
     const mapHint = 'Point at a node or a call for its figures; a click, or Enter, leads to the node\u2019s part of this page, or to the paths with the call.';
     function sayMap(item) {
-      set(mapFigures, item ? el('p', null, item.node === undefined ? edgeWords2(item) : nodeWords(item)) : el('p', { class: 'quiet' }, mapHint),
+      set(mapFigures, item ? el('p', null, item.node === undefined ? callWords(item) : nodeWords(item)) : el('p', { class: 'quiet' }, mapHint),
         item && item.states && stateWords(item).map((text) => el('p', { class: 'quiet' }, text)));
     }
     function enterMap(item) {
-      if (item.node === undefined) { searchFor(`${names[item.from.node]}>${names[item.to.node]}`); return; }
+      if (item.node === undefined) { goTo(`${names[item.from.node]}>${names[item.to.node]}`); return; }
       const i = data.details.findIndex((d) => d.vertices.some((v) => v[1] === item.node));
-      if (i < 0) { searchFor(names[item.node]); return; }
+      if (i < 0) { goTo(names[item.node]); return; }
       choose(rows[i]);
       state.vertex = data.details[i].vertices.findIndex((v) => v[1] === item.node);
       showPattern();
       writeFragment();
       document.getElementById('node').scrollIntoView({ block: 'center' });
     }
-    function searchFor(text) {
-      search.value = state.query = text;
-      fillList(true);
+    function goTo(text) {
+      searchFor(text);
       search.closest('.panel').scrollIntoView({ block: 'start' });
     }
 
@@ -1125,7 +1125,7 @@
         const bend = y2 > y1 ? Math.max(16, (y2 - y1) * 0.45) : 40;
         const path = svg('path', { class: 'line', d: `M${x1.toFixed(1)} ${y1}C${x1.toFixed(1)} ${y1 + bend} ${x2.toFixed(1)} ${y2 - bend} ${x2.toFixed(1)} ${y2}` });
         path.style.strokeWidth = (0.8 + 2.2 * Math.min(e.p, 1)).toFixed(2);
-        part(e, edgeWords2(e), svg('path', { class: 'reach', d: path.getAttribute('d') }), path, svg('path', { class: 'tip', d: `M${(x2 - 3.5).toFixed(1)} ${y2 - 2}h7l-3.5 7z` }));
+        part(e, callWords(e), svg('path', { class: 'reach', d: path.getAttribute('d') }), path, svg('path', { class: 'tip', d: `M${(x2 - 3.5).toFixed(1)} ${y2 - 2}h7l-3.5 7z` }));
         const on = (t) => [[x1, x1, x2, x2], [y1, y1 + bend, y2 - bend, y2]].map(([a, b, c, d]) => (1 - t) ** 3 * a + 3 * (1 - t) ** 2 * t * b + 3 * (1 - t) * t * t * c + t ** 3 * d);
         const places = [0.5, 0.64, 0.36, 0.76, 0.24].map(on);
         const at = places.find(([x, y]) => spots.every(([a, b]) => Math.abs(x - a) > 38 || Math.abs(y - b) > 13)) || places[0];
@@ -1932,7 +1932,7 @@
       return el('section', { class: 'panel', 'aria-label': 'Load of nodes', id: 'loads' }, el('h2', null, 'Load', el('span', { class: 'hint' }, 'calls that a node is serving when one comes, itself among them')),
         el('div', { class: 'scroll tall', tabindex: 0, role: 'region', 'aria-label': 'Load of nodes' }, cards({ id: 'load-list' },
           el('thead', null, el('tr', null, el('th', null, 'Node'), el('th', { class: 'number' }, 'Calls'), el('th', { class: 'number' }, 'p50'), el('th', { class: 'number' }, 'p95'), el('th', { class: 'number' }, 'Most'), el('th', { class: 'number' }, waits ? 'Serving' : 'Own time each'), waits && el('th', { class: 'number' }, 'Queued'), workers.size > 0 && ['Workers', 'Busy', 'Now', 'Full at'].map((h) => el('th', { class: 'number' }, h)))),
-          el('tbody', null, list.map((l) => el('tr', null, el('td', { class: 'name', title: l.name }, el('button', { type: 'button', class: 'plain', title: 'Search for it', onclick: () => { search.value = state.query = l.name; fillList(true); } }, l.name)),
+          el('tbody', null, list.map((l) => el('tr', null, el('td', { class: 'name', title: l.name }, el('button', { type: 'button', class: 'plain', title: 'Search for it', onclick: () => searchFor(l.name) }, l.name)),
             el('td', { class: 'number' }, count(l.calls)), el('td', { class: 'number' }, count(l.p50)), el('td', { class: 'number' }, count(l.p95)), el('td', { class: 'number' }, count(l.most)),
             el('td', { class: 'number' }, duration(l.own / l.calls)), waits && el('td', { class: 'number' }, l.queued ? duration(l.queued / l.calls) : ''),
             ofWorkers(l, (w) => count(w.n)), ofWorkers(l, (w) => `${Math.round(100 * w.busy)}${NBSP}%`), ofWorkers(l, (w) => perSecond(w.calls)), ofWorkers(l, (w) => rateText(w.full))))))),
@@ -1949,7 +1949,7 @@
       return list.length > 0 && el('section', { class: 'panel', 'aria-label': 'Edges', id: 'edges' }, el('h2', null, 'Edges', el('span', { class: 'hint' }, 'rate, errors and durations of the calls from a node to another')),
         el('div', { class: 'scroll tall', tabindex: 0, role: 'region', 'aria-label': 'Calls by edge' }, cards({ id: 'edge-list' },
           el('thead', null, el('tr', null, el('th', null, 'Edge'), ['Calls', 'Rate', 'Errors', some('unanswered') && 'No answer', some('late') && 'Late', 'p50', 'p99'].filter(Boolean).map((h) => el('th', { class: 'number' }, h)))),
-          el('tbody', null, list.map((e) => el('tr', null, el('td', { class: 'name', title: e.name }, el('button', { type: 'button', class: 'plain', title: 'Search for it', onclick: () => { search.value = state.query = e.search; fillList(true); } }, e.name)),
+          el('tbody', null, list.map((e) => el('tr', null, el('td', { class: 'name', title: e.name }, el('button', { type: 'button', class: 'plain', title: 'Search for it', onclick: () => searchFor(e.search) }, e.name)),
             number(count(e.calls)), number(perSecond(e.calls)), part(e.errors, e.calls), some('unanswered') && part(e.unanswered, e.calls), some('late') && part(e.late, e.calls),
             number(e.calls > e.unanswered ? duration(e.p50) : ''), number(e.calls > e.unanswered ? duration(e.p99) : '')))))),
         list.some((e) => e.errors < 0) && el('p', { class: 'quiet' }, '\u2013: nobody could see how these calls ended.'));
@@ -1975,7 +1975,7 @@
     document.addEventListener('keydown', (e) => {
       if (e.ctrlKey || e.metaKey || e.altKey) return;
       if (e.target === search) {
-        if (e.key === 'Escape') { if (search.value) { search.value = state.query = ''; fillList(true); } else search.blur(); }
+        if (e.key === 'Escape') { if (search.value) searchFor(''); else search.blur(); }
         if (e.key === 'Enter' || e.key === 'ArrowDown') { e.preventDefault(); enterList(); const first = shown.find((r) => !r.group); if (first && !shown.some((r) => contains(r, state.pattern))) choose(first); }
         return;
       }
