@@ -32,7 +32,8 @@ struct PathSet {
         PathSetSummary *summary;
         PathGraph *graph; /* NULL where the patterns are not linear */
 
-        const NodeId *fold; /* by NodeId; NULL: nothing is folded */
+        const NodeId *fold;   /* by NodeId; NULL: nothing is folded */
+        gboolean keeps_times; /* see path_set_keep_times() */
         const GPtrArray *labels, *tags;
         guint64 n_instances;
         gboolean goes_on;  /* a pattern does */
@@ -121,6 +122,11 @@ void path_set_free(PathSet *set)
         g_free(set->right);
         g_free(set->summary);
         g_free(set);
+}
+
+void path_set_keep_times(PathSet *set)
+{
+        set->keeps_times = TRUE;
 }
 
 void path_set_set_fold(PathSet *set, const NodeId *fold)
@@ -348,7 +354,8 @@ gboolean path_set_add(PathSet *set, PathCall *calls, guint32 n, GError **error)
         __builtin_prefetch(&set->by_sequence.places[hash & set->by_sequence.mask]);
         if (G_UNLIKELY(beyond))
                 limit_times(calls, n);
-        path_own_times(calls, n);
+        if (!set->keeps_times)
+                path_own_times(calls, n);
 
         const Variant *v = find_variant(set, calls, n, hash, TRUE);
         const guint32 *slot = v->words + 2 * (gsize)n;

@@ -88,6 +88,9 @@ const GPtrArray *path_set_labels(const PathSet *set); /* NULL: none were set */
 void path_set_set_tags(PathSet *set, const GPtrArray *tags);
 const GPtrArray *path_set_tags(const PathSet *set); /* NULL: none were set */
 
+/* The instances to come are from a store, with own times and all that path_set_add() would set. */
+void path_set_keep_times(PathSet *set);
+
 /* Called for each instance that is added, with own, network and queued filled in. pattern is an
  * index for path_set_pattern(); number counts instances from 0. slot[i] is the index of calls[i] in
  * the nodes of the pattern. FALSE with error set stops path_set_add(). */

@@ -1,5 +1,6 @@
 # store: the database of what was found
 libravel_a_SOURCES += \
+	%D%/join-stores.c \
 	%D%/store-columns.c \
 	%D%/store-error.c \
 	%D%/store-layout.c \

@@ -37,8 +37,9 @@ const StoreTable store_tables[N_TABLES] = {
                                  "trace_id, label, continues, queued, connect, wait, own_queued, "
                                  "connecting, outcome, CASE WHEN network <> 0 THEN (SELECT "
                                  "group_concat(cause || ':' || time) FROM call_cause WHERE "
-                                 "call_cause.call = call.id) END AS causes, tags, connection, txn FROM "
-                                 "call WHERE id BETWEEN ?1 AND ?2 ORDER BY id" },
+                                  "call_cause.call = call.id) END AS causes, tags, connection, txn, "
+                                  "call_bytes, ret_bytes FROM call WHERE id BETWEEN ?1 AND ?2 "
+                                  "ORDER BY id" },
         [TRUST] = { "trust", "SELECT node, calls, guessed, probability FROM trust ORDER BY node" },
         [WORKER] = { "worker", "SELECT node, workers, calls, served, waited FROM worker "
                                "ORDER BY node" },

@@ -33,11 +33,13 @@ struct Store {
         sqlite3 *db;
         sqlite3_stmt *insert_path, *insert_call, *insert_cause;
         PathSet *set;
-        gint64 n_calls; /* so far: the last id given out */
-        guint32 *last;  /* of the path in hand, by call: the last below it */
+        gint64 n_calls, n_paths; /* so far: the last ids given out */
+        guint32 *last;           /* of the path in hand, by call: the last below it */
         guint32 last_size;
         NodeHours *hours;
-        gboolean patterns_only;
+        gboolean patterns_only, go_on;
+        gint64 least;  /* ns; paths with a shorter latency are left out */
+        GError *error; /* of a path, with go_on; NULL: none */
 };
 
 /* docs/store.md says what each column is; the first two are STORE_APPLICATION and
@@ -196,8 +198,9 @@ static gboolean insert(Store *store, sqlite3_stmt *statement, GError **error)
         sqlite3_step(statement);
         if (sqlite3_reset(statement) == SQLITE_OK)
                 return TRUE;
-        set_sqlite_error(store, error);
-        return FALSE;
+        if (!store->error)
+                set_sqlite_error(store, store->go_on ? &store->error : error);
+        return store->go_on;
 }
 
 /* Column numbers in a statement count from 1. */
@@ -314,13 +317,15 @@ static gboolean store_add_path(gpointer data, guint64 number, guint32 pattern,
 {
         Store *store = data;
         sqlite3_stmt *s = store->insert_path;
-        gint64 path = (gint64)number + 1, first_call = store->n_calls + 1;
+        gint64 path = store->n_paths + 1, first_call = store->n_calls + 1;
         guint32 culprit = path_culprit(calls, n);
 
+        (void)number;
         for (guint32 i = 0; i < n; i++)
                 node_hours_add(store->hours, &calls[i]);
-        if (store->patterns_only)
+        if (store->patterns_only || store->error || calls[0].end - calls[0].start < store->least)
                 return TRUE;
+        store->n_paths++;
         sqlite3_bind_int64(s, 1, path);
         sqlite3_bind_int64(s, 2, (gint64)pattern + 1);
         sqlite3_bind_int64(s, 3, calls[0].start);
@@ -387,6 +392,8 @@ Store *store_new(const char *path, PathSet *set, const StoreRun *run, GError **e
         store->set = set;
         store->hours = node_hours_new();
         store->patterns_only = run->patterns_only;
+        store->go_on = run->go_on;
+        store->least = run->least > 0 ? run->least : G_MININT64;
         if (!strcmp(temporary, path))
                 make_empty(path);
         if (sqlite3_open_v2(temporary, &store->db,
@@ -845,6 +852,12 @@ static void close_database(Store *store)
         store->db = NULL;
 }
 
+void store_rename(Store *store, const char *path)
+{
+        g_free(store->path);
+        store->path = g_strdup(path);
+}
+
 gboolean store_finish(Store *store, GError **error)
 {
         path_set_set_sink(store->set, NULL, NULL);
@@ -853,7 +866,7 @@ gboolean store_finish(Store *store, GError **error)
                       insert_pattern_nodes(store, error) && insert_pattern_causes(store, error) &&
                       insert_labels(store, error) && insert_tags(store, error) &&
                       insert_hours(store, error) && insert_trust(store, error) &&
-                      insert_workers(store, error) && insert_graph(store, error) &&
+                      insert_workers(store, error) && insert_graph(store, error) && !store->error &&
                       run_sql(store, "COMMIT", error);
         if (ok) {
                 close_database(store);
@@ -861,6 +874,10 @@ gboolean store_finish(Store *store, GError **error)
                      output_path_commit(store->temporary, store->path, error);
                 if (ok)
                         g_clear_pointer(&store->temporary, g_free);
+        }
+        if (store->error) {
+                g_clear_error(error);
+                g_propagate_error(error, g_steal_pointer(&store->error));
         }
         store_free(store);
         return ok;
@@ -876,6 +893,7 @@ void store_free(Store *store)
         else if (store->temporary)
                 make_empty(store->path);
         node_hours_free(store->hours);
+        g_clear_error(&store->error);
         g_free(store->last);
         g_free(store->temporary);
         g_free(store->path);

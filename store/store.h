@@ -19,6 +19,8 @@ typedef struct {
         const char *parameters; /* "key=value" lines, defaults included */
         gint64 seed;            /* 0 where nothing is random */
         gboolean patterns_only; /* leave the path instances and their calls out */
+        gint64 least;           /* leave out those with a shorter latency, ns */
+        gboolean go_on; /* an error while paths are added is kept for store_finish() to return */
 } StoreRun;
 
 /* Creates path under a temporary name. set is borrowed: its sink becomes the
@@ -31,6 +33,9 @@ Store *store_new(const char *path, PathSet *set, const StoreRun *run, GError **e
 /* An input that was read: its name, SHA-256 (may be NULL) and "key: value" facts. */
 gboolean store_add_capture(Store *store, const char *name, const char *digest, char *const *facts,
                            guint n_facts, GError **error);
+
+/* Before store_finish(): path is what it is renamed to, in the same folder. */
+void store_rename(Store *store, const char *path);
 
 /* Writes nodes, patterns and the summary, and renames the file to its name.
  * The store is freed either way. */

@@ -477,6 +477,8 @@ static void get_path_call(Row *row, guint32 first, guint32 n, PathCall *c, guint
         c->tags = (guint16)row_some(row, 23, 1, G_MAXUINT16);
         c->connection = (guint32)row_some(row, 24, 1, G_MAXUINT32);
         c->transaction = row_some(row, 25, 0, 1) != 0;
+        c->call_bytes = row_some(row, 26, 0, G_MAXINT64);
+        c->ret_bytes = row_some(row, 27, 0, G_MAXINT64);
         c->continues = row_continues(row, 15);
         c->queued = row_stamp(row, 16, 0);
         c->connect = row_some(row, 17, 0, PATH_TIME_LIMIT);
