@@ -48,6 +48,11 @@ static guint16 label_number_cached(CallLabels *l, const char *label, gsize lengt
         return *known;
 }
 
+void call_labels_know(CallLabels *l, const char *written)
+{
+        label_number(l, written, strlen(written));
+}
+
 void call_labels_add(CallLabels *l, guint64 call, AttributeText label)
 {
         guint16 *place;

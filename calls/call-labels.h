@@ -21,6 +21,9 @@ typedef struct {
 void call_labels_init(CallLabels *l);
 void call_labels_clear(CallLabels *l);
 
+/* The next number is for this label, as written. Before the first call. */
+void call_labels_know(CallLabels *l, const char *written);
+
 /* A message of a call (by number) has this label. The first message with a label counts. */
 void call_labels_add(CallLabels *l, guint64 call, AttributeText label);
 

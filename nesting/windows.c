@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "nesting/windows.h"
 
+#include <string.h>
+
 #include "nesting/nesting-run.h"
 #include "nesting/nesting.h"
 #include "nesting/scoreboard.h"
@@ -27,6 +29,7 @@ struct Windows {
         WindowDone done;
         gpointer data;
         gint64 from, to;         /* the current window; from is G_MININT64 before the first */
+        gint64 part;             /* no window lies on both sides of this moment, ns */
         gint64 next_step;        /* the time of the next step */
         guint64 first_instance;  /* of the current window */
         guint64 calls, messages; /* in the paths of the current window */
@@ -51,6 +54,8 @@ static void begin_window(Windows *w, gint64 time)
 
         w->from = time - (into < 0 ? into + span : into);
         w->to = w->from + span;
+        if (w->from < w->part && w->part < w->to)
+                *(time < w->part ? &w->to : &w->from) = w->part;
         w->next_step = w->to;
         /* A joint step costs more, so it waits until it may be the last one of the window. */
         if (w->joint)
@@ -81,6 +86,7 @@ static gboolean close_window(Windows *w, GError **error)
         CallPaths *paths = &w->run.paths;
         PathSet *next;
 
+        w->part = MAX(w->part, w->to);
         if (path_set_instances(paths->set) == 0 && path_set_summary(paths->set)->cut_instances == 0)
                 return TRUE;
         summarise_window(w);
@@ -318,7 +324,7 @@ Windows *windows_new(NodeTable *nodes, const NestingOptions *options, PathSet *f
         w->joint = nesting_parents_from(options) == PARENTS_JOINT;
         w->done = done;
         w->data = data;
-        w->from = w->decided = G_MININT64;
+        w->from = w->decided = w->part = G_MININT64;
         n->paths.set = first;
         n->paths.begins = begin_instance;
         n->paths.data = w;
@@ -360,6 +366,105 @@ gboolean windows_finish(Windows *w, GError **error)
         nesting_run_find_roles(n, !w->whole);
         return step_until(w, G_MAXINT64, G_MAXINT64, G_MAXUINT64, error) && close_window(w, error);
 }
+
+gboolean windows_idle(Windows *w, gint64 time, GError **error)
+{
+        return w->from == G_MININT64 || time < w->next_step || take_window_step(w, time, error);
+}
+
+void windows_set_length(Windows *w, gint64 span)
+{
+        w->run.options.span = span;
+}
+
+void windows_part_at(Windows *w, gint64 time)
+{
+        w->part = time;
+}
+
+/* --- models for another process ----------------------------------------------  */
+
+/* The names of nodes or operations, in the order of their numbers. */
+static void learned_names(Bytes *b, GPtrArray *names)
+{
+        guint32 n = names->len;
+
+        bytes_count(b, &n, 4);
+        for (guint32 i = 0; i < n && bytes_good(b); i++) {
+                if (bytes_reads(b))
+                        g_ptr_array_add(names, NULL);
+                bytes_text(b, (char **)&names->pdata[i]);
+        }
+}
+
+static void learned_model(Bytes *b, NodeModel **model)
+{
+        gboolean known = *model != NULL;
+        g_autoptr(GBytes) bytes = known ? node_model_to_bytes(*model) : NULL;
+        g_autoptr(GError) error = NULL;
+        gconstpointer data;
+        gsize n;
+
+        bytes_bool(b, &known);
+        if (!known)
+                return;
+        bytes_blob(b, &bytes);
+        if (!bytes_reads(b) || !bytes_good(b))
+                return;
+        data = g_bytes_get_data(bytes, &n);
+        *model = node_model_from_bytes(data, n, &error);
+        bytes_expect(b, *model != NULL, error ? error->message : NULL);
+}
+
+static void learned_bytes(Bytes *b, GPtrArray *nodes, GPtrArray *labels, NodeModel ***models,
+                          guint32 *n_models)
+{
+        bytes_word(b, "ravel windows 1");
+        learned_names(b, nodes);
+        learned_names(b, labels);
+        bytes_count(b, n_models, 1);
+        bytes_expect(b, *n_models <= nodes->len, "at most a model a node");
+        if (bytes_reads(b) && bytes_good(b))
+                *models = g_new0(NodeModel *, *n_models + 1);
+        for (guint32 i = 0; i < *n_models && bytes_good(b); i++)
+                learned_model(b, &(*models)[i]);
+}
+
+GBytes *windows_learned(const Windows *w)
+{
+        const NodeTable *nodes = w->run.calls.nodes;
+        g_autoptr(GPtrArray) names = g_ptr_array_new();
+        NodeModel **models = w->models;
+        guint32 n = w->n_models;
+        Bytes b = bytes_to_write();
+
+        for (NodeId i = 0; i < node_table_size(nodes); i++)
+                g_ptr_array_add(names, (gpointer)node_table_written(nodes, i));
+        learned_bytes(&b, names, w->run.calls.labels.written, &models, &n);
+        return bytes_written(&b);
+}
+
+gboolean windows_take_learned(Windows *w, const guint8 *data, gsize n, GError **error)
+{
+        g_autoptr(GPtrArray) nodes = g_ptr_array_new_with_free_func(g_free);
+        g_autoptr(GPtrArray) labels = g_ptr_array_new_with_free_func(g_free);
+        Bytes b = bytes_to_read(data, n);
+
+        learned_bytes(&b, nodes, labels, &w->models, &w->n_models);
+        for (guint i = 0; i < nodes->len && bytes_good(&b); i++) {
+                const char *name = nodes->pdata[i];
+
+                bytes_expect(&b,
+                             node_table_add_written((NodeTable *)w->run.calls.nodes, name,
+                                                    strlen(name), NULL) == i,
+                             "the written name of another node");
+        }
+        for (guint i = 0; i < labels->len && bytes_good(&b); i++)
+                call_labels_know(&w->run.calls.labels, labels->pdata[i]);
+        return bytes_end(&b, error);
+}
+
+/* --- the run ------------------------------------------------------------------- */
 
 Nesting *windows_run(Windows *w)
 {

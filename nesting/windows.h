@@ -40,6 +40,22 @@ gboolean windows_add(Windows *windows, const Message *message, GError **error);
 /* After the last message: hands on the last windows. */
 gboolean windows_finish(Windows *windows, GError **error);
 
+/* Time has passed without a message: it is now at least `time` (ns). Hands on the windows that are
+ * complete. */
+gboolean windows_idle(Windows *windows, gint64 time, GError **error);
+
+/* Later windows have this length (ns) and begin at its multiples. */
+void windows_set_length(Windows *windows, gint64 span);
+
+/* Before the first message: no window lies on both sides of this moment (ns). */
+void windows_part_at(Windows *windows, gint64 time);
+
+/* What was learned so far, in bytes, to go on with it in another process. Only of joint inference.
+ * windows_take_learned() comes before the first message, with no node in the table yet. FALSE with
+ * error set (G_FILE_ERROR) if the bytes are wrong. */
+GBytes *windows_learned(const Windows *windows);
+gboolean windows_take_learned(Windows *windows, const guint8 *data, gsize n, GError **error);
+
 /* The run of nesting that the windows are of, borrowed: it takes nesting_set_ids(), has the calls
  * that are still kept, and counts over the whole trace. */
 Nesting *windows_run(Windows *windows);

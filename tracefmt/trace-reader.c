@@ -562,6 +562,7 @@ static gboolean open_source(TraceReader *r, GError **error)
         if (r->options.name)
                 byte_source_set_name(r->source, r->options.name(byte_source_name(r->source)));
         byte_source_set_progress(r->source, r->options.progress);
+        byte_source_set_wait(r->source, r->options.wait, r->options.wait_user);
         if (r->options.want_digest)
                 byte_source_want_digest(r->source);
         r->pipe = !strcmp(r->path, "-") || stat(r->path, &st) < 0 || !S_ISREG(st.st_mode);

@@ -31,7 +31,9 @@ typedef struct {
         gboolean keep_going;  /* count broken lines by reason instead of failing */
         gboolean want_digest; /* trace_reader_digest() will be asked */
         gboolean any_order;   /* messages are handed out as they come: disorder is no error */
-        ByteSourceProgress progress;           /* called as the input is read, or NULL */
+        ByteSourceProgress progress; /* called as the input is read, or NULL */
+        ByteSourceWait wait;         /* called before each read, with wait_user, or NULL */
+        gpointer wait_user;
         const char *(*name)(const char *path); /* what to call it in messages; NULL: path */
 } TraceReaderOptions;
 
