@@ -5,7 +5,7 @@ dist_man_MANS = \
 	%D%/ravel-import.1 %D%/ravel-maketrace.1 %D%/ravel-merge.1 %D%/ravel-nesting.1 %D%/ravel-privacy.7 \
 	%D%/ravel-query.1 %D%/ravel-report.1 %D%/ravel-score.1 %D%/ravel-show.1 %D%/ravel-skewer.1 \
 	%D%/ravel-stats.1 %D%/ravel-trend.1 %D%/ravel-tutorial.7 %D%/ravel-variance.1 \
-	%D%/ravel-whatif.1 %D%/ravel-why.1
+	%D%/ravel-watch.1 %D%/ravel-whatif.1 %D%/ravel-why.1
 
 # docs/store.md and docs/trace-format.md are the sources of these pages.
 man_MANS += %D%/ravel-store.5 %D%/ravel-trace.5

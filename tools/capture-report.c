@@ -20,9 +20,27 @@ void capture_report_counts(CaptureRun *run)
         tool_warn("%s", text->str);
 }
 
+static CaptureCounts *shared_counts; /* NULL: nobody looks */
+
+void capture_share_counts(CaptureCounts *shared)
+{
+        shared_counts = shared;
+}
+
+static void update_shared_counts(CaptureRun *run)
+{
+        const guint64 *n = capture_account(run->capture)->count;
+        PcapCounts counts = packet_merge_counts(run->packets);
+        *shared_counts = (CaptureCounts){ n[ACCOUNT_PACKETS],
+                                          counts.dropped_by_kernel + counts.dropped_by_interface,
+                                          n[ACCOUNT_HOLES] };
+}
+
 void capture_report_progress(CaptureRun *run)
 {
         run->since_look = 0;
+        if (shared_counts)
+                update_shared_counts(run);
         if (!run->command->interfaces || !tool_progress_due())
                 return;
         const guint64 *n = capture_account(run->capture)->count;

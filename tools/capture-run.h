@@ -51,6 +51,16 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(CaptureRun, capture_run_free)
 
 void capture_report_counts(CaptureRun *run);
 
+/* Counts of a capture that another process looks at while it goes on. */
+typedef struct {
+        guint64 packets;
+        guint64 dropped; /* packets, by the kernel and by the interface */
+        guint64 holes;   /* in connections */
+} CaptureCounts;
+
+/* From now on the capture of this process counts there, too. */
+void capture_share_counts(CaptureCounts *shared);
+
 /* On a terminal, how a live capture is getting on. */
 void capture_report_progress(CaptureRun *run);
 

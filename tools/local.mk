@@ -31,5 +31,7 @@ libravel_a_SOURCES += \
 	%D%/tool.c \
 	%D%/trend.c \
 	%D%/variance.c \
+	%D%/watch-input.c \
+	%D%/watch.c \
 	%D%/whatif.c \
 	%D%/why.c

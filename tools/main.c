@@ -28,6 +28,7 @@ static const struct {
         { "stats", tool_stats, "what is in a trace" },
         { "nesting", tool_nesting, "causal paths of calls and returns" },
         { "convolution", run_convolution, "causal paths of any messages" },
+        { "watch", tool_watch, "windows of live traffic, one after another, for months" },
         { "show", tool_show, "paths found before, in any format" },
         { "report", tool_report, "an HTML page of packets, a trace or a store" },
         { "why", tool_why, "why requests were slow: one, the slowest, or each kind" },

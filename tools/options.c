@@ -230,7 +230,7 @@ gboolean tool_duration(const char *text, gint64 *ns, GError **error)
                 const char *name;
                 double ns;
         } units[] = { { "ns", 1 },  { "us", 1e3 },   { "\xc2\xb5s", 1e3 }, { "ms", 1e6 },
-                      { "s", 1e9 }, { "min", 60e9 }, { "h", 3600e9 } };
+                      { "s", 1e9 }, { "min", 60e9 }, { "h", 3600e9 },      { "d", 86400e9 } };
         char *unit;
         double value = g_ascii_strtod(text, &unit);
 

@@ -31,6 +31,7 @@ int tool_skewer(int argc, char **argv);
 int tool_stats(int argc, char **argv);
 int tool_trend(int argc, char **argv);
 int tool_variance(int argc, char **argv);
+int tool_watch(int argc, char **argv);
 int tool_whatif(int argc, char **argv);
 int tool_why(int argc, char **argv);
 

@@ -27,7 +27,7 @@ none() {
 # From here a file is its name without the ending: a header and what it declares are one.
 
 folders='base tracefmt capture import maketrace clocks paths store analysis calls queues inference nesting write export
-        ranks convolution draw tools'
+        ranks convolution draw watch tools'
 
 # The includes of the project's own headers: FILE OTHER
 # shellcheck disable=SC2086 # words
@@ -117,7 +117,8 @@ may nesting 'base|tracefmt|clocks|paths|calls|queues|inference'
 may ranks 'base|inference|nesting'
 may convolution 'base|tracefmt|clocks|paths'
 may draw 'base|write'
-may tools 'base|tracefmt|capture|import|maketrace|clocks|paths|store|analysis|write|export|calls|queues|inference|nesting|ranks|convolution'
+may watch 'base|tracefmt|paths|store|analysis|write|export'
+may tools 'base|tracefmt|capture|import|maketrace|clocks|paths|store|analysis|write|export|calls|queues|inference|nesting|ranks|convolution|watch'
 no_circles "$work/includes" include
 [ -z "$calls" ] || no_circles "$work/calls" call
 none "draw knows no more of write than what a drawing is" \

@@ -32,7 +32,7 @@ options_of_page() {
 		sed -e 's/^- --/ --/' -e 's/ NS = NS AR /=/g' | sort
 }
 
-for verb in advise capture convolution import maketrace merge stats nesting cut diff export query report score show skewer trend variance whatif why; do
+for verb in advise capture convolution import maketrace merge stats nesting cut diff export query report score show skewer trend variance watch whatif why; do
 	result "$verb: the options of its page and of --help" "$(diff \
 		<("$ravel" $verb --help | options_of_help) <(options_of_page <"$docs/ravel-$verb.1"))"
 done

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ *
+ * The input of ravel watch: processes that turn packets into one trace, on this process's
+ * standard input. Each has its own processor, and the pipe between bounds what waits.
+ */
+#pragma once
+
+#include <glib.h>
+
+#include "tools/capture-run.h"
+
+typedef struct {
+        char **interfaces; /* -i; NULL */
+        char **files;      /* -r; with --follow: patterns; NULL */
+        gboolean follow;
+        char **capture; /* options for ravel capture, may be empty */
+        gint64 since;   /* --follow: files that were last written before it are left out, ns */
+} WatchInput;
+
+/* What the processes count; shared memory. */
+typedef struct {
+        CaptureCounts capture;
+} WatchShared;
+
+/* Starts the processes. FALSE with error set if that is impossible. */
+gboolean watch_input_start(const WatchInput *input, WatchShared **shared, GError **error);
+
+/* Asks the processes to end what they have begun. */
+void watch_input_stop(void);
+
+/* After the end of the input: waits for the processes. Returns the worst exit status. */
+int watch_input_wait(void);

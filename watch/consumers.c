@@ -1,0 +1,6 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "watch/consumers.h"
+
+#include <stddef.h>
+
+const WatchConsumer *const watch_consumers[] = { &watch_stores, &watch_lines, NULL };

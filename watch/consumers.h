@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ *
+ * The consumers of closed windows, a file each.
+ */
+#pragma once
+
+#include "watch/window.h"
+
+extern const WatchConsumer watch_stores; /* stores.c: the folder of --dir */
+extern const WatchConsumer watch_lines;  /* lines.c: a line a window on standard output */

@@ -1,0 +1,10 @@
+# watch: what ravel watch does with closed windows
+libravel_a_SOURCES += \
+	%D%/consumers.c \
+	%D%/hours.c \
+	%D%/lines.c \
+	%D%/ring.c \
+	%D%/service.c \
+	%D%/stores.c \
+	%D%/watch-state.c \
+	%D%/window.c
