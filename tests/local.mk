@@ -84,7 +84,7 @@ script_tests = \
 	%D%/scripts/questions.sh %D%/scripts/queues.sh %D%/scripts/report.sh \
 	%D%/scripts/run-files.sh %D%/scripts/score.sh %D%/scripts/skewer.sh %D%/scripts/stores.sh %D%/scripts/tags.sh %D%/scripts/trend.sh %D%/scripts/tunnels.sh \
 	%D%/scripts/units.sh %D%/scripts/variance.sh %D%/scripts/whatif.sh %D%/scripts/why.sh %D%/scripts/windows.sh \
-	%D%/scripts/wireshark.sh %D%/scripts/words.sh %D%/scripts/worker-waits.sh \
+	%D%/scripts/watch.sh %D%/scripts/wireshark.sh %D%/scripts/words.sh %D%/scripts/worker-waits.sh \
 	%D%/scripts/write-paths.sh
 check_PROGRAMS += $(unit_tests) $(fuzz_tests) $(bench_programs) %D%/gen-trace %D%/write-paths
 TESTS += $(unit_tests) $(script_tests)

@@ -484,12 +484,15 @@ static gboolean check_watch_options(GError **error)
         return tool_threads(options.threads, &o->threads, error);
 }
 
-/* Traffic that can be read again: a restart loses nothing. */
+/* Whether the next watch can read the same traffic: a restart loses nothing. */
 static gboolean reads_again(void)
 {
         const WatchInput *in = &options.input;
+        gboolean again = in->files != NULL;
 
-        return in->follow || (in->files && strcmp(in->files[0], "-") != 0);
+        for (char **f = in->files; f && *f && !in->follow; f++)
+                again &= g_file_test(*f, G_FILE_TEST_IS_REGULAR);
+        return again;
 }
 
 /* Goes on where the last watch of the folder ended. */

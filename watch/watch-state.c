@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -57,7 +56,10 @@ static gboolean is_kept(int fd)
 
 static gboolean map_kept(WatchState *s, const char *path, GError **error)
 {
-        if (flock(s->fd, LOCK_EX | LOCK_NB) < 0)
+        /* Children do not hold it. */
+        struct flock lock = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
+
+        if (fcntl(s->fd, F_SETLK, &lock) < 0)
                 return ravel_fail(error, RAVEL_ERROR_USAGE, "%s: another ravel watch uses it",
                                   path);
         if (!is_kept(s->fd) && !make_kept(s->fd))

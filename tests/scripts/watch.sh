@@ -1,0 +1,134 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-2-Clause
+#
+# ravel watch: requests of the generator are the paths of all stores, also after it was killed and
+# started again, with a full disk, from a ring that grows and from traces of several hosts, one of
+# them late; the numbers that it says are those that lack. RAVEL_LONG=1: 24 hours, with memory. TAP.
+set -u
+# shellcheck source=tests/scripts/tap.sh
+. "${srcdir:-$(dirname "$0")/../..}/tests/scripts/tap.sh"
+command -v python3 >/dev/null || skip_all 'python3 is not installed'
+cd "$dir" || exit 99
+
+make() { # RATE FROM TO [START]: packets
+	timeout 120 python3 "$source/tests/scripts/make-watch.py" "$@"
+}
+paths() { # STORE...: how many requests they have by their patterns
+	local store sum=0
+	for store; do
+		sum=$((sum + $("$ravel" query --format tsv "$store" 'SELECT sum(count) FROM pattern' | sed 1d)))
+	done
+	echo $sum
+}
+stored() { # FOLDER: in all its stores
+	local files=("$1"/*.sqlite "$1"/windows/*.sqlite)
+	for i in "${!files[@]}"; do [ -e "${files[i]}" ] || unset "files[i]"; done
+	paths "${files[@]}"
+}
+member() { # NAME FILE: the sum of a member of all lines
+	sed -nE "s/.*\"$1\": ([0-9]+).*/\\1/p" "$2" | awk '{ n += $1 } END { print n + 0 }'
+}
+await() { # COMMAND...: until it succeeds, 30 seconds at most
+	local turn
+	for ((turn = 0; turn < 300; turn++)); do
+		! "$@" 2>/dev/null || return 0
+		sleep 0.1
+	done
+	return 1
+}
+has_lines() { [ "$(wc -l <"$1")" -ge "$2" ]; } # FILE N
+says() { grep -q "$1" "$2"; }                  # WORDS FILE
+
+# --- windows and stores -------------------------------------------------------------
+
+make 50 0 300 >all.pcap
+"$ravel" watch -r all.pcap --dir whole >out 2>err
+[ $? = 0 ] && [ "$(wc -l <out)" = 30 ] && [ "$(member requests out)" = 15000 ] && [ "$(stored whole)" = 15000 ]
+result $? '30 windows of 500 requests: lines and stores have all of them' err
+[ "$(ls whole/*.sqlite)" = whole/20261121-120000.sqlite ] && [ -z "$(ls whole/windows)" ]
+result $? 'the windows of an hour become its store' "$(find whole)"
+python3 -c '
+import json, sys
+lines = [json.loads(line) for line in open("out")]
+assert all(line["fit"] and line["in_time"] and line["store"] for line in lines), lines[0]
+assert [line["window"] for line in lines] == list(range(1, 31))
+assert all(a["to"] == b["from"] for a, b in zip(lines, lines[1:]))
+assert all(10e6 < line["p50_ns"] < 20e6 for line in lines)
+assert lines[0]["nodes"][0]["node"] == "10.0.0.2"' 2>why
+result $? 'each line is JSON, and they follow each other' why
+
+# The store of the hour is exactly that of the whole trace, but for its parameters.
+"$ravel" capture -r all.pcap -w all.trace 2>err
+"$ravel" nesting --window 10s -o all.sqlite all.trace >/dev/null 2>&1
+dump() { # STORE: all that does not name the run
+	for table in pattern path call call_cause trust worker hour label node; do
+		"$ravel" query --format tsv "$1" "SELECT * FROM $table"
+	done
+	"$ravel" query --format tsv "$1" "SELECT * FROM pattern_node"
+	"$ravel" query --format tsv "$1" "SELECT method, messages, calls, cut_paths FROM run"
+}
+dump all.sqlite >expected
+dump whole/20261121-120000.sqlite >found
+cmp -s expected found
+result $? 'the store of the hour is that of ravel nesting --window' "$(diff expected found | head -20)"
+
+# --- killed, and ended ---------------------------------------------------------------
+
+# Starts a watch of a pipe that stays open: descriptor 3 writes into it.
+begin() { # FOLDER OPTION...
+	rm -f pipe
+	mkfifo pipe
+	: >out
+	"$ravel" watch -r pipe --dir "$@" >out 2>err &
+	pid=$!
+	exec 3>pipe
+}
+closed() { # N: whether the line of this number of windows has come, and all messages
+	has_lines out "$1"
+}
+said=0
+lines=0
+for part in 0 1; do # each of 95 s, in which the tenth window is open
+	begin killed
+	make 50 $((part * 100)) $((part * 100 + 95)) >&3
+	await closed 9 && sleep 1
+	kill -9 $pid
+	exec 3>&-
+	wait $pid 2>/dev/null
+	lines=$((lines + $(member requests out)))
+	said=$((said + $(member cut_before out)))
+done
+begin killed
+make 50 200 300 >&3
+exec 3>&-
+wait $pid
+result $? 'after being killed twice it goes on' err
+lines=$((lines + $(member requests out)))
+said=$((said + $(member cut_before out)))
+[ "$(stored killed)" = $lines ] && [ "$said" -gt 0 ] && [ $((lines + said)) = 14500 ]
+result $? 'requests are the paths in stores and those that were open, as it says' \
+	"stored $(stored killed), lines $lines, said $said, of 14500"
+grep -q 'the last watch was killed: [0-9]* requests were open' err
+result $? 'and says it on standard error' err
+[ -z "$(find killed -name '*.sqlite.*')" ]
+result $? 'nothing half written is left' "$(find killed)"
+
+begin ended
+make 50 0 95 >&3
+await closed 9 && sleep 1
+kill -TERM $pid
+wait $pid && [ "$(member requests out)" = 4750 ]
+result $? 'SIGTERM closes the last window, and the status is 0' err
+exec 3>&-
+before=$(member requests out)
+begin ended
+make 50 95 300 >&3
+exec 3>&-
+wait $pid
+[ $((before + $(member requests out))) = 15000 ] && [ "$(member cut_before out)" = 0 ] &&
+	[ "$(stored ended)" = 15000 ]
+result $? 'and the next one goes on with nothing lost or twice' "$(stored ended) stored"
+"$ravel" watch -r all.pcap --dir ended >out 2>err
+[ $? = 0 ] && [ ! -s out ] && [ "$(stored ended)" = 15000 ]
+result $? 'no window is closed twice' out
+finish
