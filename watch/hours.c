@@ -18,7 +18,11 @@
 enum { SLOWEST = 1000 /* requests that a thinned store keeps */ };
 
 #define SECOND G_GINT64_CONSTANT(1000000000)
-#define NAME   "%Y%m%d-%H%M%S.sqlite"
+
+/* So long windows can be read after their hour, ns: ravel query --follow does. */
+#define GRACE (60 * SECOND)
+
+#define NAME "%Y%m%d-%H%M%S.sqlite"
 #define NAME_PATTERN                                                                               \
         "????????"                                                                                 \
         "-"                                                                                        \
@@ -312,13 +316,14 @@ static void begin_worker(Hours *h, gint64 time)
                 h->worked_to = slot_of(h, time);
 }
 
-void hours_work(Hours *h, gint64 time, gboolean wait)
+void hours_work(Hours *h, gint64 time, gboolean all)
 {
-        end_worker(h, wait);
+        end_worker(h, all);
         delete_old(h, time);
+        time = all ? time + h->options.every : time - GRACE;
         if (!h->worker && slot_of(h, time) > h->worked_to)
                 begin_worker(h, time);
-        end_worker(h, wait);
+        end_worker(h, all);
 }
 
 void hours_free(Hours *h)

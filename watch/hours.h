@@ -34,9 +34,9 @@ void hours_free(Hours *hours); /* ends the process that still works */
 /* The path of a window that begins at `from` (ns); the caller's to free. */
 char *hours_window_path(const Hours *hours, gint64 from);
 
-/* The time of the traffic is now `time` (ns): joins, thins and deletes what is due. wait: until
- * that is done. */
-void hours_work(Hours *hours, gint64 time, gboolean wait);
+/* The time of the traffic is now `time` (ns): joins, thins and deletes what is due. all: no more
+ * traffic comes. Windows of the last hour are joined, too, and it waits for that. */
+void hours_work(Hours *hours, gint64 time, gboolean all);
 
 /* The names of stores in a folder, sorted, which is by time; the caller's to free. */
 GPtrArray *hours_list(const char *folder);

@@ -20,8 +20,7 @@ static struct {
 static const GOptionEntry entries[] = { { "store-every", 0, 0, G_OPTION_ARG_STRING, &options.every,
                                           "The time of a store (default 1h)", "DURATION" },
                                         { "whole", 0, 0, G_OPTION_ARG_STRING, &options.whole,
-                                          "Thin older stores (default 1d)",
-                                          "AGE" },
+                                          "Thin older stores (default 1d)", "AGE" },
                                         { "keep", 0, 0, G_OPTION_ARG_STRING, &options.keep,
                                           "Delete older stores (default 30d)", "AGE" },
                                         { "keep-size", 0, 0, G_OPTION_ARG_STRING, &options.size,
@@ -31,7 +30,6 @@ static const GOptionEntry entries[] = { { "store-every", 0, 0, G_OPTION_ARG_STRI
 typedef struct {
         const WatchSetup *setup;
         Hours *hours;
-        gint64 every;     /* the time of a store, ns */
         char *next;       /* the path of a store whose window is not known yet */
         Store *store;     /* of the current window; NULL: it could not be made */
         char *path;       /* of the last store */
@@ -98,7 +96,6 @@ static gboolean stores_begin(const WatchSetup *setup, gpointer *self, GError **e
         *self = s = g_new0(Stores, 1);
         s->setup = setup;
         s->hours = hours;
-        s->every = h.every;
         s->next = g_build_filename(setup->dir, "windows", "next.sqlite", NULL);
         return TRUE;
 }
@@ -185,7 +182,7 @@ static void stores_end(gpointer self, gboolean whole)
                               " requests are in no store",
                               s->unstored, s->requests);
         if (whole) /* no more comes into the last hour */
-                hours_work(s->hours, s->last + s->every, TRUE);
+                hours_work(s->hours, s->last, TRUE);
         hours_free(s->hours);
         g_free(s->next);
         g_free(s->path);

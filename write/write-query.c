@@ -81,7 +81,7 @@ static void query_put_value(Json *j, const StoreValue *value)
 /* --- formats --------------------------------------------------------------- */
 
 /* A column is as wide as its widest cell, so the table is there before it is written. */
-gboolean query_write_text(StoreQuery *query, OutputFile *out, GError **error)
+gboolean query_write_text(StoreQuery *query, gboolean later, OutputFile *out, GError **error)
 {
         g_autoptr(TextTable) table = text_table_new();
         g_autoptr(GPtrArray) cells = g_ptr_array_new();
@@ -114,7 +114,7 @@ gboolean query_write_text(StoreQuery *query, OutputFile *out, GError **error)
         if (status < 0)
                 return FALSE;
         g_string_truncate(text, 0);
-        for (int row = -1; row < (int)text_table_rows(table); row++) {
+        for (int row = later ? 0 : -1; row < (int)text_table_rows(table); row++) {
                 text_table_write_row(table, row, text);
                 g_string_append_c(text, '\n');
                 if (!flush_text(text, FLUSH_SIZE, out, error))
@@ -123,13 +123,13 @@ gboolean query_write_text(StoreQuery *query, OutputFile *out, GError **error)
         return flush_text(text, 1, out, error);
 }
 
-gboolean query_write_tsv(StoreQuery *query, OutputFile *out, GError **error)
+gboolean query_write_tsv(StoreQuery *query, gboolean later, OutputFile *out, GError **error)
 {
         g_autoptr(GString) text = g_string_new(NULL);
         guint n = store_query_columns(query);
         int status;
 
-        for (guint i = 0; i < n; i++) {
+        for (guint i = 0; i < n && !later; i++) {
                 printable_append(text, store_query_column_name(query, i), -1, PRINTABLE_TSV);
                 g_string_append_c(text, i + 1 < n ? '\t' : '\n');
         }
@@ -164,12 +164,13 @@ static gboolean query_check_names(const StoreQuery *query, GError **error)
         return TRUE;
 }
 
-gboolean query_write_json(StoreQuery *query, OutputFile *out, GError **error)
+gboolean query_write_json(StoreQuery *query, gboolean later, OutputFile *out, GError **error)
 {
         g_autoptr(GString) text = g_string_new(NULL);
         guint n = store_query_columns(query);
         int status;
 
+        (void)later;
         if (!query_check_names(query, error))
                 return FALSE;
         while ((status = store_query_next(query, error)) > 0) {

@@ -7,8 +7,9 @@
 #include "store/store-query.h"
 #include "tracefmt/output-file.h"
 
-/* Writes all rows. FALSE with error set where the question fails, or in JSON two columns have one
+/* Writes all rows. later: the same question to another store was written before, so the names of
+ * columns stand there. FALSE with error set where the question fails, or in JSON two columns have one
  * name. */
-gboolean query_write_text(StoreQuery *query, OutputFile *out, GError **error);
-gboolean query_write_tsv(StoreQuery *query, OutputFile *out, GError **error);
-gboolean query_write_json(StoreQuery *query, OutputFile *out, GError **error);
+gboolean query_write_text(StoreQuery *query, gboolean later, OutputFile *out, GError **error);
+gboolean query_write_tsv(StoreQuery *query, gboolean later, OutputFile *out, GError **error);
+gboolean query_write_json(StoreQuery *query, gboolean later, OutputFile *out, GError **error);

@@ -131,4 +131,34 @@ result $? 'and the next one goes on with nothing lost or twice' "$(stored ended)
 "$ravel" watch -r all.pcap --dir ended >out 2>err
 [ $? = 0 ] && [ ! -s out ] && [ "$(stored ended)" = 15000 ]
 result $? 'no window is closed twice' out
+
+# --- questions to each window ----------------------------------------------------------
+
+question='SELECT node, count(*) AS n, sum(own) AS own FROM hop GROUP BY node'
+begin asked --store-every 1min
+await test -d asked/windows
+"$ravel" query --follow --format json asked "$question" >answers 2>asked.err 3>&- &
+asking=$!
+for minute in 1 2 3 4 5; do # slower than the windows are joined
+	size=$(($(stat -c %s all.pcap) / 5 + 1))
+	tail -c +$((size * (minute - 1) + 1)) all.pcap | head -c $size >&3
+	await has_lines answers $((minute * 12 - 4))
+done
+exec 3>&-
+sleep 1
+kill -TERM $asking
+wait $asking
+result $? 'ravel query --follow ends with 0 on SIGTERM' asked.err
+"$ravel" query --format json all.sqlite "$question" >whole.answer
+python3 -c '
+import collections, json
+sums = collections.defaultdict(lambda: [0, 0])
+for line in map(json.loads, open("answers")):
+    sums[line["node"]][0] += line["n"]
+    sums[line["node"]][1] += int(line["own"])
+whole = {line["node"]: [line["n"], int(line["own"])] for line in map(json.loads, open("whole.answer"))}
+assert sums == whole, (sums, whole)' 2>why
+result $? 'the sums over windows are those of the whole' why
+[ "$(ls asked/*.sqlite | wc -l)" = 5 ] && [ "$(stored asked)" = 15000 ]
+result $? 'a store a minute: five of them' "$(find asked)"
 finish
