@@ -81,16 +81,24 @@ static char *recognise_host(CaptureRun *run)
         return g_strdup(node_table_name(run->nodes, node));
 }
 
-/* The files of --nodes. */
-static gboolean capture_load_names(CaptureRun *run, GError **error)
+/* Adds what the files of --nodes say to names. */
+static gboolean load_names(const CaptureCommand *command, NodeNames *names, NodeTable *nodes,
+                           GError **error)
 {
-        g_autoptr(NodeFiles) files = node_files_new(run->names, run->nodes);
-        g_autofree char *first = NULL;
-        guint n;
-        for (char **p = run->command->nodes; p && *p; p++)
+        g_autoptr(NodeFiles) files = node_files_new(names, nodes);
+        for (char **p = command->nodes; p && *p; p++)
                 if (!node_files_load(files, *p, error))
                         return FALSE;
         node_files_settle(files);
+        return TRUE;
+}
+
+static gboolean capture_load_names(CaptureRun *run, GError **error)
+{
+        g_autofree char *first = NULL;
+        guint n;
+        if (!load_names(run->command, run->names, run->nodes, error))
+                return FALSE;
         n = node_names_count_twice(run->names, &first);
         if (n == 1)
                 tool_warn("--nodes %s: %s: the first counts", run->command->nodes[0], first);
@@ -98,6 +106,18 @@ static gboolean capture_load_names(CaptureRun *run, GError **error)
                 tool_warn("--nodes %s: %s, and %u more lines are such: the first counts",
                           run->command->nodes[0], first, n - 1);
         return TRUE;
+}
+
+void capture_run_reload_names(CaptureRun *run)
+{
+        g_autoptr(NodeNames) trial = node_names_new(run->nodes);
+        g_autoptr(GError) error = NULL;
+        if (load_names(run->command, trial, run->nodes, &error)) {
+                node_names_clear(run->names);
+                if (capture_load_names(run, &error))
+                        return;
+        }
+        tool_warn("names are not read anew: %s", error->message);
 }
 
 /* The file of --tls-keys: opened with all rights, and read on while the capture lasts. */

@@ -47,6 +47,9 @@ typedef struct {
 /* Loads all that the command names. NULL: error set. */
 CaptureRun *capture_run_new(CaptureCommand *command, GError **error);
 void capture_run_free(CaptureRun *run);
+
+/* Reads the files of --nodes anew. If one is wrong, says so and keeps the names. */
+void capture_run_reload_names(CaptureRun *run);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(CaptureRun, capture_run_free)
 
 void capture_report_counts(CaptureRun *run);
@@ -60,6 +63,9 @@ typedef struct {
 
 /* From now on the capture of this process counts there, too. */
 void capture_share_counts(CaptureCounts *shared);
+
+/* From now on SIGHUP reads the names anew. */
+void capture_reload_on_hangup(void);
 
 /* On a terminal, how a live capture is getting on. */
 void capture_report_progress(CaptureRun *run);

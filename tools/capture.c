@@ -17,7 +17,9 @@
 enum { LOOK_AT_CLOCK = 256 }; /* packets between two looks, where they do not cease */
 
 static PacketMerge *volatile current_packets;
-static volatile sig_atomic_t interrupted, asked;
+static volatile sig_atomic_t interrupted, asked, reloads;
+
+static gboolean reloads_on_hangup; /* SIGHUP does not end it */
 
 static void capture_on_signal(int number)
 {
@@ -33,6 +35,18 @@ static void on_question(int number)
         asked = number;
 }
 
+static void on_reload(int number)
+{
+        reloads = number;
+}
+
+void capture_reload_on_hangup(void)
+{
+        struct sigaction action = { .sa_handler = on_reload, .sa_flags = SA_RESTART };
+        reloads_on_hangup = TRUE;
+        sigaction(SIGHUP, &action, NULL);
+}
+
 static void capture_catch_signals(void)
 {
         struct sigaction question = { .sa_handler = on_question, .sa_flags = SA_RESTART };
@@ -41,12 +55,15 @@ static void capture_catch_signals(void)
         sigaction(SIGTERM, &action, NULL);
         sigaction(SIGALRM, &action, NULL);
         sigaction(SIGUSR1, &question, NULL);
-        if (sigaction(SIGHUP, NULL, &now) == 0 && now.sa_handler != SIG_IGN) /* nohup(1) */
+        if (!reloads_on_hangup && sigaction(SIGHUP, NULL, &now) == 0 && now.sa_handler != SIG_IGN) /* nohup(1) */
                 sigaction(SIGHUP, &action, NULL);
 }
 
 static void capture_answer(CaptureRun *run)
 {
+        if (reloads)
+                capture_run_reload_names(run);
+        reloads = 0;
         if (!asked)
                 return;
         asked = 0;

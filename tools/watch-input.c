@@ -50,6 +50,7 @@ static int run_capture(const WatchInput *input)
         g_ptr_array_add(argv, NULL);
         tool_set_verb("watch");
         capture_share_counts(&shared->capture);
+        capture_reload_on_hangup();
         return tool_capture((int)argv->len - 1, (char **)argv->pdata);
 }
 
@@ -129,6 +130,12 @@ void watch_input_stop(void)
         /* The first one: its reader sees the end. */
         if (n_processes > 0)
                 kill(processes[0], SIGTERM);
+}
+
+void watch_input_reload(void)
+{
+        if (n_processes > 0)
+                kill(processes[n_processes - 1], SIGHUP);
 }
 
 int watch_input_wait(void)

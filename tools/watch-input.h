@@ -28,5 +28,8 @@ gboolean watch_input_start(const WatchInput *input, WatchShared **shared, GError
 /* Asks the processes to end what they have begun. */
 void watch_input_stop(void);
 
+/* Has the names of nodes read anew. */
+void watch_input_reload(void);
+
 /* After the end of the input: waits for the processes. Returns the worst exit status. */
 int watch_input_wait(void);

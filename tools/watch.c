@@ -107,6 +107,12 @@ static void on_stop(int number)
         watch_input_stop();
 }
 
+static void on_hangup(int number)
+{
+        (void)number;
+        watch_input_reload();
+}
+
 static gint64 read_clock(clockid_t clock)
 {
         struct timespec now;
@@ -546,9 +552,11 @@ static void set_up(Watch *w, const char *arguments)
 static void watch_catch_signals(void)
 {
         struct sigaction stop = { .sa_handler = on_stop, .sa_flags = SA_RESTART };
+        struct sigaction reload = { .sa_handler = on_hangup, .sa_flags = SA_RESTART };
 
         sigaction(SIGINT, &stop, NULL);
         sigaction(SIGTERM, &stop, NULL);
+        sigaction(SIGHUP, &reload, NULL);
 }
 
 static gboolean drop_rights(GError **error)

@@ -218,8 +218,10 @@ static void G_GNUC_NORETURN run_worker(const Hours *h, gint64 time, pid_t parent
         for (guint i = 0; i < G_N_ELEMENTS(numbers); i++)
                 signal(numbers[i], SIG_DFL);
         prctl(PR_SET_PDEATHSIG, SIGTERM);
-        if (getppid() != parent || nice(10) == -1)
+        if (getppid() != parent)
                 _exit(1);
+        if (nice(10) < 0)
+                g_debug("nice: %s", g_strerror(errno)); /* a unit may forbid it */
         if (join_slots(h, time, &error) && thin_hours(h, time, &error))
                 _exit(0);
         h->options.say("stores are not joined: %s", error->message);

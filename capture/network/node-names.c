@@ -99,6 +99,20 @@ void node_names_free(NodeNames *names)
         g_free(names);
 }
 
+void node_names_clear(NodeNames *names)
+{
+        g_array_set_size(names->rules, 0);
+        g_array_set_size(names->true_ends, 0);
+        names->n_single = 0;
+        names->sorted = names->some_of_day = FALSE;
+        pair_table_free(names->connections);
+        pair_table_free(names->services);
+        pair_table_free(names->translated);
+        names->connections = pair_table_new(MAX_CONNECTIONS);
+        names->services = pair_table_new(MAX_SERVICES);
+        names->translated = pair_table_new(MAX_CONNECTIONS);
+}
+
 /* --- the file -------------------------------------------------------------- */
 
 /* addr, addr/bits, addr:port, [addr]:port; an IPv6 address has many colons. */

@@ -41,6 +41,10 @@ void node_names_bound(NodeNames *names, gsize most);
 gboolean node_names_parse(NodeNames *names, const char *text, gsize n, const char *source,
                           GError **error);
 
+/* Forgets the lines, and what files told of connections: they are to be read anew. Connections keep
+ * the names that they have. */
+void node_names_clear(NodeNames *names);
+
 typedef enum { ROLE_NAMELESS, ROLE_UNKNOWN, ROLE_CALLER, ROLE_SERVER } NodeRole;
 
 /* own, an end of its connection with peer, is node from that time on (ns; G_MININT64: ever). */

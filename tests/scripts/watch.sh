@@ -132,6 +132,90 @@ result $? 'and the next one goes on with nothing lost or twice' "$(stored ended)
 [ $? = 0 ] && [ ! -s out ] && [ "$(stored ended)" = 15000 ]
 result $? 'no window is closed twice' out
 
+# --- a ring that is written meanwhile ------------------------------------------------------
+
+# The packets of all.pcap in files as tcpdump -C writes them, one after another.
+python3 - <<'END'
+import struct
+data = open("all.pcap", "rb").read()
+at, parts = 24, [[]]
+while at < len(data):
+    size = 16 + struct.unpack_from("<I", data, at + 8)[0]
+    parts[-1].append(data[at:at + size])
+    at += size
+    if len(parts[-1]) == 15000:
+        parts.append([])
+for i, part in enumerate(p for p in parts if p):
+    open("part%d" % i, "wb").write(data[:24] + b"".join(part))
+END
+cp part0 ring0
+: >out
+"$ravel" watch -r 'ring*' --follow --dir ring >out 2>err &
+pid=$!
+await has_lines out 5
+head -c 1000003 part1 >ring1 # within a packet
+await has_lines out 10
+tail -c +1000004 part1 >>ring1
+cp part2 ring2
+await has_lines out 20
+kill -9 $pid
+wait $pid 2>/dev/null
+mv out out.killed
+: >out
+"$ravel" watch -r 'ring*' --follow --dir ring >out 2>err &
+pid=$!
+sleep 1
+cat part3 >ring0 # the oldest is overwritten
+await has_lines out $((29 - $(wc -l <out.killed)))
+kill -TERM $pid
+wait $pid && [ "$(stored ring)" = 15000 ]
+result $? 'a ring is followed as it is written, killed once: no request is lost or twice' \
+	"$(stored ring) stored; $(cat err)"
+
+# --- a disk that is full for a while ---------------------------------------------------------
+
+full() {
+	mount -t tmpfs -o size=8m none disk || return 9
+	begin disk --store-every 1min
+	dd if=/dev/zero of=disk/filler bs=1k 2>/dev/null
+	size=$(($(stat -c %s all.pcap) / 3 + 1))
+	head -c $size all.pcap >&3
+	await has_lines out 9
+	rm disk/filler
+	await has_lines out 9
+	tail -c +$((size + 1)) all.pcap >&3
+	exec 3>&-
+	wait $pid
+	[ $? = 0 ] && [ "$(member requests out)" = 15000 ] || return 1
+	[ -z "$(find disk -name '*.sqlite.*')" ] || return 2
+	unstored=$(sed -nE 's/.*windows with ([0-9]+) requests are in no.*/\1/p' err | awk '{ n += $1 } END { print n + 0 }')
+	[ "$unstored" -gt 0 ] && [ $(($(stored disk) + unstored)) = 15000 ]
+}
+if [ "$(id -u)" = 0 ] && unshare -m true 2>/dev/null; then
+	mkdir disk
+	export -f full begin await has_lines member stored paths
+	export ravel
+	unshare -m bash -c full
+	result $? 'a full disk is said; what is stored and what is said to lack are all requests' err
+else
+	result 0 'a full disk # SKIP needs root'
+fi
+
+# --- age and size -----------------------------------------------------------------------------
+
+cp all.pcap more.pcap
+"$ravel" watch -r more.pcap --dir small --store-every 1min --keep-size 1M --whole 1min >out 2>err
+size=$(cat small/*.sqlite | wc -c)
+[ "$size" -le 1048576 ] && [ "$(ls small/*.sqlite | wc -l)" -ge 1 ]
+result $? '--keep-size bounds the stores' "$size bytes"
+"$ravel" watch -r more.pcap --dir aged --store-every 1min --keep 2min --whole 1min >out 2>err
+[ "$(ls aged/*.sqlite | head -1)" = aged/20261121-120300.sqlite ]
+result $? '--keep deletes by the age of the traffic' "$(ls aged)"
+"$ravel" watch -r more.pcap --dir thin --store-every 1min --whole 1min >out 2>err
+[ "$(stored thin)" = 15000 ] && [ "$("$ravel" query --format tsv thin/20261121-120000.sqlite \
+	'SELECT count(*) FROM path' | sed 1d)" = 1000 ]
+result $? 'old stores keep all counts, and their 1,000 slowest requests' "$(stored thin)"
+
 # --- questions to each window ----------------------------------------------------------
 
 question='SELECT node, count(*) AS n, sum(own) AS own FROM hop GROUP BY node'
