@@ -13,6 +13,7 @@
 #include "base/error.h"
 #include "tools/tool.h"
 #include "watch/ring.h"
+#include "watch/traces.h"
 
 enum {
         MOST = 2,            /* processes, one after another */
@@ -63,6 +64,15 @@ static int run_ring(const WatchInput *input)
                          &error))
                 return tool_fail(error);
         return EXIT_DONE;
+}
+
+static int run_traces(const WatchInput *input)
+{
+        TracesOptions options = { input->traces, input->wait, input->since, &shared->late,
+                                  tool_warn };
+        GError *error = NULL;
+
+        return traces_follow(&options, &error) ? EXIT_DONE : tool_fail(error);
 }
 
 static void G_GNUC_NORETURN run_process(Run run, const WatchInput *input, int in, int out,
@@ -119,7 +129,7 @@ gboolean watch_input_start(const WatchInput *input, WatchShared **counts, GError
                                   g_strerror(errno));
         *counts = shared;
         if ((input->follow && (in = start_process(run_ring, input, -1, error)) < 0) ||
-            (in = start_process(run_capture, input, in, error)) < 0)
+            (in = start_process(input->traces ? run_traces : run_capture, input, in, error)) < 0)
                 return FALSE;
         return dup2(in, STDIN_FILENO) >= 0 ||
                ravel_fail(error, RAVEL_ERROR_INPUT, "standard input: %s", g_strerror(errno));

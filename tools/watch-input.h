@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  *
- * The input of ravel watch: processes that turn packets into one trace, on this process's
+ * The input of ravel watch: processes that turn packets or traces into one trace, on this process's
  * standard input. Each has its own processor, and the pipe between bounds what waits.
  */
 #pragma once
@@ -12,6 +12,8 @@
 typedef struct {
         char **interfaces; /* -i; NULL */
         char **files;      /* -r; with --follow: patterns; NULL */
+        char *traces;      /* --traces: a folder; NULL */
+        gint64 wait;       /* ns until a trace is late */
         gboolean follow;
         char **capture; /* options for ravel capture, may be empty */
         gint64 since;   /* --follow: files that were last written before it are left out, ns */
@@ -20,6 +22,7 @@ typedef struct {
 /* What the processes count; shared memory. */
 typedef struct {
         CaptureCounts capture;
+        guint64 late; /* messages of traces that came too late */
 } WatchShared;
 
 /* Starts the processes. FALSE with error set if that is impossible. */

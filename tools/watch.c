@@ -41,7 +41,13 @@ static struct {
         NestingOptions nesting;
         char *dir, *format, *window;
         gint threads;
-} options = { .nesting = NESTING_DEFAULTS };
+} options = { .nesting = NESTING_DEFAULTS, .input = { .wait = 60 * SECOND } };
+
+static gboolean parse_wait(const char *option, const char *value, gpointer data, GError **error)
+{
+        (void)option, (void)data;
+        return tool_duration(value, &options.input.wait, error);
+}
 
 static const char *const formats[] = { "text", "json", NULL };
 static const ToolChoice choices[] = { { "--format", &options.format, formats },
@@ -54,6 +60,10 @@ static const GOptionEntry entries[] = {
           "Watch packets in FILE, or - ; may be repeated", "FILE" },
         { "follow", 0, 0, G_OPTION_ARG_NONE, &options.input.follow,
           "-r names a ring: files as they come and grow", NULL },
+        { "traces", 0, 0, G_OPTION_ARG_FILENAME, &options.input.traces,
+          "Watch traces that hosts put into DIR", "DIR" },
+        { "wait", 0, 0, G_OPTION_ARG_CALLBACK, parse_wait,
+          "How long a trace waits for others (default 60s)", "DURATION" },
         { "window", 0, 0, G_OPTION_ARG_STRING, &options.window,
           "The length of a window (default 10s)", "DURATION" },
         { "dir", 0, 0, G_OPTION_ARG_FILENAME, &options.dir, "Keep stores in DIR", "DIR" },
@@ -198,7 +208,7 @@ static void count_input(Watch *w, WatchCounts *counts)
 {
         const WatchShared *s = w->shared;
         WatchCounts now = { s->capture.packets, s->capture.dropped, s->capture.holes,
-                            trace_reader_late(w->reader) };
+                            s->late + trace_reader_late(w->reader) };
 
         *counts = (WatchCounts){ now.packets - w->before.packets, now.dropped - w->before.dropped,
                                  now.holes - w->before.holes, now.late - w->before.late };
@@ -460,14 +470,18 @@ G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Watch, watch_clear)
 static gboolean check_watch_input(int argc, char **argv, GError **error)
 {
         WatchInput *in = &options.input;
-        int kinds = (in->interfaces != NULL) + (in->files != NULL);
+        int kinds = (in->interfaces != NULL) + (in->files != NULL) + (in->traces != NULL);
 
         in->capture = argv + 1 + (argc > 1 && !strcmp(argv[1], "--"));
         if (kinds != 1)
-                return ravel_fail(error, RAVEL_ERROR_USAGE, "%s: expected either -i IF or -r FILE",
+                return ravel_fail(error, RAVEL_ERROR_USAGE,
+                                  "%s: expected one of -i IF, -r FILE and --traces DIR",
                                   kinds ? "several inputs" : "nothing to watch");
         if (in->follow && !in->files)
                 return ravel_fail(error, RAVEL_ERROR_USAGE, "--follow: expected -r FILE with it");
+        if (*in->capture && in->traces)
+                return ravel_fail(error, RAVEL_ERROR_USAGE,
+                                  "%s: --traces takes no options of ravel capture", *in->capture);
         if (*in->capture && **in->capture != '-')
                 return ravel_fail(error, RAVEL_ERROR_USAGE,
                                   "%s: expected options of ravel capture; -r %s names a file",
@@ -494,7 +508,7 @@ static gboolean check_watch_options(GError **error)
 static gboolean reads_again(void)
 {
         const WatchInput *in = &options.input;
-        gboolean again = in->files != NULL;
+        gboolean again = in->files || in->traces;
 
         for (char **f = in->files; f && *f && !in->follow; f++)
                 again &= g_file_test(*f, G_FILE_TEST_IS_REGULAR);

@@ -6,5 +6,6 @@ libravel_a_SOURCES += \
 	%D%/ring.c \
 	%D%/service.c \
 	%D%/stores.c \
+	%D%/traces.c \
 	%D%/watch-state.c \
 	%D%/window.c

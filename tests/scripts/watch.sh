@@ -172,6 +172,31 @@ wait $pid && [ "$(stored ring)" = 15000 ]
 result $? 'a ring is followed as it is written, killed once: no request is lost or twice' \
 	"$(stored ring) stored; $(cat err)"
 
+# --- traces of hosts, one of them late ---------------------------------------------------------
+
+mkdir drop
+"$ravel" capture -r all.pcap -w all.trace 2>err
+awk '/^#/ || $1 < 1795262500' all.trace >web-1 # of two hosts, for two stretches of time
+awk '/^#/ || $1 < 1795262500 && $0 ~ /10.0.0.3/' all.trace >db-1
+awk '/^#/ || $1 >= 1795262500' all.trace >web-2
+awk '/^#/ || $1 >= 1795262450 && $0 ~ /10.0.0.3/' all.trace >db-2 # its first 50 s come late
+cp web-1 drop/web-1.trace
+cp db-1 drop/db-1.trace
+: >out
+"$ravel" watch --traces drop --wait 1s --dir dropped >out 2>err &
+pid=$!
+await has_lines out 9
+gzip -c web-2 >drop/web-2.trace.gz
+gzip -c db-2 >.db-2 && mv .db-2 drop/db-2.trace.gz
+await has_lines out 29
+kill -TERM $pid
+wait $pid
+[ "$(member requests out)" = 15000 ] && [ "$(stored dropped)" = 15000 ]
+result $? 'traces of two hosts are merged: each request once' "$(stored dropped) stored; $(cat err)"
+[ "$(member late out)" = $(awk '!/^#/ && $1 < 1795262500' db-2 | wc -l) ] &&
+	grep -q "db-2.trace.gz: came too late: $(member late out) messages" err
+result $? 'messages that came too late are said' "$(member late out); $(cat err)"
+
 # --- a disk that is full for a while ---------------------------------------------------------
 
 full() {
