@@ -108,6 +108,7 @@ static gboolean stores_open(gpointer self, PathSet *set, GError **error)
                          .go_on = TRUE };
         g_autoptr(GError) wrong = NULL;
 
+        store_free(s->store); /* of a window that an earlier watch closed */
         s->store = store_new(s->next, set, &run, &wrong);
         if (!s->store && s->unstored == 0)
                 g_propagate_error(error, g_steal_pointer(&wrong));

@@ -131,6 +131,8 @@ result $? 'and the next one goes on with nothing lost or twice' "$(stored ended)
 "$ravel" watch -r all.pcap --dir ended >out 2>err
 [ $? = 0 ] && [ ! -s out ] && [ "$(stored ended)" = 15000 ]
 result $? 'no window is closed twice' out
+[ -z "$(find ended -name '*.sqlite.*')" ]
+result $? 'and no store is left of those that were' "$(find ended)"
 
 # --- a ring that is written meanwhile ------------------------------------------------------
 
