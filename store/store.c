@@ -33,9 +33,8 @@ struct Store {
         sqlite3 *db;
         sqlite3_stmt *insert_path, *insert_call, *insert_cause;
         PathSet *set;
-        gint64 n_calls, n_paths; /* so far: the last ids given out */
-        guint32 *last;           /* of the path in hand, by call: the last below it */
-        guint32 last_size;
+        gint64 n_calls, n_paths;  /* so far: the last ids given out */
+        guint32 *last, last_size; /* of the path in hand, by call: the last below it */
         NodeHours *hours;
         gboolean patterns_only, go_on;
         gint64 least;  /* ns; paths with a shorter latency are left out */
