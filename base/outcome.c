@@ -22,7 +22,8 @@ enum {
         MAX_LETTERS = 12,
         UNDERSCORE = 27,
         SQLSTATE = 5,
-        MAX_NUMBER = 1000,
+        MAX_STATUS = 1000,     /* of HTTP and the like */
+        MAX_NUMBER = 10000000, /* of databases, above any of them */
 };
 
 /* Of which protocol a name is. */
@@ -108,11 +109,28 @@ static const struct {
         { "OOM", OF_WORDS, 0, CLASS_REFUSED },
         { "TRYAGAIN", OF_WORDS, 0, CLASS_REFUSED },
         { "NOREPLICAS", OF_WORDS, 0, CLASS_REFUSED },
+        /* CQL, beside names that others have, too */
+        { "BAD_CREDENTIALS", OF_WORDS, 0, CLASS_CLIENT },
+        { "IS_BOOTSTRAPPING", OF_WORDS, 0, CLASS_REFUSED },
+        { "TRUNCATE_ERROR", OF_WORDS, 0, CLASS_SERVER },
+        { "WRITE_TIMEOUT", OF_WORDS, 0, CLASS_SERVER },
+        { "READ_TIMEOUT", OF_WORDS, 0, CLASS_SERVER },
+        { "READ_FAILURE", OF_WORDS, 0, CLASS_SERVER },
+        { "FUNCTION_FAILURE", OF_WORDS, 0, CLASS_CLIENT },
+        { "WRITE_FAILURE", OF_WORDS, 0, CLASS_SERVER },
+        { "CDC_WRITE_FAILURE", OF_WORDS, 0, CLASS_SERVER },
+        { "CAS_WRITE_UNKNOWN", OF_WORDS, 0, CLASS_SERVER },
+        { "SYNTAX_ERROR", OF_WORDS, 0, CLASS_CLIENT },
+        { "UNAUTHORIZED", OF_WORDS, 0, CLASS_CLIENT },
+        { "INVALID", OF_WORDS, 0, CLASS_CLIENT },
+        { "CONFIG_ERROR", OF_WORDS, 0, CLASS_CLIENT },
+        { "UNPREPARED", OF_WORDS, 0, CLASS_OK }, /* the client prepares it and asks again */
         /* of a call without an answer */
         { "NO_ANSWER", OF_WORDS, 0, CLASS_NONE },
 };
 
-static const char *const number_prefixes[] = { "SMTP", "LDAP", "MQTT", "AMQP", "NATS", "KAFKA" };
+static const char *const number_prefixes[] = { "SMTP", "LDAP",  "MQTT", "AMQP",
+                                               "NATS", "KAFKA", "MONGO", "MSSQL" };
 
 static Outcome outcome_of(Kind kind, guint64 value)
 {
@@ -157,7 +175,7 @@ static Outcome named_number(NameOf of, guint64 number, guint8 other)
 
 Outcome outcome_http(guint status)
 {
-        return status >= 400 && status < MAX_NUMBER ? outcome_of(KIND_HTTP, status) : OUTCOME_OK;
+        return status >= 400 && status < MAX_STATUS ? outcome_of(KIND_HTTP, status) : OUTCOME_OK;
 }
 
 Outcome outcome_grpc(guint64 status)
@@ -189,17 +207,17 @@ Outcome outcome_mysql(guint number)
 
 Outcome outcome_number(NumbersOf of, guint number)
 {
-        return number > 0 && number < MAX_NUMBER
+        return number > 0 && number < (of < NUMBERS_MONGODB ? MAX_STATUS : MAX_NUMBER)
                        ? outcome_of(KIND_NUMBER, (guint64)of * MAX_NUMBER + number)
                        : OUTCOME_OK;
 }
 
-/* Which numbers a text names that goes on after their prefix, of *length bytes; -1: none. */
-static gint prefix_find(const char *text, gsize n, gsize *length)
+/* Whose numbers a text of n bytes names, after *prefix bytes; -1: nobody's. */
+static gint prefix_find(const char *text, gsize n, gsize *prefix)
 {
         for (guint i = 0; i < G_N_ELEMENTS(number_prefixes); i++) {
-                *length = strlen(number_prefixes[i]);
-                if (n > *length && memcmp(text, number_prefixes[i], *length) == 0)
+                *prefix = strlen(number_prefixes[i]);
+                if (n > *prefix && memcmp(text, number_prefixes[i], *prefix) == 0)
                         return (gint)i;
         }
         return -1;
@@ -241,7 +259,7 @@ Outcome outcome_word(const guint8 *text, gsize n, Outcome other)
 
 Outcome outcome_read(const char *text, gsize n)
 {
-        enum { DIGITS = 4, MOST = 9999 };
+        enum { DIGITS = 4, MOST = 9999, MOST_DIGITS = 7 };
         guint64 number;
         gsize prefix;
         Outcome known;
@@ -255,7 +273,8 @@ Outcome outcome_read(const char *text, gsize n)
         if (known)
                 return known;
         if ((of = prefix_find(text, n, &prefix)) >= 0) {
-                gboolean good = digits_parse(text + prefix, n - prefix, DIGITS, MOST, &number);
+                gboolean good = digits_parse(text + prefix, n - prefix, MOST_DIGITS, MAX_NUMBER - 1,
+                                             &number);
 
                 return good && text[prefix] != '0' ? outcome_number((NumbersOf)of, (guint)number)
                                                    : OUTCOME_OK;
@@ -312,20 +331,26 @@ gsize outcome_write(Outcome outcome, char *text)
 
 /* --- classes --------------------------------------------------------------- */
 
-/* Of MySQL's errors most are the caller's. */
+/* Of a database's errors most are the caller's; these lists have the others. */
+static OutcomeClass numbers_class(guint number, const guint16 *refused, gsize n_refused,
+                                  const guint16 *failed, gsize n_failed)
+{
+        for (gsize i = 0; i < n_refused; i++)
+                if (refused[i] == number)
+                        return CLASS_REFUSED;
+        for (gsize i = 0; i < n_failed; i++)
+                if (failed[i] == number)
+                        return CLASS_SERVER;
+        return CLASS_CLIENT;
+}
+
 static OutcomeClass mysql_class(guint number)
 {
         static const guint16 refused[] = { 1040, 1129, 1135, 1203, 1226, 1290, 1836, 3032 };
         static const guint16 failed[] = { 1021, 1023, 1024, 1026, 1030, 1037, 1038, 1041, 1053,
                                           1105, 1114, 1119, 1205, 1213, 1317, 1969, 3024, 3058 };
 
-        for (guint i = 0; i < G_N_ELEMENTS(refused); i++)
-                if (refused[i] == number)
-                        return CLASS_REFUSED;
-        for (guint i = 0; i < G_N_ELEMENTS(failed); i++)
-                if (failed[i] == number)
-                        return CLASS_SERVER;
-        return CLASS_CLIENT;
+        return numbers_class(number, refused, G_N_ELEMENTS(refused), failed, G_N_ELEMENTS(failed));
 }
 
 /* By the first two bytes, the class of SQLSTATE. */
@@ -360,6 +385,25 @@ static OutcomeClass kafka_class(guint number)
                 if (failed[i] == number)
                         return CLASS_SERVER;
         return CLASS_CLIENT;
+}
+
+static OutcomeClass mongodb_class(guint number)
+{
+        static const guint16 refused[] = { 462, 10107, 13435, 13436 };
+        static const guint16 failed[] = { 1,   6,   7,   8,   24,  50,  64,  89,    91,    112,
+                                          133, 134, 146, 189, 202, 262, 317, 11600, 11601, 11602 };
+
+        return numbers_class(number, refused, G_N_ELEMENTS(refused), failed, G_N_ELEMENTS(failed));
+}
+
+static OutcomeClass mssql_class(guint number)
+{
+        static const guint16 refused[] = { 10928, 10929, 17809, 40501, 40613, 49918, 49919, 49920 };
+        static const guint16 failed[] = { 596,  601,  605,  701,  802,   823,   824,  825,  845,
+                                          1101, 1105, 1204, 1205, 1222,  3960,  6005, 8628, 8645,
+                                          8651, 9001, 9002, 9100, 40143, 40197, 40540 };
+
+        return numbers_class(number, refused, G_N_ELEMENTS(refused), failed, G_N_ELEMENTS(failed));
 }
 
 static OutcomeClass number_class(NumbersOf of, guint number)
@@ -404,6 +448,10 @@ static OutcomeClass number_class(NumbersOf of, guint number)
                 return number >= 500 ? CLASS_SERVER : CLASS_CLIENT;
         case NUMBERS_KAFKA:
                 return kafka_class(number);
+        case NUMBERS_MONGODB:
+                return mongodb_class(number);
+        case NUMBERS_MSSQL:
+                return mssql_class(number);
         }
         g_assert_not_reached();
 }

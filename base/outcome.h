@@ -32,7 +32,9 @@ typedef enum {
         NUMBERS_MQTT,
         NUMBERS_AMQP,
         NUMBERS_NATS,
-        NUMBERS_KAFKA
+        NUMBERS_KAFKA,
+        NUMBERS_MONGODB,
+        NUMBERS_MSSQL
 } NumbersOf;
 
 /* The statuses of protocols that are failures; success is OUTCOME_OK. */
@@ -42,7 +44,7 @@ Outcome outcome_dns(guint code);       /* the response code; unknown ones are SE
 Outcome outcome_http2(guint32 error);  /* of RST_STREAM; unknown ones are INTERNAL_ERROR */
 Outcome outcome_fastcgi(guint status); /* of the protocol, in END_REQUEST */
 Outcome outcome_mysql(guint number);   /* of an error; no four digits: HY000 */
-Outcome outcome_number(NumbersOf of, guint number); /* below 1000 */
+Outcome outcome_number(NumbersOf of, guint number); /* below 1000; of databases below 10,000,000 */
 
 /* SQLSTATE, five digits or capitals. OUTCOME_OK where these are none, or a success. */
 Outcome outcome_sqlstate(const guint8 *five);

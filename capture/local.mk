@@ -52,6 +52,7 @@ libravel_a_SOURCES += \
 	%D%/protocol/kafka.c \
 	%D%/protocol/ldap.c \
 	%D%/protocol/memcached.c \
+	%D%/protocol/mongodb.c \
 	%D%/protocol/mqtt.c \
 	%D%/protocol/mysql-values.c \
 	%D%/protocol/mysql.c \
@@ -70,6 +71,7 @@ libravel_a_SOURCES += \
 	%D%/protocol/sql-label.c \
 	%D%/protocol/statements.c \
 	%D%/protocol/tls.c \
+	%D%/protocol/unpack.c \
 	%D%/protocol/values.c \
 	%D%/protocol/websocket.c \
 	%D%/protocol/zookeeper.c \

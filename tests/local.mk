@@ -12,7 +12,7 @@ unit_tests = \
 	%D%/unit/capture/test-fastcgi %D%/unit/capture/test-gossip %D%/unit/capture/test-http %D%/unit/capture/test-http2 \
 	%D%/unit/capture/test-identifiers %D%/unit/capture/test-ip %D%/unit/capture/test-job-name \
 	%D%/unit/capture/test-kafka %D%/unit/capture/test-ldap %D%/unit/capture/test-learned-names %D%/unit/capture/test-link-watch \
-	%D%/unit/capture/test-links %D%/unit/capture/test-memcached %D%/unit/capture/test-mqtt \
+	%D%/unit/capture/test-links %D%/unit/capture/test-memcached %D%/unit/capture/test-mongodb %D%/unit/capture/test-mqtt \
 	%D%/unit/capture/test-mysql %D%/unit/capture/test-nats %D%/unit/capture/test-node-files \
 	%D%/unit/capture/test-node-names %D%/unit/capture/test-operations \
 	%D%/unit/capture/test-out-of-memory %D%/unit/capture/test-packet-queue \
@@ -59,7 +59,7 @@ fuzz_tests = \
 	%D%/fuzz/fuzz-dns %D%/fuzz/fuzz-draw %D%/fuzz/fuzz-fastcgi %D%/fuzz/fuzz-gossip %D%/fuzz/fuzz-header-labels \
 	%D%/fuzz/fuzz-http %D%/fuzz/fuzz-http2 %D%/fuzz/fuzz-jaeger %D%/fuzz/fuzz-json \
 	%D%/fuzz/fuzz-kafka %D%/fuzz/fuzz-ldap %D%/fuzz/fuzz-learned-names %D%/fuzz/fuzz-mail %D%/fuzz/fuzz-maketrace \
-	%D%/fuzz/fuzz-memcached %D%/fuzz/fuzz-merge %D%/fuzz/fuzz-models %D%/fuzz/fuzz-mqtt \
+	%D%/fuzz/fuzz-memcached %D%/fuzz/fuzz-merge %D%/fuzz/fuzz-models %D%/fuzz/fuzz-mongodb %D%/fuzz/fuzz-mqtt \
 	%D%/fuzz/fuzz-mysql %D%/fuzz/fuzz-nats %D%/fuzz/fuzz-node-files %D%/fuzz/fuzz-node-names \
 	%D%/fuzz/fuzz-otlp %D%/fuzz/fuzz-paths %D%/fuzz/fuzz-pcapng %D%/fuzz/fuzz-postgres %D%/fuzz/fuzz-prefix \
 	%D%/fuzz/fuzz-processes %D%/fuzz/fuzz-redis %D%/fuzz/fuzz-redis-bus %D%/fuzz/fuzz-rpc %D%/fuzz/fuzz-skewer \
@@ -70,7 +70,7 @@ script_tests = \
 	%D%/scripts/advise.sh \
 	%D%/cli/golden.sh %D%/fuzz/replay.sh %D%/scripts/causes.sh %D%/scripts/cheat.sh \
 	%D%/scripts/choices.sh %D%/scripts/clocks.sh %D%/scripts/coarse-stamps.sh \
-	%D%/scripts/completion.sh %D%/scripts/connecting.sh %D%/scripts/costly-captures.sh \
+	%D%/scripts/completion.sh %D%/scripts/connecting.sh %D%/scripts/costly-captures.sh %D%/scripts/databases.sh \
 	%D%/scripts/doubled.sh %D%/scripts/floods.sh \
 	%D%/scripts/demo.sh %D%/scripts/diff.sh %D%/scripts/disorder.sh %D%/scripts/disordered-packets.sh %D%/scripts/drawings.sh \
 	%D%/scripts/examples.sh %D%/scripts/experiments.sh %D%/scripts/explain.sh %D%/scripts/failures.sh \

@@ -8,18 +8,31 @@
 
 const Protocol protocol_generic = { .name = "generic" };
 
+/* MongoDB is asked before MySQL, which would take a byte of its ids for a command. */
 const Protocol *const protocols[] = {
-        &protocol_http,      &protocol_http2,
-        &protocol_tls,       &protocol_fastcgi,
-        &protocol_amqp,      &protocol_rpc,
-        &protocol_dns,       &protocol_dns_stream,
-        &protocol_rpc_udp,   &protocol_ldap,
-        &protocol_memcached, &protocol_redis,
-        &protocol_postgres,  &protocol_mysql,
-        &protocol_smtp,      &protocol_zookeeper,
-        &protocol_mqtt,      &protocol_nats,
-        &protocol_websocket, &protocol_redis_bus,
-        &protocol_gossip,    &protocol_kafka,
+        &protocol_http,
+        &protocol_http2,
+        &protocol_tls,
+        &protocol_fastcgi,
+        &protocol_amqp,
+        &protocol_rpc,
+        &protocol_dns,
+        &protocol_dns_stream,
+        &protocol_rpc_udp,
+        &protocol_ldap,
+        &protocol_mongodb,
+        &protocol_memcached,
+        &protocol_redis,
+        &protocol_postgres,
+        &protocol_mysql,
+        &protocol_smtp,
+        &protocol_zookeeper,
+        &protocol_mqtt,
+        &protocol_nats,
+        &protocol_websocket,
+        &protocol_redis_bus,
+        &protocol_gossip,
+        &protocol_kafka,
         NULL,
 };
 

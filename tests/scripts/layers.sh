@@ -137,7 +137,7 @@ only 'capture/protocol/header-labels\.c' 'nghttp2'
 only 'convolution/correlation\.c' 'fftw3'
 only 'store/[a-z-]+\.[ch]' 'sqlite3'
 only 'draw/draw\.c' 'graphviz'
-only 'tracefmt/byte-source\.c' '(zlib|zstd|lzma)'
+only '(tracefmt/byte-source|capture/protocol/unpack)\.c' '(zlib|zstd|lzma)'
 only 'ranks/ranks\.c' 'mpi'
 
 # The two libraries have a door that can be read at once.

@@ -57,6 +57,15 @@ static void test_texts(void)
         expect(outcome_number(NUMBERS_KAFKA, 6), "KAFKA6", CLASS_REFUSED);
         expect(outcome_number(NUMBERS_KAFKA, 7), "KAFKA7", CLASS_SERVER);
         expect(outcome_number(NUMBERS_KAFKA, 27), "KAFKA27", CLASS_OK);
+        expect(outcome_number(NUMBERS_MONGODB, 11000), "MONGO11000", CLASS_CLIENT);
+        expect(outcome_number(NUMBERS_MONGODB, 10107), "MONGO10107", CLASS_REFUSED);
+        expect(outcome_number(NUMBERS_MONGODB, 50), "MONGO50", CLASS_SERVER);
+        expect(outcome_number(NUMBERS_MSSQL, 1205), "MSSQL1205", CLASS_SERVER);
+        expect(outcome_number(NUMBERS_MSSQL, 40501), "MSSQL40501", CLASS_REFUSED);
+        expect(outcome_number(NUMBERS_MSSQL, 2627), "MSSQL2627", CLASS_CLIENT);
+        expect(outcome_number(NUMBERS_MSSQL, 10000000), "", CLASS_OK);
+        expect(outcome_named("READ_TIMEOUT"), "READ_TIMEOUT", CLASS_SERVER);
+        expect(outcome_named("UNPREPARED"), "UNPREPARED", CLASS_OK);
         expect(outcome_named("NACK"), "NACK", CLASS_REFUSED);
         expect(outcome_named("NO_ANSWER"), "NO_ANSWER", CLASS_NONE);
 }
