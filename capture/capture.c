@@ -35,6 +35,7 @@ struct Capture {
         Account account;
         Sequencer *sequencer;
         CaptureMemory memory;
+        Statements *prepared;
         TlsOpening tls;
         CaptureContext context;
         PacketOpener *opener;
@@ -67,6 +68,7 @@ Capture *capture_new(const CaptureOptions *options, NodeTable *nodes, NodeNames 
                                   .account = &c->account,
                                   .streams = stream_pool_new(share(options, MOST_STREAMS)),
                                   .memory = &c->memory,
+                                  .prepared = &c->prepared,
                                   .numbers = connection_numbers_new(),
                                   /* Header blocks of HTTP/2 are read for each. */
                                   .label = options->labels || options->identifiers || options->tags
@@ -105,6 +107,7 @@ void capture_free(Capture *c)
         link_table_free(c->context.links);
         settling_free(c->context.settling);
         g_hash_table_destroy(c->context.names);
+        statements_free(c->prepared);
         sequencer_free(c->sequencer);
         if (c->context.label)
                 g_string_free(c->context.label, TRUE);

@@ -41,6 +41,7 @@ libravel_a_SOURCES += \
 	%D%/processes/process-watch.c \
 	%D%/protocol/amqp.c \
 	%D%/protocol/body-name.c \
+	%D%/protocol/cql.c \
 	%D%/protocol/dns.c \
 	%D%/protocol/fastcgi.c \
 	%D%/protocol/gossip.c \

@@ -55,6 +55,7 @@ typedef struct {
         Account *account;
         StreamPool *streams;
         CaptureMemory *memory;
+        Statements **prepared; /* see Parsed */
         ConnectionNumbers *numbers;
         GString *label;  /* scratch; NULL where no labels, identifiers or tags are wanted */
         GString *values; /* scratch; NULL where no identifiers are wanted */

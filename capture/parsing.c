@@ -681,6 +681,7 @@ gsize parsing_bytes(Exchange *x, guint side, Stretch *b, const CaptureContext *c
                 Parsed parsed = { .other = x->side[!side].state,
                                   .names = context->names,
                                   .memory = &x->memory,
+                                  .prepared = context->prepared,
                                   .sender = parsing_sender(x, side),
                                   .cut = b->cut != FALSE };
                 if (s->lost && !stretch_find_boundary(x, side, b, context))

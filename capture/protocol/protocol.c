@@ -8,7 +8,7 @@
 
 const Protocol protocol_generic = { .name = "generic" };
 
-/* MongoDB is asked before MySQL, which would take a byte of its ids for a command. */
+/* MongoDB and CQL are asked before MySQL, which would take their bytes for its commands. */
 const Protocol *const protocols[] = {
         &protocol_http,
         &protocol_http2,
@@ -21,6 +21,7 @@ const Protocol *const protocols[] = {
         &protocol_rpc_udp,
         &protocol_ldap,
         &protocol_mongodb,
+        &protocol_cql,
         &protocol_memcached,
         &protocol_redis,
         &protocol_postgres,

@@ -10,6 +10,7 @@
 #include "base/outcome.h"
 #include "capture/packet/packet.h"
 #include "capture/protocol/request-tags.h"
+#include "capture/protocol/statements.h"
 
 typedef enum {
         KIND_UNKNOWN,
@@ -126,6 +127,9 @@ typedef struct {
         gpointer *memory;    /* what it keeps of the connection, of a protocol that has a forget():
                                 parse() allocates it. NULL: bytes are only to be recognised */
 
+        Statements **prepared;   /* what any connection prepared under names that all connections
+                                    know; *prepared may be NULL. NULL: none are kept */
+
         /* Where a message or a part ends, and where it belongs. */
         guint64 length; /* bytes settled, from the first of those shown: never shown again. May be
                            more than were shown: the rest, when it comes, need not be. With
@@ -210,7 +214,7 @@ struct Protocol {
         void (*tags)(const TagRules *rules, RequestTags **tags, const guint8 *bytes, gsize n);
 };
 
-extern const Protocol protocol_amqp, protocol_fastcgi, protocol_http, protocol_dns,
+extern const Protocol protocol_amqp, protocol_cql, protocol_fastcgi, protocol_http, protocol_dns,
         protocol_dns_stream, protocol_gossip, protocol_http2, protocol_kafka, protocol_ldap, protocol_memcached,
         protocol_mongodb, protocol_mqtt, protocol_mysql, protocol_nats, protocol_postgres, protocol_redis, protocol_redis_bus,
         protocol_rpc, protocol_rpc_udp, protocol_smtp, protocol_tls, protocol_websocket,
