@@ -71,6 +71,7 @@ libravel_a_SOURCES += \
 	%D%/protocol/smtp.c \
 	%D%/protocol/sql-label.c \
 	%D%/protocol/statements.c \
+	%D%/protocol/tds.c \
 	%D%/protocol/tls.c \
 	%D%/protocol/unpack.c \
 	%D%/protocol/values.c \

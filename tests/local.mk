@@ -23,7 +23,7 @@ unit_tests = \
 	%D%/unit/capture/test-sequencer %D%/unit/capture/test-server-set %D%/unit/capture/test-settling \
 	%D%/unit/capture/test-smtp %D%/unit/capture/test-sql-label \
 	%D%/unit/capture/test-stamp-scan %D%/unit/capture/test-streams \
-	%D%/unit/capture/test-tcp %D%/unit/capture/test-tls %D%/unit/capture/test-tunnel %D%/unit/capture/test-values \
+	%D%/unit/capture/test-tcp %D%/unit/capture/test-tds %D%/unit/capture/test-tls %D%/unit/capture/test-tunnel %D%/unit/capture/test-values \
 	%D%/unit/capture/test-websocket %D%/unit/capture/test-zookeeper \
 	%D%/unit/clocks/test-call-offsets %D%/unit/clocks/test-clocks %D%/unit/clocks/test-skewer \
 	%D%/unit/convolution/test-convolution %D%/unit/convolution/test-correlation \
@@ -63,7 +63,7 @@ fuzz_tests = \
 	%D%/fuzz/fuzz-mysql %D%/fuzz/fuzz-nats %D%/fuzz/fuzz-node-files %D%/fuzz/fuzz-node-names \
 	%D%/fuzz/fuzz-otlp %D%/fuzz/fuzz-paths %D%/fuzz/fuzz-pcapng %D%/fuzz/fuzz-postgres %D%/fuzz/fuzz-prefix \
 	%D%/fuzz/fuzz-processes %D%/fuzz/fuzz-redis %D%/fuzz/fuzz-redis-bus %D%/fuzz/fuzz-rpc %D%/fuzz/fuzz-skewer \
-	%D%/fuzz/fuzz-smtp %D%/fuzz/fuzz-store %D%/fuzz/fuzz-tcp %D%/fuzz/fuzz-tls-keys \
+	%D%/fuzz/fuzz-smtp %D%/fuzz/fuzz-store %D%/fuzz/fuzz-tcp %D%/fuzz/fuzz-tds %D%/fuzz/fuzz-tls-keys \
 	%D%/fuzz/fuzz-tls %D%/fuzz/fuzz-trace %D%/fuzz/fuzz-trend-condition %D%/fuzz/fuzz-tshark \
 	%D%/fuzz/fuzz-tunnel %D%/fuzz/fuzz-websocket %D%/fuzz/fuzz-zipkin %D%/fuzz/fuzz-zookeeper
 script_tests = \

@@ -22,6 +22,7 @@ const Protocol *const protocols[] = {
         &protocol_ldap,
         &protocol_mongodb,
         &protocol_cql,
+        &protocol_tds,
         &protocol_memcached,
         &protocol_redis,
         &protocol_postgres,

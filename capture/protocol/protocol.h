@@ -217,7 +217,7 @@ struct Protocol {
 extern const Protocol protocol_amqp, protocol_cql, protocol_fastcgi, protocol_http, protocol_dns,
         protocol_dns_stream, protocol_gossip, protocol_http2, protocol_kafka, protocol_ldap, protocol_memcached,
         protocol_mongodb, protocol_mqtt, protocol_mysql, protocol_nats, protocol_postgres, protocol_redis, protocol_redis_bus,
-        protocol_rpc, protocol_rpc_udp, protocol_smtp, protocol_tls, protocol_websocket,
+        protocol_rpc, protocol_rpc_udp, protocol_smtp, protocol_tds, protocol_tls, protocol_websocket,
         protocol_zookeeper;
 
 /* For what no protocol recognises: see exchange.h. Its functions are NULL. */
