@@ -808,6 +808,7 @@ void pairing_give_up(Pairing *p, guint side, CallEnding how, Stamp stamp,
                 }
                 waiting_calls_take(&p->calls, i);
                 account_add(context->account, ACCOUNT_UNANSWERED);
+                account_add(context->account, ACCOUNT_ENDED);
                 out.number = call.number;
                 sequencer_add(context->sequencer, &out);
         }

@@ -365,8 +365,10 @@ static void stream_give_up(Stream *s, CallEnding how, Stamp stamp, const Capture
 
         stream_forget(s, context);
         out.ending = (guint8)how;
-        if (known)
-                sequencer_add(context->sequencer, &out);
+        if (!known)
+                return;
+        account_add(context->account, ACCOUNT_ENDED);
+        sequencer_add(context->sequencer, &out);
 }
 
 /* Whether a return that has begun gives no answer if its side ends here: it told of no failure,

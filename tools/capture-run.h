@@ -33,7 +33,7 @@ typedef struct {
         gint64 files;                     /* how many were begun */
         gint64 part;                      /* the trace's number in its time: -C */
         guint since_look;                 /* packets */
-        guint64 in_trace[3];              /* calls, returns and one-way messages */
+        guint64 in_trace[4];              /* calls, returns, one-way messages and ends */
         GError *write_error;              /* of a write while waiting for packets */
         gint64 left;                      /* packets until --count is reached */
         GPtrArray *sources;               /* files, or one text that names the interfaces */

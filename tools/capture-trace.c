@@ -5,6 +5,7 @@
 #include "base/each.h"
 #include "tools/capture-run.h"
 #include "tools/run-files.h"
+#include "tracefmt/attributes.h"
 
 /* Which running system stamped the packets of a live capture, where the kernel says: what is
  * rotated has one clock, and so have captures at several interfaces of one machine. */
@@ -91,6 +92,8 @@ static guint64 count_of_trace(const CaptureRun *run, AccountEntry entry)
                 return run->in_trace[1];
         case ACCOUNT_ONE_WAY:
                 return run->in_trace[2];
+        case ACCOUNT_ENDED:
+                return run->in_trace[3];
         default:
                 return count - run->written.count[entry];
         }
@@ -236,12 +239,13 @@ static gboolean rotate(CaptureRun *run, gint64 time, GError **error)
 gboolean capture_trace_write(CaptureRun *run, GError **error)
 {
         Message message;
+        Attributes space;
         while (capture_next(run->capture, &message)) {
                 if (capture_command_rotates(run->command) && !rotate(run, message.time, error))
                         return FALSE;
                 if (!run->writer)
                         continue;
-                run->in_trace[message.op >> 1]++;
+                run->in_trace[attributes_of(&message, &space)->end.at ? 3 : message.op >> 1]++;
                 if (!trace_writer_add(run->writer, &message, error) ||
                     (run->command->flush && !trace_writer_flush(run->writer, error)))
                         return FALSE;

@@ -135,6 +135,18 @@ static void count_both_ends(const CallPairs *c, Fitness *fitness)
                 }
 }
 
+/* A late call begins while its parent is open, and outlasts it. */
+static void count_late(const CallPairs *c, Fitness *fitness)
+{
+        for (guint32 i = 0; c->cause && i < c->n; i++) {
+                guint32 parent = c->cause[i].parent;
+
+                fitness->late += parent != NO_PARENT &&
+                                 c->at_caller[i].from <= c->at_callee[parent].to &&
+                                 c->at_callee[parent].to < c->at_caller[i].to;
+        }
+}
+
 Verdict *nesting_report_judge(const KnownCalls *k, const TraceReader *reader)
 {
         guint n_edges;
@@ -147,6 +159,7 @@ Verdict *nesting_report_judge(const KnownCalls *k, const TraceReader *reader)
         Verdict *verdict;
 
         count_both_ends(&k->pairs, &fitness);
+        count_late(&k->pairs, &fitness);
         for (guint i = 0; i < n_edges; i++)
                 calls[i] = (EdgeCalls){ edges[i].caller, edges[i].callee,
                                         edges[i].pairs + edges[i].lone_calls };

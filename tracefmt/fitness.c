@@ -107,6 +107,27 @@ static char *but_for(const GArray *doubts, const NodeTable *nodes)
                      : g_strconcat(", but for ", text, NULL);
 }
 
+/* --- calls that nesting knows less of ------------------------------------------ */
+
+/* "; 12 of 100 calls have no end: ...", or nothing. */
+static char *without_end(const Fitness *f)
+{
+        if (f->calls - f->returns <= f->calls / 100)
+                return g_strdup("");
+        return g_strdup_printf("; " N " of " N " calls have no end: capture until they return, "
+                               "in both directions and without loss",
+                               f->calls - f->returns, f->calls);
+}
+
+static char *late(const Fitness *f)
+{
+        if (f->late <= f->calls / 10)
+                return g_strdup("");
+        return g_strdup_printf("; " N " of " N " calls outlast the call that they were made for: "
+                               "capture with --ids to be surer of their parents",
+                               f->late, f->calls);
+}
+
 /* --- from outside ---------------------------------------------------------- */
 
 COMPARISON(compare_edges, EdgeCalls, COMPARE(a->caller, b->caller) ?: COMPARE(a->callee, b->callee))
@@ -160,7 +181,7 @@ void fitness_add_facts(Fitness *f, char *const *facts, guint n)
 char *fitness_judge(const Fitness *f, const GArray *doubts, const EdgeCalls *edges, guint n_edges,
                     const NodeTable *nodes)
 {
-        g_autofree char *reason = NULL, *doubtful = NULL, *but = NULL;
+        g_autofree char *reason = NULL, *doubtful = NULL, *but = NULL, *open = NULL, *after = NULL;
 
         if (f->calls == 0 && f->one_way == 0)
                 return g_strdup("not fit for nesting or convolution: there are no calls and no "
@@ -176,12 +197,14 @@ char *fitness_judge(const Fitness *f, const GArray *doubts, const EdgeCalls *edg
         reason = against_nesting(f);
         if (reason)
                 return g_strconcat("fit for convolution only: ", reason, but, NULL);
+        open = without_end(f);
+        after = late(f);
         if (f->too_early > f->both_ends / 100)
                 return g_strdup_printf("fit for nesting and convolution, each node on its own "
                                        "clock; but the clocks are apart, as " N " of " N
-                                       " calls arrived before they were sent, or back%s",
-                                       f->too_early, f->both_ends, but);
-        return g_strconcat("fit for nesting and convolution", but, NULL);
+                                       " calls arrived before they were sent, or back%s%s%s",
+                                       f->too_early, f->both_ends, but, open, after);
+        return g_strconcat("fit for nesting and convolution", but, open, after, NULL);
 }
 
 gboolean judgement_is_fit_for_nesting(const char *judgement)

@@ -10,7 +10,8 @@
 
 typedef struct {
         guint64 calls;      /* with and without a return */
-        guint64 returns;    /* that have their call */
+        guint64 returns;    /* of calls, and ends of calls that nobody answered */
+        guint64 late;       /* calls that outlast their parent; 0 where parents are not known */
         guint64 one_way;    /* messages that are neither */
         guint64 packets;    /* captured; 0 where that is not known */
         guint64 lost;       /* packets dropped, and holes in connections, at least one each */
@@ -37,7 +38,8 @@ void doubts_keep_called(GArray *doubts, const EdgeCalls *edges, guint n_edges);
 /* One sentence: "fit for nesting and convolution", "fit for nesting and convolution, but for
  * EDGE: ...", "fit for convolution only: ..." or "not fit for nesting or convolution: ...", and
  * why. edges are those of the trace, whose doubtful calls are weighed; not fit where more than
- * a tenth of all calls is doubtful. doubts may be NULL. The caller's to free. */
+ * a tenth of all calls is doubtful. Where more than a hundredth of the calls has no end, or more
+ * than a tenth is late, it says so, and what to do. doubts may be NULL. The caller's to free. */
 char *fitness_judge(const Fitness *fitness, const GArray *doubts, const EdgeCalls *edges,
                     guint n_edges, const NodeTable *nodes);
 

@@ -75,7 +75,7 @@ char *account_summary(const Account *account)
 Fitness account_fitness(const guint64 *n, const Account *account)
 {
         return (Fitness){ .calls = n[ACCOUNT_CALLS],
-                          .returns = n[ACCOUNT_RETURNS],
+                          .returns = n[ACCOUNT_RETURNS] + n[ACCOUNT_ENDED],
                           .one_way = n[ACCOUNT_ONE_WAY],
                           .packets = n[ACCOUNT_PACKETS],
                           .lost = n[ACCOUNT_DROPPED_KERNEL] + n[ACCOUNT_DROPPED_INTERFACE] +

@@ -61,6 +61,7 @@
         X(CUT_UNSEEN, "calls of which no byte was captured: cut by the snapshot length")           \
         X(REPEATED_CALLS, "calls not used: repeated")                                              \
         X(UNANSWERED, "calls without return")                                                      \
+        X(ENDED, "calls without return: that ended")                                               \
         X(RETURN_WITHOUT_CALL, "returns not used: call not seen")                                  \
         X(ORDER_LOST, "returns not used: which call they answer is not known")                     \
         X(UNPARSED, "pieces not used: not understood")                                             \
