@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  *
  * What the servers of a cluster tell each other of the cluster, or copy to each other: Galera's
- * groups, memberlist (Consul, Nomad, Serf), and Cassandra between its nodes. None is a call, so all
- * bytes of such a connection are passed over. It is recognised by the first bytes of either side.
+ * groups, memberlist (Consul, Nomad, Serf), and Cassandra between its nodes; and Corosync, in
+ * datagrams. None is a call, so all bytes of such a connection are passed over. It is recognised by
+ * the first bytes of either side.
  */
 #include "capture/protocol/protocol.h"
 
@@ -20,6 +21,16 @@ enum {
         ENCRYPTED_HEADER = 5, /* that, and a length */
         MAP = 0x80,           /* of MessagePack, of up to 15 members */
         TEXT = 0xa0,          /* likewise, of up to 31 bytes */
+
+        TOTEM_VERSION = 3,
+        TOTEM_TYPES = 6,  /* from 0 on */
+        KNET_VERSION = 1, /* and a type, and the sender's number */
+        KNET_DATA = 0,
+        KNET_DATA_HEADER = 14,
+        KNET_PING = 0x81,
+        KNET_PONG = 0x82,
+        KNET_PING_SIZE = 26,
+        KNET_LINKS = 8, /* from 0 on */
 };
 
 /* A message of a group, whole; several may follow each other. */
@@ -84,6 +95,38 @@ static ParseStatus gossip_parse(G_GNUC_UNUSED gpointer state, guint8 call, const
         return eof ? PARSE_MESSAGE : PARSE_MORE;
 }
 
+/* A message of Totem, in either order of bytes. */
+static gboolean is_totem(const guint8 *p, gsize n)
+{
+        gboolean magic =
+                n >= 4 && ((p[0] == 0x70 && p[1] == 0xc0) || (p[0] == 0xc0 && p[1] == 0x70));
+
+        return magic && p[2] == TOTEM_VERSION && p[3] < TOTEM_TYPES;
+}
+
+/* Corosync in datagrams of its own, or in those of knet, which also sends pings on each link. */
+static gboolean corosync_recognise(const guint8 *bytes, gsize n)
+{
+        if (is_totem(bytes, n))
+                return TRUE;
+        if (n < KNET_DATA_HEADER || bytes[0] != KNET_VERSION)
+                return FALSE;
+        if (bytes[1] == KNET_PING || bytes[1] == KNET_PONG)
+                return n == KNET_PING_SIZE && bytes[4] < KNET_LINKS;
+        return bytes[1] == KNET_DATA && is_totem(bytes + KNET_DATA_HEADER, n - KNET_DATA_HEADER);
+}
+
+static ParseStatus corosync_parse(G_GNUC_UNUSED gpointer state, guint8 call, const guint8 *bytes,
+                                  gsize n, G_GNUC_UNUSED gboolean eof, G_GNUC_UNUSED GString *label,
+                                  Parsed *parsed)
+{
+        if (call == CALL_PROBE && !corosync_recognise(bytes, n))
+                return PARSE_NOT_MINE;
+        parsed->kind = KIND_CONTROL;
+        parsed->length = MAX(n, 1);
+        return PARSE_MESSAGE;
+}
+
 static gsize gossip_find_boundary(G_GNUC_UNUSED const guint8 *bytes, G_GNUC_UNUSED gsize n)
 {
         return 0;
@@ -93,4 +136,10 @@ const Protocol protocol_gossip = {
         .name = "gossip",
         .parse = gossip_parse,
         .find_boundary = gossip_find_boundary,
+};
+
+const Protocol protocol_gossip_udp = {
+        .name = "gossip",
+        .datagrams = TRUE,
+        .parse = corosync_parse,
 };

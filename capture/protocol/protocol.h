@@ -92,8 +92,8 @@ typedef struct {
                                     settled, or 0; NULL: none has one. As long */
         const guint64 *contents_else; /* of a return, for each of contents what it continues if no
                                          message had that; NULL: nothing. As long */
-        const char *job;         /* the name of the job that is carried or put in: see job-name.h;
-                                    NULL: none. As long */
+        const char *job; /* the name of the job that is carried or put in: see job-name.h;
+                            NULL: none. As long */
         guint16 n_contents;
         guint8 fetch;      /* with PARSE_MESSAGE, of a call: FetchKind */
         guint8 was_waited; /* with contents, of a return: its call is one that waits */
@@ -127,8 +127,8 @@ typedef struct {
         gpointer *memory;    /* what it keeps of the connection, of a protocol that has a forget():
                                 parse() allocates it. NULL: bytes are only to be recognised */
 
-        Statements **prepared;   /* what any connection prepared under names that all connections
-                                    know; *prepared may be NULL. NULL: none are kept */
+        Statements **prepared; /* what any connection prepared under names that all connections
+                                  know; *prepared may be NULL. NULL: none are kept */
 
         /* Where a message or a part ends, and where it belongs. */
         guint64 length; /* bytes settled, from the first of those shown: never shown again. May be
@@ -215,9 +215,10 @@ struct Protocol {
 };
 
 extern const Protocol protocol_amqp, protocol_cql, protocol_fastcgi, protocol_http, protocol_dns,
-        protocol_dns_stream, protocol_gossip, protocol_http2, protocol_kafka, protocol_ldap, protocol_memcached,
-        protocol_mongodb, protocol_mqtt, protocol_mysql, protocol_nats, protocol_postgres, protocol_redis, protocol_redis_bus,
-        protocol_rpc, protocol_rpc_udp, protocol_smtp, protocol_tds, protocol_tls, protocol_websocket,
+        protocol_dns_stream, protocol_gossip, protocol_gossip_udp, protocol_http2, protocol_kafka,
+        protocol_ldap, protocol_memcached, protocol_mongodb, protocol_mqtt, protocol_mysql,
+        protocol_nats, protocol_postgres, protocol_redis, protocol_redis_bus, protocol_rpc,
+        protocol_rpc_udp, protocol_smtp, protocol_tds, protocol_tls, protocol_websocket,
         protocol_zookeeper;
 
 /* For what no protocol recognises: see exchange.h. Its functions are NULL. */
