@@ -2,7 +2,8 @@
  *
  * The processes behind one address, told apart by their connections. A process has connections into
  * the node and out, which no other process uses. A thread may keep its own, and counts as a process
- * here. So connections that the same parents use are of one process.
+ * here. So connections that the same parents use are of one process. Connections that never overlap
+ * would show processes without parents. As leases they tell no more.
  *
  * The search finds the groups of connections that make the pairs used by parents likeliest
  * (correlation clustering: Bansal, Blum and Chawla, 2004). Pairs have a frequency relative to
