@@ -69,7 +69,7 @@ static void gather(const Forest *f, int call, guint32 parent, const NodeId *node
 
 static char *write_store(const char *name, const Forest *f)
 {
-        static const StoreRun run = { "", "", 0, FALSE };
+        static const StoreRun run = { .arguments = "", .parameters = "" };
         g_autoptr(NodeTable) table = node_table_new();
         g_autoptr(PathSet) set = path_set_new(table, SIBLINGS_MULTISET);
         char *path = scratch_path(name);

@@ -17,7 +17,7 @@ static const char *const formats[] = { "otlp", "folded", "chrome", "tsv" };
 /* client>lb(db,web(db)), n times. */
 static char *make_store(guint n)
 {
-        static const StoreRun run = { "", "", 0, FALSE };
+        static const StoreRun run = { .arguments = "", .parameters = "" };
         g_autoptr(NodeTable) nodes = node_table_new();
         g_autoptr(PathSet) set = path_set_new(nodes, SIBLINGS_MULTISET);
         NodeId client = node_table_add(nodes, "client", 6), lb = node_table_add(nodes, "lb", 2);

@@ -14,7 +14,7 @@
 /* a>b, n times, the latencies those of latency. */
 static char *make_store(const gint64 *latency, guint n)
 {
-        static const StoreRun run = { "", "", 0, FALSE };
+        static const StoreRun run = { .arguments = "", .parameters = "" };
         g_autoptr(NodeTable) nodes = node_table_new();
         g_autoptr(PathSet) set = path_set_new(nodes, SIBLINGS_MULTISET);
         NodeId a = node_table_add(nodes, "a", 1), b = node_table_add(nodes, "b", 1);

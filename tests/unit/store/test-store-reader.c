@@ -14,8 +14,8 @@
 /* client>lb(db,web%2C1), n times, into a store. */
 static char *make_store(guint n)
 {
-        static const StoreRun run = { "nesting -o x y.trace", "fold=1\nsibling_order=multiset\n", 0,
-                                      FALSE };
+        static const StoreRun run = { .arguments = "nesting -o x y.trace",
+                                      .parameters = "fold=1\nsibling_order=multiset\n" };
         g_autoptr(NodeTable) nodes = node_table_new();
         g_autoptr(PathSet) set = path_set_new(nodes, SIBLINGS_MULTISET);
         NodeId client = node_table_add(nodes, "client", 6), lb = node_table_add(nodes, "lb", 2);

@@ -21,7 +21,9 @@ typedef struct {
         PathSet *set;
 } Fixture;
 
-static const StoreRun RUN = { "nesting -o x y.trace", "penalty=2,0,0\n", 7, FALSE };
+static const StoreRun RUN = { .arguments = "nesting -o x y.trace",
+                              .parameters = "penalty=2,0,0\n",
+                              .seed = 7 };
 
 static void set_up(Fixture *f, gconstpointer unused)
 {
@@ -61,10 +63,10 @@ static gboolean add_request(Fixture *f, gint64 begin, GError **error)
         NodeId web = node_table_add(f->nodes, "web,1", 5);
         NodeId db = node_table_add(f->nodes, "db", 2);
         PathCall calls[] = {
-                { NO_PARENT, client, lb, begin, begin + 5, begin + 95, begin + 100, 15,    1, 0.5f,
-                  0,         "id37", 4,  0,     0,         0,          0,           0,     0, 7,
-                  0,         0,      0,  0,     0,         0,          0,           { 0 }, 0, 1,
-                  TRUE,      12 },
+                { NO_PARENT, client, lb, begin,  begin + 5, begin + 95, begin + 100, 15,
+                  1,         0.5f,   0,  "id37", 4,         0,          0,           0,
+                  0,         0,      0,  7,      0,         0,          0,           0,
+                  0,         0,      0,  { 0 },  0,         1,          TRUE,        12 },
                 { 0,          lb,         web,        begin + 10,
                   begin + 10, begin + 40, begin + 40, 1 << CALL_SENT | 1 << RET_SENT,
                   0.5f,       1,          3,          "no end",
@@ -191,10 +193,11 @@ static void test_contents(Fixture *f, gconstpointer unused)
                 "-|-|-\n-|-|-\n4|10|20\n");
         assert_query(f, "SELECT * FROM path",
                      "1|1|1000|100|1|3|0.5|-|-\n2|1|2000|100|4|3|0.5|-|-\n");
-        assert_query(f, "SELECT * FROM call WHERE path = 1",
-                     "1|1|-|0|1|2|1000|1005|1095|1100|20|10|1.0|0|id37|-|-|-|3|-|-|7|-|-|-|-|-|1|12|1\n"
-                     "2|1|1|2|2|3|1010|-|1040|-|30|0|0.5|3|no|-|-|-|2|512|2048|-|10|10|-|-|-|-|-|-\n"
-                     "3|1|1|1|2|4|-|1050|-|1090|40|0|1.0|1|-|-|-|-|3|-|-|-|-|-|-|-|-|-|-|-\n");
+        assert_query(
+                f, "SELECT * FROM call WHERE path = 1",
+                "1|1|-|0|1|2|1000|1005|1095|1100|20|10|1.0|0|id37|-|-|-|3|-|-|7|-|-|-|-|-|1|12|1\n"
+                "2|1|1|2|2|3|1010|-|1040|-|30|0|0.5|3|no|-|-|-|2|512|2048|-|10|10|-|-|-|-|-|-\n"
+                "3|1|1|1|2|4|-|1050|-|1090|40|0|1.0|1|-|-|-|-|3|-|-|-|-|-|-|-|-|-|-|-\n");
         assert_query(f, "SELECT * FROM before WHERE request = 1",
                      "1|1|2|lb|web%2C1\n1|1|3|lb|db\n1|2|3|web%2C1|db\n");
         assert_query(f, "SELECT node, own, usual, excess, alike FROM request_excess WHERE id = 3",
@@ -271,15 +274,17 @@ static void add_query(Fixture *f, gint64 begin, gint64 latency, guint32 queries)
                                 0,
                                 0,
                                 { 0 },
-                                0, 0, FALSE, 0 } };
+                                0,
+                                0,
+                                FALSE,
+                                0 } };
 
         for (guint32 i = 1; i <= queries; i++) {
                 gint64 from = begin + (gint64)i * latency / 5, to = from + latency / 10;
 
-                calls[i] =
-                        (PathCall){ 0, lb, db, from, from, to, to, 15, 1, 1, 1, NULL, 0,     0, 0,
-                                    0, 0,  0,  0,    0,    0,  0,  0,  0, 0, 0, 0,    { 0 }, 0, 0,
-                                    FALSE, 0 };
+                calls[i] = (PathCall){ 0,    lb, db, from, from, to,    to, 15, 1,     1, 1,
+                                       NULL, 0,  0,  0,    0,    0,     0,  0,  0,     0, 0,
+                                       0,    0,  0,  0,    0,    { 0 }, 0,  0,  FALSE, 0 };
         }
         g_assert_true(path_set_add(f->set, calls, 1 + queries, NULL));
 }
