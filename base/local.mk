@@ -13,4 +13,5 @@ libravel_a_SOURCES += \
 	%D%/json-reader.c \
 	%D%/outcome.c \
 	%D%/printable.c \
+	%D%/sandbox.c \
 	%D%/work.c

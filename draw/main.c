@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/sandbox.h"
 #include "config.h"
 #include "draw/draw.h"
 
@@ -86,6 +87,8 @@ static gboolean serve(Draw *draw)
 int main(int argc, char **argv)
 {
         g_autoptr(Draw) draw = NULL;
+        g_autoptr(Sandbox) sandbox = NULL;
+        g_autoptr(GError) error = NULL;
 
         if (argc > 1 && !strcmp(argv[1], "--version")) {
                 puts(PACKAGE_STRING);
@@ -93,6 +96,12 @@ int main(int argc, char **argv)
         }
         if (argc > 1 || isatty(STDIN_FILENO)) {
                 fputs("ravel-draw draws for ravel, which starts it: see ravel(1)\n", stderr);
+                return 2;
+        }
+        sandbox = sandbox_new();
+        sandbox_allow(sandbox, "/", SANDBOX_READ); /* plugins, fonts */
+        if (!sandbox_enter(sandbox, SANDBOX_DRAW, 0, &error)) {
+                fprintf(stderr, "ravel-draw: %s\n", error->message);
                 return 2;
         }
         draw = draw_new();

@@ -4,7 +4,7 @@ unit_tests = \
 	%D%/unit/analysis/test-whatif \
 	%D%/unit/base/test-big-memory %D%/unit/base/test-binomial %D%/unit/base/test-contingency \
 	%D%/unit/base/test-crew %D%/unit/base/test-exact-sum %D%/unit/base/test-json-reader \
-	%D%/unit/base/test-hash %D%/unit/base/test-outcome %D%/unit/base/test-printable %D%/unit/base/test-size-class %D%/unit/calls/test-call-connections \
+	%D%/unit/base/test-hash %D%/unit/base/test-outcome %D%/unit/base/test-printable %D%/unit/base/test-sandbox %D%/unit/base/test-size-class %D%/unit/calls/test-call-connections \
 	%D%/unit/calls/test-call-facts %D%/unit/calls/test-call-labels %D%/unit/calls/test-call-pairs \
 	%D%/unit/capture/test-amqp %D%/unit/capture/test-body-name %D%/unit/capture/test-capture %D%/unit/capture/test-choice \
 	%D%/unit/capture/test-common-address %D%/unit/capture/test-connection-number %D%/unit/capture/test-connection \
@@ -82,7 +82,7 @@ script_tests = \
 	%D%/scripts/messages.sh %D%/scripts/misassigned.sh %D%/scripts/missed.sh %D%/scripts/models.sh %D%/scripts/mpi.sh \
 	%D%/scripts/printable.sh %D%/scripts/programs.sh %D%/scripts/progress.sh \
 	%D%/scripts/questions.sh %D%/scripts/queues.sh %D%/scripts/report.sh \
-	%D%/scripts/run-files.sh %D%/scripts/score.sh %D%/scripts/skewer.sh %D%/scripts/stores.sh %D%/scripts/tags.sh %D%/scripts/trend.sh %D%/scripts/tunnels.sh \
+	%D%/scripts/run-files.sh %D%/scripts/sandbox.sh %D%/scripts/score.sh %D%/scripts/skewer.sh %D%/scripts/stores.sh %D%/scripts/tags.sh %D%/scripts/trend.sh %D%/scripts/tunnels.sh \
 	%D%/scripts/units.sh %D%/scripts/variance.sh %D%/scripts/whatif.sh %D%/scripts/why.sh %D%/scripts/windows.sh \
 	%D%/scripts/watch.sh %D%/scripts/wireshark.sh %D%/scripts/words.sh %D%/scripts/worker-waits.sh \
 	%D%/scripts/write-paths.sh

@@ -118,6 +118,7 @@ int tool_advise(int argc, char **argv)
         }
         if (!run_files_read_store(argv[1], &error) ||
             !run_files_write("-o", options.output, &error) ||
+            !run_files_confine_reader(FALSE, &error) ||
             !(reader = store_reader_new(argv[1], nodes, &error)) ||
             !(advice = advice_new(reader, nodes, &error)))
                 return tool_fail(error);

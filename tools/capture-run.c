@@ -3,12 +3,14 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/error.h"
 #include "capture/network/common-address.h"
 #include "capture/network/node-files.h"
+#include "tools/run-files.h"
 #include "tools/tool.h"
 
 void capture_run_free(CaptureRun *run)
@@ -30,6 +32,7 @@ void capture_run_free(CaptureRun *run)
         node_table_free(run->nodes);
         g_clear_error(&run->write_error);
         g_free(run->host);
+        g_free(run->boot);
         g_free(run);
 }
 
@@ -222,6 +225,27 @@ static gboolean load_identifiers(CaptureRun *run, GError **error)
         return ok;
 }
 
+/* The folder where later traces are begun, up to a part of its name that is the time. */
+static char *traces_folder(const CaptureCommand *command)
+{
+        const char *time = strchr(command->write, '%');
+        g_autofree char *known = time ? g_strndup(command->write, (gsize)(time - command->write))
+                                      : g_strdup(command->write);
+        return g_path_get_dirname(known);
+}
+
+gboolean capture_run_confine(const CaptureRun *run, GError **error)
+{
+        g_autofree char *folder =
+                capture_command_rotates(run->command) ? traces_folder(run->command) : NULL;
+        RunNeeds needs = { .packets = TRUE,
+                           .interfaces = run->command->interfaces != NULL,
+                           .processes = run->watch != NULL,
+                           .open_files = run->polls,
+                           .folder = folder };
+        return run_files_confine(&needs, error);
+}
+
 CaptureRun *capture_run_new(CaptureCommand *command, GError **error)
 {
         g_autoptr(CaptureRun) run = g_new0(CaptureRun, 1);
@@ -235,8 +259,13 @@ CaptureRun *capture_run_new(CaptureCommand *command, GError **error)
         run->names = node_names_new(run->nodes);
         run->keys = key_log_new();
         run->learned = command->names ? learned_names_new() : NULL;
-        if (!capture_command_check(command, run->sources, error) || !capture_load_names(run, error))
+        if (!capture_command_check(command, run->sources, error) ||
+            (!command->interfaces && !capture_run_confine(run, error)) ||
+            !capture_load_names(run, error))
                 return NULL;
+        if (command->interfaces &&
+            g_file_get_contents("/proc/sys/kernel/random/boot_id", &run->boot, NULL, NULL))
+                g_strchomp(run->boot);
         run->live = command->interfaces || any_is_pipe(command);
         if (!load_keys(run, error) || !load_identifiers(run, error))
                 return NULL;

@@ -27,6 +27,7 @@ typedef struct {
         TraceWriter *writer;
         gboolean begun; /* the sources are open, and the output, where it need not wait */
         gboolean live;
+        char *boot;                       /* which running system captures live; NULL: unknown */
         gboolean polls;                   /* watch knows only what /proc says */
         Account written;                  /* the counts that earlier traces have */
         gint64 rotate_start, rotate_time; /* ns; when the trace begins, and when the next one */
@@ -46,6 +47,9 @@ typedef struct {
 
 /* Loads all that the command names. NULL: error set. */
 CaptureRun *capture_run_new(CaptureCommand *command, GError **error);
+
+/* Enters the sandbox: with interfaces, once these and the output are open. FALSE: error set. */
+gboolean capture_run_confine(const CaptureRun *run, GError **error);
 void capture_run_free(CaptureRun *run);
 
 /* Reads the files of --nodes anew. If one is wrong, says so and keeps the names. */

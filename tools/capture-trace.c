@@ -11,11 +11,7 @@
  * rotated has one clock, and so have captures at several interfaces of one machine. */
 static gboolean write_observer(CaptureRun *run, GError **error)
 {
-        g_autofree char *boot = NULL;
-        if (!run->command->interfaces ||
-            !g_file_get_contents("/proc/sys/kernel/random/boot_id", &boot, NULL, NULL))
-                return TRUE;
-        return trace_writer_fact(run->writer, "observer", g_strstrip(boot), error);
+        return !run->boot || trace_writer_fact(run->writer, "observer", run->boot, error);
 }
 
 /* Of a live capture, and of one file of one interface. Who took several files, or wrote several

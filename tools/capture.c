@@ -223,7 +223,9 @@ static gboolean open_live_output(CaptureRun *run, const Rights *rights, GError *
                 return FALSE;
         if (why)
                 tool_warn("%s", why);
-        return !capture_command_rotates(run->command) || check_folder(run->command, rights, error);
+        return (!capture_command_rotates(run->command) ||
+                check_folder(run->command, rights, error)) &&
+               capture_run_confine(run, error);
 }
 
 static void update_names(gpointer user)

@@ -568,7 +568,8 @@ int tool_convolution(int argc, char **argv)
                         &status))
                 return status;
         if (!check_convolution_options(&error) ||
-            !(reader = tool_open_trace(argc, argv, nodes, result_has_store(), &error)))
+            !(reader = tool_open_trace(argc, argv, nodes, result_has_store(),
+                                       &(RunNeeds){ .draws = result_is_drawn() }, &error)))
                 return tool_fail(error);
         tool_progress_stage("reading");
         if (!(traces = read_edges(reader, nodes, &counts, &error)))

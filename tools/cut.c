@@ -53,7 +53,9 @@ static gboolean check_arguments(int argc, char **argv, GError **error)
         for (char **path = options.read; *path; path++)
                 if (!run_files_read(*path, error))
                         return FALSE;
-        return run_files_read_store(argv[1], error) && run_files_write("-w", options.write, error);
+        return run_files_read_store(argv[1], error) &&
+               run_files_write("-w", options.write, error) &&
+               run_files_confine_reader(FALSE, error);
 }
 
 /* --- which packets ----------------------------------------------------------- */

@@ -211,6 +211,7 @@ int tool_diff(int argc, char **argv)
         if (!check_arguments(argc, &error) || !run_files_read_store(argv[1], &error) ||
             !run_files_read_store(argv[2], &error) ||
             !run_files_write("-o", options.output, &error) ||
+            !run_files_confine_reader(!g_strcmp0(options.format, "html"), &error) ||
             !(a = store_reader_new(argv[1], nodes, &error)) ||
             !(b = store_reader_new(argv[2], nodes, &error)))
                 return tool_fail(error);

@@ -46,6 +46,7 @@ int tool_export(int argc, char **argv)
         if (!check_export_arguments(argc, &writer, &error) ||
             !run_files_read_store(argv[1], &error) ||
             !run_files_write("-w", options.output, &error) ||
+            !run_files_confine_reader(FALSE, &error) ||
             !(reader = store_reader_new(argv[1], nodes, &error)) ||
             !(out = output_file_new(options.output ? options.output : "-", FALSE, &error)) ||
             !writer(reader, nodes, out, &error) ||

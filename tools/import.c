@@ -306,10 +306,23 @@ static gboolean load_names(Run *run, GError **error)
         g_autoptr(NodeFiles) files = node_files_new(run->names, run->nodes);
 
         for (char **p = options.nodes; p && *p; p++)
-                if (!run_files_read(*p, error) || !node_files_load(files, *p, error))
+                if (!node_files_load(files, *p, error))
                         return FALSE;
         node_files_settle(files);
         return TRUE;
+}
+
+/* Names the files of the run, and enters the sandbox. */
+static gboolean import_name_files(char **sources, int n, GError **error)
+{
+        for (int i = 0; i < n; i++)
+                if (!run_files_read(sources[i], error))
+                        return FALSE;
+        for (char **p = options.nodes; p && *p; p++)
+                if (!run_files_read(*p, error))
+                        return FALSE;
+        return run_files_write("-w", options.output, error) &&
+               run_files_confine_reader(FALSE, error);
 }
 
 /* The bytes of a file. The first bytes were read to recognise it. */
@@ -511,10 +524,7 @@ static gboolean check_import_files(int n, GError **error)
 
 static gboolean read_sources(Run *run, char **sources, int n, GError **error)
 {
-        for (int i = 0; i < n; i++)
-                if (!run_files_read(sources[i], error))
-                        return FALSE;
-        if (!run_files_write("-w", options.output, error) || !load_names(run, error))
+        if (!import_name_files(sources, n, error) || !load_names(run, error))
                 return FALSE;
         tool_progress_start((const char *const *)sources, (guint)n, !options.output);
         for (int i = 0; i < n; i++)
@@ -582,7 +592,7 @@ static gboolean import_mails(Run *run, char **sources, int n, GError **error)
 
         run->nodes = node_table_new();
         run->names = node_names_new(run->nodes);
-        if (!run_files_write("-w", options.output, error) || !load_names(run, error))
+        if (!import_name_files(sources, n, error) || !load_names(run, error))
                 return FALSE;
         for (int i = 0; i < n; i++)
                 if (!import_mail_read(mails, sources[i], &others, error))

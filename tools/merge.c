@@ -72,6 +72,11 @@ static Run *run_new(int argc, char **argv, GError **error)
                 return NULL;
         if (!run_files_write("-w", options.output, error))
                 return NULL;
+        for (int i = 1; i < argc; i++)
+                if (!run_files_read(argv[i], error))
+                        return NULL;
+        if (!run_files_confine_reader(FALSE, error))
+                return NULL;
         run->merge = merge_new(run->window, run->nodes);
         run->overlap = overlap_new((guint)argc - 1);
         tool_progress_start((const char *const *)argv + 1, (guint)argc - 1,
@@ -86,8 +91,7 @@ static Run *run_new(int argc, char **argv, GError **error)
                         return NULL;
                 }
                 standard_input |= !strcmp(argv[i], "-");
-                if (!run_files_read(argv[i], error) ||
-                    !(reader = trace_reader_new(argv[i], run->nodes, &how, error)))
+                if (!(reader = trace_reader_new(argv[i], run->nodes, &how, error)))
                         return NULL;
                 g_ptr_array_add(run->readers, reader);
                 merge_add(run->merge, reader);

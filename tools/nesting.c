@@ -672,7 +672,8 @@ int tool_nesting_together(int argc, char **argv, const Peers *peers)
                 return tool_fail(error);
         if (options.learn)
                 options.nesting.learn = models_new();
-        reader = tool_open_trace(argc, argv, nodes, result_has_store() && writes_result(), &error);
+        reader = tool_open_trace(argc, argv, nodes, result_has_store() && writes_result(),
+                                 peers ? NULL : &(RunNeeds){ .draws = result_is_drawn() }, &error);
         if (!reader && !options.nesting.peers)
                 return tool_fail(error);
         if (options.nesting.span > 0) {

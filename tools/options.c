@@ -58,6 +58,18 @@ static void split_numbers(int *argc, char ***argv)
         *argv = (char **)split->pdata;
 }
 
+static gboolean no_sandbox;
+
+/* Of all verbs. */
+static const GOptionEntry common[] = { { "no-sandbox", 0, G_OPTION_FLAG_HIDDEN, G_OPTION_ARG_NONE,
+                                         &no_sandbox, "Parse with all rights, to debug", NULL },
+                                       G_OPTION_ENTRY_NULL };
+
+gboolean tool_has_no_sandbox(void)
+{
+        return no_sandbox;
+}
+
 static struct {
         GPtrArray *entries; /* of arrays of GOptionEntry */
         GPtrArray *choices; /* of ToolChoice */
@@ -165,7 +177,7 @@ gboolean tool_parse(const char *summary, const GOptionEntry *entries, const Tool
 
         if (entries)
                 g_option_context_add_main_entries(context, entries, NULL);
-        tool_add_options(NULL, choices);
+        tool_add_options(common, choices);
         for (guint i = 0; i < added.entries->len; i++)
                 if (added.entries->pdata[i])
                         g_option_context_add_main_entries(context, added.entries->pdata[i], NULL);

@@ -19,6 +19,9 @@ typedef struct {
 void tool_add_options(const GOptionEntry *entries, const ToolChoice *choices);
 void tool_add_description(const char *text);
 
+/* Whether --no-sandbox was given, which all verbs take, also to this process before it forked. */
+gboolean tool_has_no_sandbox(void);
+
 /* Which of the words it is; 0 where value is NULL or none. */
 guint tool_choice_index(const char *value, const char *const *words);
 

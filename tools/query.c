@@ -43,6 +43,7 @@ static gboolean ask_store(char **argv, GError **error)
         g_autoptr(OutputFile) out = NULL;
 
         return run_files_read_store(argv[1], error) && run_files_write("-w", NULL, error) &&
+               run_files_confine_reader(FALSE, error) &&
                (out = output_file_new("-", FALSE, error)) &&
                write_answer(argv[1], argv[2], FALSE, out, error) &&
                output_file_close(g_steal_pointer(&out), error);

@@ -364,7 +364,9 @@ static void say_findings(const Report *r)
 static gboolean write_page(const char *store, const char *made_of, GError **error)
 {
         g_autoptr(NodeTable) nodes = node_table_new();
-        g_autoptr(StoreReader) reader = store_reader_new(store, nodes, error);
+        g_autoptr(StoreReader) reader = run_files_confine_reader(!is_summary, error)
+                                                ? store_reader_new(store, nodes, error)
+                                                : NULL;
         g_autoptr(Report) report = reader ? report_new(reader, nodes, error) : NULL;
         g_autoptr(GString) page = g_string_new(NULL);
 

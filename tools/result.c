@@ -100,13 +100,18 @@ gboolean result_check_options(GError **error)
                 return usage_error(error, text, "a number of patterns; 0 is all");
         }
         return check_store(error) &&
-               (!options.store || run_files_write("-o", options.store, error)) &&
+               (!options.store || run_files_write_store("-o", options.store, error)) &&
                run_files_write("-w", options.output, error);
 }
 
 gboolean result_has_store(void)
 {
         return options.store != NULL;
+}
+
+gboolean result_is_drawn(void)
+{
+        return !strcmp(result_format(), "dot") || !strcmp(result_format(), "svg");
 }
 
 Verdict *result_judge(const TraceReader *reader, Fitness *fitness, const EdgeCalls *edges,

@@ -29,6 +29,9 @@ guint result_columns(void);
 
 gboolean result_has_store(void);
 
+/* Whether Graphviz draws the result. */
+gboolean result_is_drawn(void);
+
 /* What the trace, read to its end, will do for, by its facts and what was counted in it;
  * without_returns: for messages alone. */
 Verdict *result_judge(const TraceReader *reader, Fitness *fitness, const EdgeCalls *edges,

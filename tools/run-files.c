@@ -3,17 +3,23 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/sandbox.h"
+#include "tools/options.h"
 #include "tracefmt/file-kind.h"
+#include "write/drawer.h"
 
 /* One of a run's files. */
 typedef struct {
         const char *option; /* NULL: it is read */
         char *path;
+        gboolean is_store, is_regular;
         dev_t device;
         ino_t inode;  /* of the file; of its folder where it is not there yet */
         char *absent; /* its name in the folder then, else NULL */
@@ -68,7 +74,8 @@ static gboolean identify(const char *path, int standard, RunFile *f)
 
 static gboolean is_same(const RunFile *a, const RunFile *b)
 {
-        return a->device == b->device && a->inode == b->inode && !g_strcmp0(a->absent, b->absent);
+        return a->is_regular && b->is_regular && a->device == b->device && a->inode == b->inode &&
+               !g_strcmp0(a->absent, b->absent);
 }
 
 /* Whether both cannot be files of one run. Two results on standard output are one after the
@@ -98,16 +105,15 @@ static void set_clash(const RunFile *a, const RunFile *b, GError **error)
                     "expected another one");
 }
 
-static gboolean add(const char *option, const char *path, GError **error)
+static gboolean add(const char *option, const char *path, gboolean is_store, GError **error)
 {
-        RunFile f = { .option = option };
+        RunFile f = { .option = option, .is_store = is_store };
 
         if (!files) {
                 files = g_array_new(FALSE, FALSE, sizeof(RunFile));
                 g_array_set_clear_func(files, run_file_clear);
         }
-        if (!identify(path, option ? STDOUT_FILENO : STDIN_FILENO, &f))
-                return TRUE;
+        f.is_regular = identify(path, option ? STDOUT_FILENO : STDIN_FILENO, &f);
         f.path = g_strdup(path);
         for (guint i = 0; i < files->len; i++) {
                 const RunFile *known = &g_array_index(files, RunFile, i);
@@ -126,7 +132,7 @@ static gboolean add(const char *option, const char *path, GError **error)
 
 gboolean run_files_read(const char *path, GError **error)
 {
-        return add(NULL, path, error);
+        return add(NULL, path, FALSE, error);
 }
 
 gboolean run_files_read_store(const char *path, GError **error)
@@ -155,13 +161,91 @@ gboolean run_files_same(const char *a, const char *b)
 {
         RunFile is_a = { 0 }, is_b = { 0 };
 
-        return identify(a, STDIN_FILENO, &is_a) && identify(b, STDIN_FILENO, &is_b) &&
-               is_same(&is_a, &is_b);
+        is_a.is_regular = identify(a, STDIN_FILENO, &is_a);
+        is_b.is_regular = identify(b, STDIN_FILENO, &is_b);
+        return is_same(&is_a, &is_b);
 }
 
 gboolean run_files_write(const char *option, const char *path, GError **error)
 {
         if (!path || is_standard(path))
-                return add(option, "-", error);
-        return add(option, path, error) && check_writable(path, error);
+                return add(option, "-", FALSE, error);
+        return add(option, path, FALSE, error) && check_writable(path, error);
+}
+
+gboolean run_files_write_store(const char *option, const char *path, GError **error)
+{
+        return add(option, path, TRUE, error) && check_writable(path, error);
+}
+
+/* --- the sandbox --------------------------------------------------------------- */
+
+/* Allows to write path, which may be replaced by a file beside it, or be a link to one. SQLite
+ * reads what it has written. */
+static void allow_output(Sandbox *s, const char *path, gboolean is_store)
+{
+        SandboxAccess access = is_store ? SANDBOX_SCRATCH : SANDBOX_WRITE;
+        g_autofree char *target = realpath(path, NULL);
+        g_autofree char *link = target ? NULL : g_file_read_link(path, NULL);
+        g_autofree char *beside = g_path_get_dirname(path);
+        g_autofree char *named =
+                link ? g_build_filename(g_path_is_absolute(link) ? "/" : beside, link, NULL) : NULL;
+        g_autofree char *behind = named ? g_path_get_dirname(named) : NULL;
+
+        sandbox_allow(s, path, access);
+        sandbox_allow(s, beside, access);
+        if (behind)
+                sandbox_allow(s, behind, access);
+}
+
+static void allow_files(Sandbox *s)
+{
+        for (guint i = 0; files && i < files->len; i++) {
+                const RunFile *f = &g_array_index(files, RunFile, i);
+
+                if (!f->option)
+                        sandbox_allow(s, is_standard(f->path) ? "/dev/stdin" : f->path,
+                                      SANDBOX_READ);
+                else if (!is_standard(f->path))
+                        allow_output(s, f->path, f->is_store);
+        }
+}
+
+/* The folders where we, and SQLite, make temporary files. */
+static void allow_temporary_files(Sandbox *s)
+{
+        sandbox_allow(s, g_get_tmp_dir(), SANDBOX_SCRATCH);
+        if (!g_getenv("TMPDIR") && !g_getenv("SQLITE_TMPDIR"))
+                sandbox_allow(s, "/var/tmp", SANDBOX_SCRATCH);
+        else if (g_getenv("SQLITE_TMPDIR"))
+                sandbox_allow(s, g_getenv("SQLITE_TMPDIR"), SANDBOX_SCRATCH);
+}
+
+gboolean run_files_confine(const RunNeeds *needs, GError **error)
+{
+        static gboolean confined;
+        g_autoptr(Sandbox) sandbox = NULL;
+
+        if (tool_has_no_sandbox() || confined)
+                return TRUE;
+        confined = TRUE;
+        tzset(); /* reads a file */
+        sandbox = sandbox_new();
+        sandbox_allow(sandbox, "/dev/urandom", SANDBOX_READ);
+        allow_files(sandbox);
+        if (needs->folder)
+                sandbox_allow(sandbox, needs->folder, SANDBOX_WRITE);
+        if (needs->processes)
+                sandbox_allow(sandbox, "/proc", SANDBOX_READ);
+        if (needs->open_files)
+                sandbox_allow_all_files(sandbox);
+        if (!needs->interfaces)
+                allow_temporary_files(sandbox);
+        return sandbox_enter(sandbox, needs->packets ? SANDBOX_CAPTURE : SANDBOX_FILES,
+                             needs->draws ? drawer_start_early() : 0, error);
+}
+
+gboolean run_files_confine_reader(gboolean draws, GError **error)
+{
+        return run_files_confine(&(RunNeeds){ .draws = draws }, error);
 }

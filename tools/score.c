@@ -19,7 +19,8 @@
 /* How right inference is on what other programs know: spans to a trace with its truth, the true
  * paths, the paths that each method finds, and a table. */
 
-/* The stores to compare, and the option of nesting that makes each. The first has the true paths. */
+/* The stores to compare, and the option of nesting that makes each. The first has the true paths.
+ */
 static const struct {
         const char *name, *option, *value;
 } METHODS[] = { { "true", "--cheat", NULL },
@@ -291,6 +292,7 @@ int tool_score(int argc, char **argv)
                                                   : tool_fail(error);
         if (!check_arguments(argc, &error) || !run_files_read_store(argv[1], &error) ||
             !run_files_read_store(argv[2], &error) || !run_files_write("-w", NULL, &error) ||
+            !run_files_confine_reader(FALSE, &error) ||
             !(truth = store_reader_new(argv[1], nodes, &error)) ||
             !(found = store_reader_new(argv[2], nodes, &error)) ||
             !store_reader_expect_requests(truth, &error) ||

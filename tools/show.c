@@ -17,7 +17,8 @@ static gboolean check_arguments(int argc, char **argv, GError **error)
                                   "stores named: %d, expected one, made with ravel nesting -o or "
                                   "ravel convolution -o",
                                   argc - 1);
-        return run_files_read_store(argv[1], error) && result_check_options(error);
+        return run_files_read_store(argv[1], error) && result_check_options(error) &&
+               run_files_confine_reader(result_is_drawn(), error);
 }
 
 /* What the analysis printed and the store cannot tell. */

@@ -157,7 +157,8 @@ enum { NAMED = 1, OBSERVES = 2 };
 
 static TraceReader *open_input(Input *input, GError **error)
 {
-        TraceReader *reader = tool_open_trace(input->argc, input->argv, input->nodes, FALSE, error);
+        TraceReader *reader = tool_open_trace(input->argc, input->argv, input->nodes, FALSE,
+                                              &(RunNeeds){ 0 }, error);
 
         if (!reader)
                 return NULL;

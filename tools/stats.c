@@ -249,7 +249,7 @@ int tool_stats(int argc, char **argv)
         if (!tool_parse("TRACE - what is in a trace", entries, choices, &argc, &argv, &status))
                 return status;
         if (!run_files_write("-w", NULL, &error) ||
-            !(reader = tool_open_trace(argc, argv, nodes, FALSE, &error)) ||
+            !(reader = tool_open_trace(argc, argv, nodes, FALSE, &(RunNeeds){ 0 }, &error)) ||
             !(stats = read_stats(reader, &error)))
                 return tool_fail(error);
         tool_report_reader(reader);

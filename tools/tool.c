@@ -116,7 +116,7 @@ const TraceReaderOptions *tool_reader_options(void)
 }
 
 TraceReader *tool_open_trace(int argc, char **argv, NodeTable *nodes, gboolean want_digest,
-                             GError **error)
+                             const RunNeeds *needs, GError **error)
 {
         TraceReaderOptions options = *tool_reader_options();
 
@@ -128,7 +128,7 @@ TraceReader *tool_open_trace(int argc, char **argv, NodeTable *nodes, gboolean w
                             argc - 1);
                 return NULL;
         }
-        if (!run_files_read(argv[1], error))
+        if (!run_files_read(argv[1], error) || (needs && !run_files_confine(needs, error)))
                 return NULL;
         tool_progress_start((const char *const *)argv + 1, 1, FALSE);
         return trace_reader_new(argv[1], nodes, &options, error);

@@ -10,6 +10,7 @@
 #include "tools/messages.h"
 #include "tools/options.h"
 #include "tools/progress.h"
+#include "tools/run-files.h"
 #include "tracefmt/trace-reader.h"
 
 /* The verbs: argv[0] is the verb. The result is the exit status. */
@@ -56,10 +57,11 @@ void tool_call_input(const char *path, const char *name);
 
 /* Opens the one trace that is named on the command line; "-" is standard input.
  * NULL and error set where there is none, or more than one, or it cannot be
- * opened, or is a packet capture. want_digest: see TraceReaderOptions. Starts to show
+ * opened, or is a packet capture. want_digest: see TraceReaderOptions.
+ * Enters the sandbox with these needs; NULL: does not. Starts to show
  * progress, as of a verb that prints nothing while it reads. */
 TraceReader *tool_open_trace(int argc, char **argv, NodeTable *nodes, gboolean want_digest,
-                             GError **error);
+                             const RunNeeds *needs, GError **error);
 
 /* After trace_reader_next() failed with *error. TRUE where that was disorder and
  * reader now begins again, in order: forget what was read, and go on. Says so. */

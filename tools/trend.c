@@ -202,6 +202,7 @@ int tool_trend(int argc, char **argv)
                 return status;
         if (!find_stores(argc, argv, paths, &error) ||
             !run_files_write("-o", options.output, &error) ||
+            !run_files_confine_reader(FALSE, &error) ||
             !(trend = trend_new((char *const *)paths->pdata, paths->len,
                                 tool_choice_index(options.by, trend_unit_names), &error)) ||
             !check_conditions(trend, &error) || !write_trend(trend, &error))

@@ -92,6 +92,7 @@ int tool_variance(int argc, char **argv)
                                    options.label };
         if (!check_arguments(argc, &error) || !run_files_read_store(argv[1], &error) ||
             !run_files_write("-o", options.output, &error) ||
+            !run_files_confine_reader(FALSE, &error) ||
             !(reader = store_reader_new(argv[1], nodes, &error)) ||
             !(variance = variance_new(reader, nodes, &wanted, &error)))
                 return tool_fail(error);

@@ -51,8 +51,8 @@ int tool_whatif(int argc, char **argv)
         GError *error = NULL;
         int status;
 
-        if (!tool_parse("STORE [CHANGE...] - latencies after a change", entries,
-                        choices, &argc, &argv, &status))
+        if (!tool_parse("STORE [CHANGE...] - latencies after a change", entries, choices, &argc,
+                        &argv, &status))
                 return status;
         if (argc < 2) {
                 ravel_fail(&error, RAVEL_ERROR_USAGE, "no store named, expected one");
@@ -60,6 +60,7 @@ int tool_whatif(int argc, char **argv)
         }
         if (!run_files_read_store(argv[1], &error) ||
             !run_files_write("-o", options.output, &error) ||
+            !run_files_confine_reader(FALSE, &error) ||
             !(reader = store_reader_new(argv[1], nodes, &error)) ||
             !(changes = whatif_changes_parse(argv + 2, (guint)argc - 2, nodes, &error)) ||
             !(whatif = whatif_new(reader, nodes, changes, &error)))

@@ -78,7 +78,8 @@ static gboolean check_arguments(int argc, char **argv, GError **error)
                 return usage(error, "--packets with --format", "one of them");
         if (options.at && !trace_parse_time(options.at, &options.time, error))
                 return FALSE;
-        return run_files_read_store(argv[1], error) && run_files_write("-w", NULL, error);
+        return run_files_read_store(argv[1], error) && run_files_write("-w", NULL, error) &&
+               run_files_confine_reader(FALSE, error);
 }
 
 static gboolean append_packets(Why *why, guint64 request, GString *out, GError **error)

@@ -53,14 +53,14 @@ static void temporary_forget(const char *temporary)
 }
 
 /* Makes the file of that pattern, and remembers it before a signal can come. */
-static int make_temporary(char *pattern, int mode)
+static int make_temporary(char *pattern, int flags, int mode)
 {
         sigset_t all, before;
         int fd, code;
 
         sigfillset(&all);
         pthread_sigmask(SIG_SETMASK, &all, &before);
-        fd = g_mkstemp_full(pattern, O_RDWR | O_CLOEXEC, mode);
+        fd = g_mkstemp_full(pattern, flags | O_CLOEXEC, mode);
         code = errno;
         if (fd >= 0)
                 temporary_remember(g_strdup(pattern));
@@ -72,7 +72,7 @@ static int make_temporary(char *pattern, int mode)
 int output_scratch_open(void)
 {
         g_autofree char *pattern = g_build_filename(g_get_tmp_dir(), "ravel-XXXXXX", NULL);
-        int fd = make_temporary(pattern, 0600), code = errno;
+        int fd = make_temporary(pattern, O_RDWR, 0600), code = errno;
 
         if (fd >= 0) {
                 unlink(pattern);
@@ -86,7 +86,7 @@ char *output_scratch_new(const char *suffix, GError **error)
 {
         g_autofree char *name = g_strconcat("ravel-XXXXXX", suffix, NULL);
         g_autofree char *pattern = g_build_filename(g_get_tmp_dir(), name, NULL);
-        int fd = make_temporary(pattern, 0600);
+        int fd = make_temporary(pattern, O_RDWR, 0600);
 
         if (fd < 0) {
                 set_errno(error, "create it", pattern, errno);
@@ -146,7 +146,7 @@ char *output_path_temporary(const char *path, GError **error)
         if (!replaceable(path))
                 return g_strdup(path);
         temporary = g_strdup_printf("%s.XXXXXX", path);
-        fd = make_temporary(temporary, 0666);
+        fd = make_temporary(temporary, O_WRONLY, 0666);
         if (fd < 0) {
                 set_errno(error, "create it", path, errno);
                 g_free(temporary);

@@ -16,6 +16,8 @@ struct Drawer {
         int to, from;
 };
 
+static Drawer early; /* of drawer_start_early(), until the first drawing takes it */
+
 Drawer *drawer_new(void)
 {
         Drawer *d = g_new0(Drawer, 1);
@@ -74,6 +76,13 @@ static gboolean start(Drawer *d, GError **error)
                 return TRUE;
         }
         return ravel_fail(error, RAVEL_ERROR_OUTPUT, "cannot start %s: %s", path, why->message);
+}
+
+GPid drawer_start_early(void)
+{
+        if (!early.child)
+                start(&early, NULL);
+        return early.child;
 }
 
 /* Ends the child, which is no good any more, and says in error what was wrong with it. */
@@ -152,6 +161,10 @@ char *drawer_draw(Drawer *d, const Drawing *drawing, DrawKind what, gsize *n, GE
         DrawFrame frame = { DRAW_MAGIC, what, drawing->steps->len };
         g_autofree char *answer = NULL;
 
+        if (!d->child && early.child) {
+                *d = early;
+                early.child = 0;
+        }
         if (!d->child && !start(d, error))
                 return NULL;
         if (!send_bytes(d, (const guint8 *)&frame, sizeof frame) ||

@@ -13,6 +13,10 @@ Drawer *drawer_new(void);
 void drawer_free(Drawer *drawer);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(Drawer, drawer_free)
 
+/* Starts the program for the first drawing, before a sandbox forbids that. Its process id, or 0 if
+ * it cannot be started, which drawer_draw() tells. */
+GPid drawer_start_early(void);
+
 /* What it makes of the drawing, with a NUL after the n bytes; newly allocated. NULL and error set
  * where Graphviz cannot, or there is no such program, or it ends or answers nonsense. */
 char *drawer_draw(Drawer *drawer, const Drawing *drawing, DrawKind what, gsize *n, GError **error);

@@ -132,6 +132,7 @@ only() {
                 grep -Ev "^($1):")"
 }
 only 'capture/source/pcap-source\.c' 'pcap'
+only 'base/sandbox\.c' 'seccomp'
 only 'capture/(tls/record-cipher|packet/minute-keys)\.c' 'nettle'
 only 'capture/protocol/header-labels\.c' 'nghttp2'
 only 'convolution/correlation\.c' 'fftw3'

@@ -361,7 +361,7 @@ else
 			sudo 4711 4711 4711; $none file=4711
 			folder 4242 4242 4242; $none file=4242
 			nobody $nobody $nobody $nobody; $none file=$nobody
-			root 0 0 0; groups= capabilities=some nnp=0 file=0
+			root 0 0 0; groups= capabilities=some nnp=1 file=0
 			rotate 4242 4242 4242; $none file=4242
 			link 0
 			closed 2
