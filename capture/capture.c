@@ -26,6 +26,10 @@ enum {
         MOST_STREAMS = 262144,     /* 0.4 KB */
         MOST_ADDRESSES = 1 << 20,  /* 0.7 KB */
         MOST_OPERATIONS = 1 << 20, /* twice 64 bytes, of all edges */
+        MOST_WAITING = 200000,     /* messages, 0.3 KB */
+        MOST_PIECES = 1 << 20,     /* 32 bytes */
+        MOST_LINKS = 1 << 20,      /* twice 90 bytes: those of brokers, and those to be settled */
+        MOST_TLS_BYTES = 64 << 20, /* that wait for keys, or for others */
 };
 
 struct Capture {
@@ -49,24 +53,32 @@ struct Capture {
         Operations *operations; /* NULL: labels are written whole, or not at all */
 };
 
-static guint share(const CaptureOptions *options, guint most)
+guint capture_share(guint64 memory, guint most)
 {
-        guint64 memory = options->memory ? options->memory : CAPTURE_MEMORY;
-        return (guint)CLAMP((gdouble)most * (gdouble)memory / (gdouble)CAPTURE_MEMORY, 16., 1e9);
+        CaptureMemory m = { .share = (gdouble)memory / (gdouble)CAPTURE_MEMORY };
+        return (guint)capture_memory_share(&m, most);
+}
+
+static guint share(const CaptureMemory *memory, guint most)
+{
+        return (guint)CLAMP(capture_memory_share(memory, most), 16, 1000000000);
 }
 
 Capture *capture_new(const CaptureOptions *options, NodeTable *nodes, NodeNames *names)
 {
         Capture *c = g_new0(Capture, 1);
         c->options = *options;
+        c->memory.share = options->memory ? (gdouble)options->memory / (gdouble)CAPTURE_MEMORY : 1;
+        c->memory.pieces.most = share(&c->memory, MOST_PIECES);
         c->nodes = nodes;
         c->host = options->host ? node_table_add(nodes, options->host, strlen(options->host))
                                 : NO_NODE;
         c->sequencer = sequencer_new(options->patience, options->disorder);
+        sequencer_bound(c->sequencer, share(&c->memory, MOST_WAITING));
         c->context =
                 (CaptureContext){ .sequencer = c->sequencer,
                                   .account = &c->account,
-                                  .streams = stream_pool_new(share(options, MOST_STREAMS)),
+                                  .streams = stream_pool_new(share(&c->memory, MOST_STREAMS)),
                                   .memory = &c->memory,
                                   .prepared = &c->prepared,
                                   .numbers = connection_numbers_new(),
@@ -77,20 +89,21 @@ Capture *capture_new(const CaptureOptions *options, NodeTable *nodes, NodeNames 
                                   .values = options->identifiers ? g_string_new(NULL) : NULL,
                                   .identifiers = options->identifiers,
                                   .tags = options->tags,
-                                  .links = link_table_new(),
-                                  .settling = settling_new(),
+                                  .links = link_table_new(share(&c->memory, MOST_LINKS)),
+                                  .settling = settling_new(share(&c->memory, MOST_LINKS)),
                                   .names = g_hash_table_new_full(hash_int64, g_int64_equal, g_free,
                                                                  g_free),
                                   .tls = options->keys ? &c->tls : NULL,
                                   .named_by_proxy = options->named_by_proxy };
         c->tls.keys = options->keys;
+        c->tls.most_held = share(&c->memory, MOST_TLS_BYTES);
         c->opener = packet_opener_new(options->tunnels);
         c->connections = connection_table_new(&c->context, names, options->ports,
-                                              share(options, MOST_CONNECTIONS));
-        node_names_bound(names, share(options, MOST_ADDRESSES));
+                                              share(&c->memory, MOST_CONNECTIONS));
+        node_names_bound(names, share(&c->memory, MOST_ADDRESSES));
         c->attrs = g_string_new(NULL);
         c->operations = options->labels == LABELS_WORDS
-                                ? operations_new(share(options, MOST_OPERATIONS))
+                                ? operations_new(share(&c->memory, MOST_OPERATIONS))
                                 : NULL;
         return c;
 }
@@ -332,8 +345,6 @@ static void label_fill(Capture *c, const CapturedMessage *m)
                 c->operations ? operations_name(c->operations, m->sender, m->receiver, m->label)
                               : NULL;
 
-        if (c->operations)
-                c->account.count[ACCOUNT_FORGOTTEN_NAMES] = operations_forgotten(c->operations);
         if (c->operations && !operation)
                 return;
         attrs_add_key(c, "label=");
@@ -428,7 +439,20 @@ gint64 capture_time(const Capture *c)
         return c->started ? c->now.time : NO_TIME;
 }
 
+/* Counts what was forgotten to bound memory. */
+static void count_forgotten(Capture *c)
+{
+        guint64 *count = c->account.count;
+        if (c->operations)
+                count[ACCOUNT_FORGOTTEN_NAMES] = operations_forgotten(c->operations);
+        count[ACCOUNT_FORGOTTEN_LINKS] =
+                link_table_forgotten(c->context.links) + settling_forgotten(c->context.settling);
+        if (c->options.keys)
+                count[ACCOUNT_FORGOTTEN_KEYS] = key_log_forgotten(c->options.keys);
+}
+
 Account *capture_account(Capture *c)
 {
+        count_forgotten(c);
         return &c->account;
 }

@@ -50,6 +50,9 @@ typedef struct {
 #define CAPTURE_DISORDER      (10 * G_GINT64_CONSTANT(1000000))
 #define CAPTURE_DISORDER_TAPS (200 * G_GINT64_CONSTANT(1000000))
 
+/* What of a kind there may be in this memory, of which `most` may be in CAPTURE_MEMORY. */
+guint capture_share(guint64 memory, guint most);
+
 typedef struct Capture Capture;
 
 /* Everything is borrowed and must outlive the capture; options are copied. */

@@ -16,7 +16,8 @@ enum {
         OPEN_PATIENCE = 3600,
         CLOSED_PATIENCE = 10,
         UDP_PATIENCE = 30,
-        HELLO_SEGMENTS = 32, /* with payload, in which TLS says what it carries */
+        MOST_BYTES = 48 << 20, /* of segments that wait, in CAPTURE_MEMORY */
+        HELLO_SEGMENTS = 32,   /* with payload, in which TLS says what it carries */
 };
 
 /* ns within which the forms of a connection open that stand before and after address
@@ -28,6 +29,7 @@ ConnectionTable *connection_table_new(const CaptureContext *context, NodeNames *
 {
         ConnectionTable *t = g_new0(ConnectionTable, 1);
         t->most = most;
+        t->totals.most = capture_memory_share(context->memory, MOST_BYTES);
         t->context = context;
         t->names = names;
         t->translates = node_names_has_translations(names);

@@ -25,8 +25,9 @@ static void side_resize(ExchangeSide *s, gsize capacity, const CaptureContext *c
 
 gboolean side_has_room(const ExchangeSide *s, gsize n, const CaptureContext *context)
 {
-        return n <= MAX_BUFFER && (n <= s->capacity || context->memory->buffers + n - s->capacity <=
-                                                               (gsize)MAX_ALL_BUFFERS);
+        return n <= MAX_BUFFER &&
+               (n <= s->capacity || context->memory->buffers + n - s->capacity <=
+                                            capture_memory_share(context->memory, MAX_ALL_BUFFERS));
 }
 
 void side_keep(ExchangeSide *s, const guint8 *bytes, gsize n, const CaptureContext *context)
@@ -51,6 +52,7 @@ void side_append(ExchangeSide *s, const guint8 *bytes, gsize n, const CaptureCon
 void side_trim_buffer(ExchangeSide *s, const CaptureContext *context)
 {
         if (s->buffered == 0 &&
-            (s->capacity > IDLE_BUFFER || context->memory->buffers > MAX_ALL_BUFFERS / 2))
+            (s->capacity > IDLE_BUFFER ||
+             context->memory->buffers > capture_memory_share(context->memory, MAX_ALL_BUFFERS) / 2))
                 side_drop_buffer(s, context);
 }

@@ -3,9 +3,6 @@
 
 #include "base/hash.h"
 
-/* Of each of two tables: the older is dropped when the newer is full. */
-#define MAX_CONTENTS 524288
-
 typedef struct {
         gint64 content; /* mixed with the table's seed */
         Link link;
@@ -13,13 +10,19 @@ typedef struct {
 } Content;
 
 struct LinkTable {
-        GHashTable *newer, *older; /* set of Content; NULL before they are needed */
+        /* Sets of Content, NULL before they are needed. The older is dropped when the newer is
+         * full. */
+        GHashTable *newer, *older;
+        guint most; /* contents of each */
+        guint64 forgotten;
         guint64 seed;
 };
 
-LinkTable *link_table_new(void)
+LinkTable *link_table_new(guint most)
 {
         LinkTable *t = g_new0(LinkTable, 1);
+
+        t->most = most / 2;
         /* No result depends on it: a stranger cannot make a table slow. */
         t->seed = (guint64)g_random_int() << 32 | g_random_int();
         return t;
@@ -30,6 +33,11 @@ void link_table_free(LinkTable *t)
         g_clear_pointer(&t->newer, g_hash_table_destroy);
         g_clear_pointer(&t->older, g_hash_table_destroy);
         g_free(t);
+}
+
+guint64 link_table_forgotten(const LinkTable *t)
+{
+        return t->forgotten;
 }
 
 static const Content *link_find(const LinkTable *t, gint64 key)
@@ -58,6 +66,7 @@ Link link_table_take(LinkTable *t, guint64 content, NodeId not_by)
 
 static void link_make_room(LinkTable *t)
 {
+        t->forgotten += t->older ? g_hash_table_size(t->older) : 0;
         g_clear_pointer(&t->older, g_hash_table_destroy);
         t->older = t->newer;
         t->newer = g_hash_table_new_full(hash_int64, g_int64_equal, g_free, NULL);
@@ -65,7 +74,7 @@ static void link_make_room(LinkTable *t)
 
 static void link_keep(LinkTable *t, const Content *entry)
 {
-        if (!t->newer || g_hash_table_size(t->newer) >= MAX_CONTENTS)
+        if (!t->newer || g_hash_table_size(t->newer) >= t->most)
                 link_make_room(t);
         g_hash_table_add(t->newer, g_memdup2(entry, sizeof *entry));
 }

@@ -13,12 +13,16 @@
 
 typedef struct LinkTable LinkTable;
 
-LinkTable *link_table_new(void);
+/* most: the last contents that are known, or half of them. */
+LinkTable *link_table_new(guint most);
 void link_table_free(LinkTable *table);
 
 /* The message of this port and number, sent by a node, carries content. The first that did: this
- * one where none is known. Of contents the last million or half a million are known. */
+ * one where none is known. */
 Link link_table_add(LinkTable *table, guint64 content, NodeId by, guint16 port, guint32 number);
+
+/* How many contents were forgotten. */
+guint64 link_table_forgotten(const LinkTable *table);
 
 /* From now on this link has content, whichever had it before. */
 void link_table_set(LinkTable *table, guint64 content, NodeId by, Link link);

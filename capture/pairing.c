@@ -8,6 +8,7 @@
 #include "capture/settling.h"
 
 enum {
+        MAX_ALL_CALLS = 4 << 20, /* that wait for returns, 64 bytes */
         MAX_ALL_TRIALS = 100000, /* messages; then a trial that has another one is passed */
 };
 
@@ -311,7 +312,8 @@ static void message_write(Pairing *p, guint side, const CaptureContext *context)
         case KIND_UNKNOWN:
                 return;
         }
-        if (G_UNLIKELY(p->trial) && context->memory->trials < MAX_ALL_TRIALS &&
+        if (G_UNLIKELY(p->trial) &&
+            context->memory->trials < capture_memory_share(context->memory, MAX_ALL_TRIALS) &&
             trial_keep(p->trial, &out)) {
                 context->memory->trials++;
                 return;
@@ -617,8 +619,9 @@ gboolean pairing_begin(Pairing *p, guint side, MessageKind kind, MessageEnd end,
                                      .topic = m->topic };
                 if (p->calls.n_of[side] == 0)
                         p->heard[!side] = FALSE;
-                m->beyond = !waiting_calls_push(&p->calls, call, m->keyed, &context->memory->calls,
-                                                context->account);
+                m->beyond = !waiting_calls_push(
+                        &p->calls, call, m->keyed, &context->memory->calls,
+                        capture_memory_share(context->memory, MAX_ALL_CALLS), context->account);
         }
         if (m->seen && parsed && (kind == KIND_CALL || parsed->carried.puts) && context->label &&
             context->label->len > 0)

@@ -42,12 +42,19 @@ typedef struct StreamTable StreamTable;
 
 /* Memory that all connections take together. It is bounded. */
 typedef struct {
+        gdouble share; /* of CAPTURE_MEMORY that there is; 0: all */
         gsize calls;   /* how many waiting calls there is room for */
         gsize buffers; /* bytes that parsers have yet to settle */
         gsize trials;  /* messages that trials keep (choice.h) */
         gsize bodies;  /* of calls that are not written yet */
         PieceMemory pieces;
 } CaptureMemory;
+
+/* What of a kind there may be, of which there may be most in CAPTURE_MEMORY. */
+static inline gsize capture_memory_share(const CaptureMemory *memory, gsize most)
+{
+        return memory->share > 0 ? (gsize)((gdouble)most * memory->share) : most;
+}
 
 /* What the stages of a capture share; all borrowed. */
 typedef struct {

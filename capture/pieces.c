@@ -3,7 +3,6 @@
 
 enum {
         MAX_HELD = 65536, /* of a message */
-        MAX_ALL_HELD = 1 << 20,
 };
 
 struct Pieces {
@@ -59,7 +58,8 @@ void pieces_free(Pieces *p)
 
 static gboolean is_room(const Pieces *p)
 {
-        return p->endless || (p->held < MAX_HELD && p->memory->held < MAX_ALL_HELD);
+        return p->endless ||
+               (p->held < MAX_HELD && (!p->memory->most || p->memory->held < p->memory->most));
 }
 
 static void pieces_hold(Pieces *p, const Piece *piece)

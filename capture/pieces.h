@@ -23,6 +23,7 @@ typedef struct {
 /* Of all messages; zero before the first. */
 typedef struct {
         gsize held;    /* how many pieces are */
+        gsize most;    /* how many may be; 0: there is no bound */
         Pieces *spare; /* in no use: most returns of HTTP/2 need one for a moment */
 } PieceMemory;
 

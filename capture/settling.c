@@ -10,13 +10,15 @@ struct Settling {
         LinkTable *taken;  /* by tag, of a consumer */
         GHashTable *pairs; /* queue << 32 | consumer, to how many were taken since one was settled;
                               NULL before the first */
+        guint most;        /* pairs; then all begin anew */
 };
 
-Settling *settling_new(void)
+Settling *settling_new(guint most)
 {
         Settling *s = g_new0(Settling, 1);
 
-        s->taken = link_table_new();
+        s->taken = link_table_new(most);
+        s->most = most;
         return s;
 }
 
@@ -35,10 +37,17 @@ static guint64 *settling_pair_of(Settling *s, NodeId queue, NodeId consumer)
                 s->pairs = g_hash_table_new_full(hash_int64, g_int64_equal, g_free, g_free);
         pair = g_hash_table_lookup(s->pairs, &key);
         if (!pair) {
+                if (g_hash_table_size(s->pairs) >= s->most)
+                        g_hash_table_remove_all(s->pairs);
                 pair = g_new0(guint64, 1);
                 g_hash_table_insert(s->pairs, g_memdup2(&key, sizeof key), pair);
         }
         return pair;
+}
+
+guint64 settling_forgotten(const Settling *s)
+{
+        return link_table_forgotten(s->taken);
 }
 
 static guint64 settling_mix(NodeId queue, NodeId consumer, guint64 tag)

@@ -12,8 +12,12 @@
 
 typedef struct Settling Settling;
 
-Settling *settling_new(void);
+/* most: deliveries that are remembered, the last. */
+Settling *settling_new(guint most);
 void settling_free(Settling *settling);
+
+/* How many deliveries were forgotten. */
+guint64 settling_forgotten(const Settling *settling);
 
 /* A consumer has taken the message of this port and number. tag: a hash, not 0. Whether it is
  * likely that it will settle it: not after 1,024 of which it settled none. */

@@ -4,7 +4,6 @@
 enum {
         MAX_KEYED_CALLS = 1024, /* a connection; the oldest is dropped for another */
         MAX_CALLS = 16384,      /* in order, where none can be dropped */
-        MAX_ALL_CALLS = 4 << 20,
 };
 
 /* The oldest call is gone. */
@@ -16,10 +15,10 @@ static void waiting_calls_shift(WaitingCalls *w)
 }
 
 /* Makes room for one more call. FALSE: there may be no more. */
-static gboolean waiting_calls_grow(WaitingCalls *w, gsize *all)
+static gboolean waiting_calls_grow(WaitingCalls *w, gsize *all, gsize most)
 {
         guint16 capacity = w->capacity ? 2 * w->capacity : 2; /* a power of 2 */
-        if (capacity > MAX_CALLS || *all + capacity - w->capacity > MAX_ALL_CALLS)
+        if (capacity > MAX_CALLS || *all + capacity - w->capacity > most)
                 return FALSE;
         *all += capacity - w->capacity;
         WaitingCall *calls = g_new(WaitingCall, capacity);
@@ -33,13 +32,13 @@ static gboolean waiting_calls_grow(WaitingCalls *w, gsize *all)
 }
 
 gboolean waiting_calls_push(WaitingCalls *w, WaitingCall call, gboolean keyed, gsize *all,
-                            Account *account)
+                            gsize most, Account *account)
 {
         if (keyed && w->n >= MAX_KEYED_CALLS) {
                 account_add(account, ACCOUNT_UNANSWERED);
                 waiting_calls_shift(w);
         }
-        if (w->beyond > 0 || (w->n == w->capacity && !waiting_calls_grow(w, all))) {
+        if (w->beyond > 0 || (w->n == w->capacity && !waiting_calls_grow(w, all, most))) {
                 account_add(account, ACCOUNT_UNANSWERED);
                 w->beyond += !keyed;
                 return FALSE;

@@ -42,9 +42,9 @@ static inline gboolean waiting_call_is_excused(const WaitingCall *call)
 }
 
 /* Keeps a call that waits. FALSE: there is no room. *all: the capacity of all connections together,
- * in calls (CaptureMemory.calls). */
+ * in calls (CaptureMemory.calls), which is at most `most`. */
 gboolean waiting_calls_push(WaitingCalls *w, WaitingCall call, gboolean keyed, gsize *all,
-                            Account *account);
+                            gsize most, Account *account);
 
 /* The number of a call while another with its key waits that has another topic. */
 guint64 waiting_call_number(guint64 key, guint16 topic);

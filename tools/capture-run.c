@@ -13,6 +13,8 @@
 #include "tools/run-files.h"
 #include "tools/tool.h"
 
+enum { MOST_KEYS = 1 << 20 }; /* TLS connections whose secrets are kept in CAPTURE_MEMORY */
+
 void capture_run_free(CaptureRun *run)
 {
         g_ptr_array_free(run->sources, TRUE);
@@ -258,6 +260,10 @@ CaptureRun *capture_run_new(CaptureCommand *command, GError **error)
         run->nodes = node_table_new();
         run->names = node_names_new(run->nodes);
         run->keys = key_log_new();
+        if (!command->memory)
+                command->memory = default_memory();
+        if (command->memory)
+                key_log_bound(run->keys, capture_share(command->memory, MOST_KEYS));
         run->learned = command->names ? learned_names_new() : NULL;
         if (!capture_command_check(command, run->sources, error) ||
             (!command->interfaces && !capture_run_confine(run, error)) ||
@@ -289,7 +295,7 @@ CaptureRun *capture_run_new(CaptureCommand *command, GError **error)
                                .keys = run->keys,
                                .ports = command->protocols ? command->ports : NULL,
                                .named_by_proxy = command->proxy_protocol,
-                               .memory = command->memory ? command->memory : default_memory(),
+                               .memory = command->memory,
                                .tunnels = command->tunnels ? command->tunnel_ports : NULL };
         run->capture = capture_new(&how, run->nodes, run->names);
         return g_steal_pointer(&run);

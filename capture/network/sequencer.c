@@ -3,8 +3,6 @@
 
 #include "base/grow.h"
 
-enum { MAX_WAITING = 200000 };
-
 /* Where a message stands among the others. */
 typedef struct {
         guint32 epoch;  /* how often the clock had been set back */
@@ -27,6 +25,7 @@ typedef struct {
  * late ones wait in a heap. */
 struct Sequencer {
         gint64 patience, disorder;
+        guint most;       /* messages that may wait */
         OpenItem **items; /* that are open */
         guint n_items, items_size;
         Punctual *ring; /* in order; size is a power of two */
@@ -45,7 +44,13 @@ Sequencer *sequencer_new(gint64 patience, gint64 disorder)
         Sequencer *s = g_new0(Sequencer, 1);
         s->patience = patience;
         s->disorder = disorder;
+        s->most = G_MAXUINT;
         return s;
+}
+
+void sequencer_bound(Sequencer *s, guint most)
+{
+        s->most = most;
 }
 
 void captured_message_clear(CapturedMessage *m)
@@ -242,7 +247,7 @@ OpenItem *sequencer_overdue(Sequencer *s, gint64 now)
         if (s->n_items == 0)
                 return NULL;
         OpenItem *first = s->items[0];
-        if (s->n_ring + s->n_heap >= MAX_WAITING) {
+        if (s->n_ring + s->n_heap >= s->most) {
                 gboolean in_heap;
                 if (first->time <= sequencer_earliest(s, &in_heap)->time)
                         return first;
@@ -257,7 +262,7 @@ gboolean sequencer_next(Sequencer *s, gint64 now, CapturedMessage *message)
                 return FALSE;
         const Place *first = sequencer_earliest(s, &in_heap);
         gboolean item_before = s->n_items > 0 && s->items[0]->time <= first->time;
-        gboolean early = first->time > now - s->disorder && s->n_ring + s->n_heap < MAX_WAITING;
+        gboolean early = first->time > now - s->disorder && s->n_ring + s->n_heap < s->most;
         if (first->epoch == s->epoch && (early || item_before))
                 return FALSE;
         if (in_heap) {

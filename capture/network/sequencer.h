@@ -81,6 +81,8 @@ struct OpenItem {
 /* patience: ns that an item may stay open. disorder: ns by which a stamp may be
  * earlier than one that came before it, where no item announced it. */
 Sequencer *sequencer_new(gint64 patience, gint64 disorder);
+/* From now on at most `most` messages wait. Without this there is no bound. */
+void sequencer_bound(Sequencer *sequencer, guint most);
 void sequencer_free(Sequencer *sequencer);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(Sequencer, sequencer_free)
 

@@ -4,13 +4,12 @@
 #include <string.h>
 
 enum {
-        MAX_HELD = 1024,            /* segments that wait, a direction */
-        MAX_HELD_BYTES = 2 << 20,   /* and their bytes */
-        MAX_TOTAL_BYTES = 48 << 20, /* of all connections */
-        LATE_SEGMENTS = 64,         /* a segment that is later than this is lost, */
-        LATE_SYN = 65536,           /* bytes after which a SYN is no longer the same start */
-        FIXED_SEEN = 14,            /* bytes of a header that is cut: as far as the flags */
-        RESET_WINDOW = 1 << 20,     /* how far from the next byte a reset is believed */
+        MAX_HELD = 1024,          /* segments that wait, a direction */
+        MAX_HELD_BYTES = 2 << 20, /* and their bytes */
+        LATE_SEGMENTS = 64,       /* a segment that is later than this is lost, */
+        LATE_SYN = 65536,         /* bytes after which a SYN is no longer the same start */
+        FIXED_SEEN = 14,          /* bytes of a header that is cut: as far as the flags */
+        RESET_WINDOW = 1 << 20,   /* how far from the next byte a reset is believed */
 };
 #define LEAST_STALL G_GINT64_CONSTANT(1000000) /* ns; less is the order of capture, or a copy */
 
@@ -132,15 +131,15 @@ static gboolean is_ack_delay(const TcpHalf *h, gint64 time)
                time - h->pure_ack <= MOST_AFTER_ACK;
 }
 
-/* Whether nothing but their sender kept n new bytes of h, which come at time. The bytes before ended
- * a write. No segment of the other end can have released these: it would be too long ago. A slow
- * link before the tap would have brought them sooner. */
+/* Whether nothing but their sender kept n new bytes of h, which come at time. The bytes before
+ * ended a write. No segment of the other end can have released these: it would be too long ago. A
+ * slow link before the tap would have brought them sooner. */
 static gboolean is_pause(const TcpHalf *h, const TcpHalf *other, gsize n, gint64 time)
 {
         return h->pushed && !h->is_shut && h->reach &&
                time - other->spoke > 2 * h->reach + LEAST_PAUSE &&
-               (!h->step_length || (double)(time - h->latest) * h->step_length >=
-                                           2. * (double)h->step * (double)n);
+               (!h->step_length ||
+                (double)(time - h->latest) * h->step_length >= 2. * (double)h->step * (double)n);
 }
 
 /* New bytes of side come at time, a while after those before. Why? */
@@ -178,7 +177,8 @@ static void deliver(TcpConnection *c, guint side, guint32 seq, const guint8 *pay
         h->begun = TRUE;
         h->resent = 0;
         h->latest = MAX(h->latest, stamp.time);
-        h->unfinished = (guint8)sink->bytes(sink->user, side, seq, payload, captured, length, stamp);
+        h->unfinished =
+                (guint8)sink->bytes(sink->user, side, seq, payload, captured, length, stamp);
         half_end_if_reached(c, side, stamp, sink);
 }
 
@@ -334,7 +334,7 @@ static void skip_lost(TcpConnection *c, Stamp now, const TcpSink *sink, TcpTotal
 {
         for (guint side = 0; side < 2;) {
                 if (c->half[side].held &&
-                    (totals->bytes > MAX_TOTAL_BYTES || is_lost(c, side, now))) {
+                    ((totals->most && totals->bytes > totals->most) || is_lost(c, side, now))) {
                         unblock(c, side, sink, totals);
                         side = 0;
                 } else {

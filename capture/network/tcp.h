@@ -75,6 +75,7 @@ typedef struct {
 /* Memory that held segments take, over all connections. */
 typedef struct {
         gsize bytes;
+        gsize most;       /* bytes that may wait; 0: there is no bound */
         guint64 repeated; /* segments that brought nothing new */
         guint64 holes, hole_bytes;
 } TcpTotals;
@@ -86,7 +87,8 @@ typedef enum {
         TCP_WINDOW, /* the other end took none */
         TCP_ACK_DELAYED, /* the bytes that come now waited for the acknowledgement of others */
         TCP_PAUSED,      /* it was not: side had nothing to send */
-        TCP_KEPT, /* the bytes that came last could not be read until those before were sent again */
+        TCP_KEPT, /* the bytes that came last could not be read until those before were sent again
+                   */
 } TcpStall;
 
 /* Where the bytes go. Offsets are sequence numbers. */

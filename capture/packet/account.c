@@ -284,16 +284,27 @@ static void judge_calls(const Account *account, GPtrArray *lines)
 
 static void judge_memory(const Account *account, GPtrArray *lines)
 {
-        const guint64 *n = account->count;
-        if (n[ACCOUNT_EVICTED] + n[ACCOUNT_EVICTED_HALF_OPEN] + n[ACCOUNT_FORGOTTEN_NAMES] > 0)
-                g_ptr_array_add(lines,
-                                g_strdup_printf("%" G_GUINT64_FORMAT
-                                                " connections, %" G_GUINT64_FORMAT
-                                                " half-open connections and %" G_GUINT64_FORMAT
-                                                " operations were forgotten, the oldest first: "
-                                                "--memory bounds them",
-                                                n[ACCOUNT_EVICTED], n[ACCOUNT_EVICTED_HALF_OPEN],
-                                                n[ACCOUNT_FORGOTTEN_NAMES]));
+        static const struct {
+                AccountEntry entry;
+                const char *name;
+        } kinds[] = { { ACCOUNT_EVICTED, "connections" },
+                      { ACCOUNT_EVICTED_HALF_OPEN, "half-open connections" },
+                      { ACCOUNT_FORGOTTEN_NAMES, "operations" },
+                      { ACCOUNT_FORGOTTEN_LINKS, "links" },
+                      { ACCOUNT_FORGOTTEN_KEYS, "keys of TLS connections" } };
+        GString *text = g_string_new(NULL);
+
+        for (guint i = 0; i < G_N_ELEMENTS(kinds); i++)
+                if (account->count[kinds[i].entry] > 0)
+                        g_string_append_printf(text, "%s%" G_GUINT64_FORMAT " %s",
+                                               text->len ? ", " : "",
+                                               account->count[kinds[i].entry], kinds[i].name);
+        if (text->len) {
+                g_string_append(text, " were forgotten, the oldest first: --memory bounds them");
+                g_ptr_array_add(lines, g_string_free(text, FALSE));
+        } else {
+                g_string_free(text, TRUE);
+        }
 }
 
 char **account_judge(const Account *account)

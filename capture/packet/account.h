@@ -38,6 +38,8 @@
         X(EVICTED, "connections forgotten to bound memory")                                        \
         X(EVICTED_HALF_OPEN, "half-open connections forgotten to bound memory")                    \
         X(FORGOTTEN_NAMES, "operations forgotten to bound memory")                                 \
+        X(FORGOTTEN_LINKS, "links forgotten to bound memory")                                      \
+        X(FORGOTTEN_KEYS, "keys of TLS connections forgotten to bound memory")                     \
         X(TLS_OPENED, "TLS connections opened by their keys")                                      \
         X(TLS_NO_KEYS, "TLS connections not opened: no keys for them")                             \
         X(TLS_WRONG_KEYS, "TLS connections not opened: the keys are not theirs")                   \

@@ -9,8 +9,7 @@
 #include "base/hash.h"
 
 enum {
-        MAX_LINE = 1024,           /* a label, 32 bytes and at most 64, in hexadecimal */
-        MAX_CONNECTIONS = 1 << 20, /* whose secrets are kept: some 400 MB */
+        MAX_LINE = 1024, /* a label, 32 bytes and at most 64, in hexadecimal */
         READ_SIZE = 65536,
 };
 
@@ -20,11 +19,14 @@ typedef struct {
 } ConnectionSecrets;
 
 struct KeyLog {
-        GHashTable *connections; /* ConnectionSecrets, by their random */
-        char line[MAX_LINE];     /* the beginning of one whose end has not come */
+        /* ConnectionSecrets, by their random. The older are dropped when the newer are full. */
+        GHashTable *newer, *older;
+        guint most;          /* connections of each */
+        char line[MAX_LINE]; /* the beginning of one whose end has not come */
         gsize n_line;
         int fd; /* -1: none, or it has ended */
         gboolean follow, used, too_long;
+        guint64 forgotten; /* connections */
         guint64 n_secrets, n_broken, n_other;
 };
 
@@ -38,10 +40,17 @@ static gboolean random_equal(gconstpointer a, gconstpointer b)
         return memcmp(a, b, TLS_RANDOM) == 0;
 }
 
+static GHashTable *connections_new(void)
+{
+        return g_hash_table_new_full(random_hash, random_equal, NULL, g_free);
+}
+
 KeyLog *key_log_new(void)
 {
         KeyLog *log = g_new0(KeyLog, 1);
-        log->connections = g_hash_table_new_full(random_hash, random_equal, NULL, g_free);
+        log->newer = connections_new();
+        log->older = connections_new();
+        log->most = G_MAXUINT;
         log->fd = -1;
         return log;
 }
@@ -52,8 +61,25 @@ void key_log_free(KeyLog *log)
                 return;
         if (log->fd >= 0)
                 close(log->fd);
-        g_hash_table_unref(log->connections);
+        g_hash_table_unref(log->newer);
+        g_hash_table_unref(log->older);
         g_free(log);
+}
+
+void key_log_bound(KeyLog *log, guint most)
+{
+        log->most = most / 2;
+}
+
+guint64 key_log_forgotten(const KeyLog *log)
+{
+        return log->forgotten;
+}
+
+static ConnectionSecrets *secrets_lookup(const KeyLog *log, const guint8 *random)
+{
+        ConnectionSecrets *c = g_hash_table_lookup(log->newer, random);
+        return c ? c : g_hash_table_lookup(log->older, random);
 }
 
 /* --- lines ----------------------------------------------------------------- */
@@ -92,13 +118,17 @@ static gsize decode_hex(const char *text, gsize n, guint8 *bytes, gsize max)
 
 static void secret_add(KeyLog *log, SecretKind kind, const guint8 *random, const TlsSecret *secret)
 {
-        ConnectionSecrets *c = g_hash_table_lookup(log->connections, random);
+        ConnectionSecrets *c = secrets_lookup(log, random);
         if (!c) {
-                if (g_hash_table_size(log->connections) >= MAX_CONNECTIONS)
-                        return;
+                if (g_hash_table_size(log->newer) >= log->most) {
+                        log->forgotten += g_hash_table_size(log->older);
+                        g_hash_table_unref(log->older);
+                        log->older = log->newer;
+                        log->newer = connections_new();
+                }
                 c = g_new0(ConnectionSecrets, 1);
                 memcpy(c->random, random, TLS_RANDOM);
-                g_hash_table_add(log->connections, c);
+                g_hash_table_add(log->newer, c);
         }
         c->secret[kind] = *secret;
         log->n_secrets++;
@@ -221,10 +251,10 @@ gboolean key_log_read(KeyLog *log, int fd, const char *name, gboolean follow, GE
 
 const TlsSecret *key_log_find(KeyLog *log, const guint8 *random)
 {
-        const ConnectionSecrets *c = g_hash_table_lookup(log->connections, random);
+        const ConnectionSecrets *c = secrets_lookup(log, random);
         if (log->follow && (!c || !c->secret[SECRET_MASTER].n)) {
                 read_on(log, NULL, NULL);
-                c = g_hash_table_lookup(log->connections, random);
+                c = secrets_lookup(log, random);
         }
         return c ? c->secret : NULL;
 }

@@ -29,6 +29,12 @@ typedef struct KeyLog KeyLog;
 
 KeyLog *key_log_new(void);
 void key_log_free(KeyLog *log);
+
+/* Keeps the secrets of at most the last `most` connections, some 400 bytes each. */
+void key_log_bound(KeyLog *log, guint most);
+
+/* The connections whose secrets were forgotten. */
+guint64 key_log_forgotten(const KeyLog *log);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(KeyLog, key_log_free)
 
 /* Takes what a file has, and reads on there when a secret is looked for that is not known

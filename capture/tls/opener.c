@@ -21,7 +21,6 @@ enum {
 
         MAX_HELLO = 16384,                  /* bytes, also where it comes in several records */
         MAX_HELD = 262144,                  /* bytes of a connection */
-        MAX_ALL_HELD = 64 << 20,            /* of all */
         OPENED_RECORD = RECORD_HEADER + 17, /* the least that a record takes */
         MAX_FAILED = 16,     /* records in a row that are not opened, before a side is given up */
         MAX_REJECTED = 1024, /* the same of early data, which the server may have refused */
@@ -730,6 +729,12 @@ void tls_opener_free(TlsOpener *o)
         g_free(o);
 }
 
+static gboolean holds_too_much(const TlsOpener *o)
+{
+        gsize most = o->opening->most_held;
+        return o->n_held > MAX_HELD || (most && o->opening->held > most);
+}
+
 /* Adds a segment while it is not known whether the connection can be opened. */
 static void opener_add_waiting(TlsOpener *o, guint side, const TlsSegment *segment,
                                const TlsOpenerSink *sink)
@@ -748,8 +753,7 @@ static void opener_add_waiting(TlsOpener *o, guint side, const TlsSegment *segme
                 forget_read(o);
         else if (o->result == TLS_WAITS && o->in_vain > patience(o))
                 opener_give_back(o, TLS_WRONG_KEYS, sink);
-        else if (o->result == TLS_WAITS &&
-                 (o->n_held > MAX_HELD || o->opening->held > MAX_ALL_HELD))
+        else if (o->result == TLS_WAITS && holds_too_much(o))
                 opener_give_back(o, o->has_secrets ? TLS_WRONG_KEYS : TLS_NO_KEYS, sink);
 }
 
@@ -759,7 +763,7 @@ void tls_opener_add(TlsOpener *o, guint side, const TlsSegment *segment, const T
                 opener_add_waiting(o, side, segment, sink);
         } else if (o->side[side].blocked) {
                 opener_hold(o, side, segment);
-                if (o->n_held > MAX_HELD || o->opening->held > MAX_ALL_HELD)
+                if (holds_too_much(o))
                         tls_opener_settle(o, sink);
         } else {
                 read_segment(o, side, segment, sink);

@@ -56,6 +56,7 @@ typedef struct {
 typedef struct {
         KeyLog *keys;
         gsize held;         /* bytes that wait, of all connections */
+        gsize most_held;    /* bytes that may; 0: there is no bound */
         guint64 not_opened; /* records of opened connections that were not */
         guint8 *plain;      /* scratch; NULL before the first record */
 } TlsOpening;

@@ -99,8 +99,8 @@ int LLVMFuzzerTestOneInput(const guint8 *data, gsize n)
                                       .memory = &t.memory,
                                       .label = g_string_new(NULL),
                                       .numbers = connection_numbers_new(),
-                                      .links = link_table_new(),
-                                      .settling = settling_new() };
+                                      .links = link_table_new(1 << 20),
+                                      .settling = settling_new(1 << 20) };
         exchange_init(&t.exchange, named, 0, choice & 1, node, port);
         t.exchange.pairing.message[0].item.kind = ITEM_MESSAGE_0;
         t.exchange.pairing.message[1].item.kind = ITEM_MESSAGE_1;

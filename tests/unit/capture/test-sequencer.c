@@ -62,6 +62,7 @@ static void test_bounded(void)
         g_autoptr(Sequencer) s = sequencer_new(10, 10);
         CapturedMessage m = { .stamp = { 5, 5 } };
         guint64 out = 0;
+        sequencer_bound(s, 200000);
         for (guint64 i = 0; i < 300000; i++) {
                 m.number = i;
                 sequencer_add(s, &m);

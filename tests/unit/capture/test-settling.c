@@ -78,7 +78,7 @@ static void test_redis_groups(void)
 /* After 1,024 of which none was settled what is taken is one-way. */
 static void test_redis_unsettled(void)
 {
-        Settling *s = settling_new();
+        Settling *s = settling_new(1 << 20);
         Link link;
         for (guint i = 0; i < 1024; i++)
                 g_assert_true(settling_take(s, 1, 2, 100 + i, 7, i));
