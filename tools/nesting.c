@@ -25,7 +25,7 @@
 static struct {
         NestingOptions nesting;
         SiblingOrder siblings;
-        char *method, *order, *calls, *explain, *learn, *model;
+        char *method, *effort, *order, *calls, *explain, *learn, *model;
         const char *of_paper; /* an option that was given and needs --method paper */
         gboolean cheat, no_fold, no_requests;
         gint threads;
@@ -88,9 +88,14 @@ static gboolean parse_smooth(const char *option, const char *value, gpointer dat
 }
 
 static const char *methods[N_NESTING_METHODS + 1]; /* nesting_list_methods() */
+/* The work that a call is worth, of the default. */
+static const char *const efforts[] = { "low", "normal", "high", NULL };
+static const char *const effort_tunings[] = { "effort=0.125", "effort=1", "effort=8" };
+
 static const char *const sibling_orders[] = { "multiset", "strict", NULL };
 
 static const ToolChoice choices[] = { { "--method", &options.method, methods },
+                                      { "--effort", &options.effort, efforts },
                                       { "--sibling-order", &options.order, sibling_orders },
                                       { .option = NULL } };
 
@@ -104,6 +109,8 @@ static gboolean parse_tune(const char *option, const char *value, gpointer data,
 static const GOptionEntry entries[] = {
         { "method", 0, 0, G_OPTION_ARG_STRING, &options.method, "joint (default), paper or oracle",
           "METHOD" },
+        { "effort", 0, 0, G_OPTION_ARG_STRING, &options.effort,
+          "low, normal (default) or high (joint)", "EFFORT" },
         { "no-requests", 0, 0, G_OPTION_ARG_NONE, &options.no_requests,
           "Keep only patterns in the database", NULL },
         { "calls", 0, 0, G_OPTION_ARG_FILENAME, &options.calls,
@@ -536,6 +543,9 @@ static gboolean check_nesting_options(GError **error)
         options.nesting.method =
                 options.cheat ? METHOD_CHEAT
                               : (NestingMethod)tool_choice_index(options.method, methods);
+        if (options.effort &&
+            !tuning_set(effort_tunings[tool_choice_index(options.effort, efforts)], error))
+                return FALSE;
         /* The paper's remedy for clocks is the window alone. */
         if (options.nesting.method == METHOD_PAPER && options.nesting.window > 0)
                 options.nesting.max_offset = 0;

@@ -60,12 +60,10 @@
 
 /* Candidates of a call: half of them entered first, half last. */
 #define MOST_CANDIDATES 192
-/* Offers that vertices of the trellis look at: for each call out of the node while learning and
- * while deciding, and in one run. 45 requests at a time need 26000, 6000 and 85000. */
+/* Offers that the trellis looks at, times effort: a call while learning, deciding; in one run. */
 #define LEARN_LOOKS     48000
 #define DECIDE_LOOKS    12000
 #define MOST_LOOKED_AT  (1 << 18)
-
 /* Probability of being skipped below which the trellis has no edge around a call. */
 #define LEAST_SKIP  1e-12
 /* Vertices of one call. */

@@ -745,7 +745,8 @@ static gboolean find_shares(Trellis *l, ParentWalk *w, const TrellisParent *pare
 gboolean trellis_find_shares(Trellis *l, ParentWalk *w, const TrellisParent *parent,
                              TrellisCall *calls, guint32 n, gboolean count)
 {
-        gboolean found = find_shares(l, w, parent, calls, n, count, MIN(l->budget, MOST_LOOKED_AT));
+        gboolean found = find_shares(l, w, parent, calls, n, count,
+                                     MIN(l->budget, (guint64)(tuning.effort * MOST_LOOKED_AT)));
 
         l->budget -= MIN(l->budget, l->looked);
         l->hasty |= l->budget == 0;

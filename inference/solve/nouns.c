@@ -24,15 +24,15 @@ void nouns_start(Joint *j)
         joint_make_beliefs(j);
         problem_order_outputs(j->problem);
         trellis_begin(j->trellis, j->model);
-        j->trellis->budget =
-                LEARN_LOOKS * (guint64)j->problem->node->n_out / j->problem->n_stretches;
+        j->trellis->budget = (guint64)(tuning.effort * LEARN_LOOKS) * j->problem->node->n_out /
+                             j->problem->n_stretches;
         evidence_begin(&j->model->evidence, j);
         joint_find_starts(j);
 }
 
 void nouns_allow_deciding(Joint *j)
 {
-        j->trellis->budget = DECIDE_LOOKS * (guint64)j->problem->node->n_out;
+        j->trellis->budget = (guint64)(tuning.effort * DECIDE_LOOKS) * j->problem->node->n_out;
 }
 
 void nouns_begin_anew(Joint *j)
