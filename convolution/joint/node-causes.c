@@ -44,6 +44,7 @@ enum {
         STILL_ROUNDS = 4,  /* rounds without learning, when causes first get one effect at most */
         FREE_ROUNDS = 4,   /* rounds before that, in which a cause has any number of effects */
         SIDES = 3,         /* a support reaches this many widths of its window to either side */
+        MOST_CAUSES = 512, /* of an effect in a support, the latest */
         LEVELS = 1024,     /* levels of probability that attributions are sorted by */
 };
 
@@ -393,7 +394,9 @@ static guint list_passages(const NodeCauses *c, guint out, guint *passages)
 static void find_candidate_pairs(NodeCauses *c)
 {
         Matching *pairs = &c->pairs;
-        guint32 *cursor = g_new(guint32, c->supports->len);
+        /* By support: the first cause that is not too early, and the first that is too late. */
+        g_autofree guint32 *cursor = g_new(guint32, c->supports->len);
+        g_autofree guint32 *end = g_new(guint32, c->supports->len);
         g_autofree guint *passages = g_new(guint, c->passages->len);
 
         matching_start(pairs, c->n_effects);
@@ -402,6 +405,7 @@ static void find_candidate_pairs(NodeCauses *c)
                 guint n = list_passages(c, k, passages);
 
                 fill(cursor, 0, c->supports->len * sizeof *cursor);
+                fill(end, 0, c->supports->len * sizeof *end);
                 for (guint32 z = 0; z < out->n; z++) {
                         matching_next_effect(pairs, c->first_effect[k] + z);
                         for (guint i = 0; i < n; i++) {
@@ -418,8 +422,11 @@ static void find_candidate_pairs(NodeCauses *c)
                                         while (cursor[s] < in->n &&
                                                in->received[cursor[s]] < earliest)
                                                 cursor[s]++;
-                                        for (guint32 a = cursor[s];
-                                             a < in->n && in->received[a] <= latest; a++)
+                                        while (end[s] < in->n && in->received[end[s]] <= latest)
+                                                end[s]++;
+                                        for (guint32 a = MAX(cursor[s],
+                                                             end[s] - MIN(end[s], MOST_CAUSES));
+                                             a < end[s]; a++)
                                                 matching_add(
                                                         pairs, slot + a,
                                                         cell_of_delay(support,
@@ -430,7 +437,6 @@ static void find_candidate_pairs(NodeCauses *c)
                 }
         }
         matching_end(pairs);
-        g_free(cursor);
 }
 
 /* --- expectation: how likely each pair is ----------------------------------------- */
