@@ -111,7 +111,9 @@ gboolean result_has_store(void)
 
 gboolean result_is_drawn(void)
 {
-        return !strcmp(result_format(), "dot") || !strcmp(result_format(), "svg");
+        static const char *const drawn[] = { "dot", "svg", "map", "map-svg", NULL };
+
+        return g_strv_contains(drawn, result_format());
 }
 
 Verdict *result_judge(const TraceReader *reader, Fitness *fitness, const EdgeCalls *edges,
