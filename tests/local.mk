@@ -52,6 +52,7 @@ unit_tests = \
 	%D%/unit/tracefmt/test-node-table %D%/unit/tracefmt/test-output-file \
 	%D%/unit/tracefmt/test-sorted-runs %D%/unit/tracefmt/test-trace-clocks \
 	%D%/unit/tracefmt/test-trace-reader %D%/unit/tracefmt/test-trace-writer \
+	%D%/unit/watch/test-metrics \
 	%D%/unit/write/test-path-write
 fuzz_tests = \
 	%D%/fuzz/fuzz-amqp %D%/fuzz/fuzz-body-name %D%/fuzz/fuzz-capture %D%/fuzz/fuzz-choice %D%/fuzz/fuzz-convolution %D%/fuzz/fuzz-cql \
@@ -79,7 +80,7 @@ script_tests = \
 	%D%/scripts/joint-windows.sh %D%/scripts/joint.sh %D%/scripts/large-requests.sh \
 	%D%/scripts/layers.sh %D%/scripts/live.sh \
 	%D%/scripts/mail.sh %D%/scripts/maketrace.sh %D%/scripts/manual.sh %D%/scripts/map.sh %D%/scripts/memory.sh \
-	%D%/scripts/messages.sh %D%/scripts/misassigned.sh %D%/scripts/missed.sh %D%/scripts/models.sh %D%/scripts/mpi.sh \
+	%D%/scripts/messages.sh %D%/scripts/metrics.sh %D%/scripts/misassigned.sh %D%/scripts/missed.sh %D%/scripts/models.sh %D%/scripts/mpi.sh \
 	%D%/scripts/printable.sh %D%/scripts/programs.sh %D%/scripts/progress.sh \
 	%D%/scripts/questions.sh %D%/scripts/queues.sh %D%/scripts/report.sh \
 	%D%/scripts/run-files.sh %D%/scripts/sandbox.sh %D%/scripts/score.sh %D%/scripts/skewer.sh %D%/scripts/stores.sh %D%/scripts/tags.sh %D%/scripts/trend.sh %D%/scripts/tunnels.sh \

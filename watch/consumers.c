@@ -3,4 +3,5 @@
 
 #include <stddef.h>
 
-const WatchConsumer *const watch_consumers[] = { &watch_stores, &watch_lines, NULL };
+const WatchConsumer *const watch_consumers[] = { &watch_stores, &watch_lines, &watch_metrics,
+                                                 NULL };

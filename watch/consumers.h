@@ -6,5 +6,6 @@
 
 #include "watch/window.h"
 
-extern const WatchConsumer watch_stores; /* stores.c: the folder of --dir */
-extern const WatchConsumer watch_lines;  /* lines.c: a line a window on standard output */
+extern const WatchConsumer watch_stores;  /* stores.c: the folder of --dir */
+extern const WatchConsumer watch_lines;   /* lines.c: a line a window on standard output */
+extern const WatchConsumer watch_metrics; /* metrics.c: for Prometheus */

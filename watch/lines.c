@@ -2,7 +2,6 @@
  *
  * A line a window on standard output: JSON, or for people.
  */
-#include "base/compare.h"
 #include "paths/path-text.h"
 #include "tracefmt/output-file.h"
 #include "watch/consumers.h"
@@ -31,28 +30,6 @@ static gboolean lines_begin(const WatchSetup *setup, gpointer *self, GError **er
         lines->text = g_string_new(NULL);
         lines->json = setup->json;
         return TRUE;
-}
-
-/* --- the nodes -------------------------------------------------------------- */
-
-static int compare_own(gconstpointer a, gconstpointer b, gpointer data)
-{
-        const WatchNode *nodes = data, *x = &nodes[*(const NodeId *)a],
-                        *y = &nodes[*(const NodeId *)b];
-
-        return COMPARE(y->own, x->own) ?: COMPARE(*(const NodeId *)a, *(const NodeId *)b);
-}
-
-/* Nodes with calls, the one with the most own time first. */
-static GArray *rank_nodes(const WatchWindow *w)
-{
-        GArray *ranked = g_array_new(FALSE, FALSE, sizeof(NodeId));
-
-        for (NodeId i = 0; i < w->n_nodes; i++)
-                if (w->nodes[i].calls)
-                        g_array_append_val(ranked, i);
-        g_array_sort_with_data(ranked, compare_own, w->nodes);
-        return ranked;
 }
 
 static double watch_rate(const WatchWindow *w)
@@ -91,7 +68,7 @@ static void put_watch_node(Json *j, const char *name, const WatchNode *n)
 
 static void put_nodes(Json *j, const WatchWindow *w)
 {
-        g_autoptr(GArray) ranked = rank_nodes(w);
+        g_autoptr(GArray) ranked = watch_window_rank_nodes(w);
 
         json_put_open(j, "nodes", '[');
         for (guint i = 0; i < MIN(ranked->len, JSON_NODES); i++) {
@@ -155,7 +132,7 @@ static void append_json(GString *text, const WatchWindow *w)
 
 static void append_top_nodes(GString *text, const WatchWindow *w)
 {
-        g_autoptr(GArray) ranked = rank_nodes(w);
+        g_autoptr(GArray) ranked = watch_window_rank_nodes(w);
         gint128 all = 0;
 
         for (NodeId i = 0; i < w->n_nodes; i++)

@@ -3,6 +3,8 @@ libravel_a_SOURCES += \
 	%D%/consumers.c \
 	%D%/hours.c \
 	%D%/lines.c \
+	%D%/metrics-server.c \
+	%D%/metrics.c \
 	%D%/ring.c \
 	%D%/service.c \
 	%D%/stores.c \

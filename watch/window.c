@@ -68,6 +68,25 @@ void watch_window_sum(WatchWindow *w)
         g_array_sort(w->operations, compare_operations);
 }
 
+static int compare_own(gconstpointer a, gconstpointer b, gpointer data)
+{
+        const WatchNode *nodes = data, *x = &nodes[*(const NodeId *)a],
+                        *y = &nodes[*(const NodeId *)b];
+
+        return COMPARE(y->own, x->own) ?: COMPARE(*(const NodeId *)a, *(const NodeId *)b);
+}
+
+GArray *watch_window_rank_nodes(const WatchWindow *w)
+{
+        GArray *ranked = g_array_new(FALSE, FALSE, sizeof(NodeId));
+
+        for (NodeId i = 0; i < w->n_nodes; i++)
+                if (w->nodes[i].calls)
+                        g_array_append_val(ranked, i);
+        g_array_sort_with_data(ranked, compare_own, w->nodes);
+        return ranked;
+}
+
 void watch_window_clear(WatchWindow *w)
 {
         g_clear_pointer(&w->operations, g_array_unref);

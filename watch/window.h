@@ -69,6 +69,9 @@ typedef struct {
 void watch_window_sum(WatchWindow *window);
 void watch_window_clear(WatchWindow *window); /* frees what that made */
 
+/* Nodes with calls, of NodeId, the one with the most own time first; the caller's to free. */
+GArray *watch_window_rank_nodes(const WatchWindow *window);
+
 /* What consumers know from the beginning on. Borrowed, as long as the watch. */
 typedef struct {
         const char *dir;        /* of --dir; NULL: nothing is kept */

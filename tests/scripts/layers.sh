@@ -140,6 +140,7 @@ only 'store/[a-z-]+\.[ch]' 'sqlite3'
 only 'draw/draw\.c' 'graphviz'
 only '(tracefmt/byte-source|capture/protocol/unpack)\.c' '(zlib|zstd|lzma)'
 only 'ranks/ranks\.c' 'mpi'
+only 'watch/metrics-server\.c' 'microhttpd'
 
 # The two libraries have a door that can be read at once.
 for door in nesting/nesting.h inference/inference.h; do
