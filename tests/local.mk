@@ -52,7 +52,7 @@ unit_tests = \
 	%D%/unit/tracefmt/test-node-table %D%/unit/tracefmt/test-output-file \
 	%D%/unit/tracefmt/test-sorted-runs %D%/unit/tracefmt/test-trace-clocks \
 	%D%/unit/tracefmt/test-trace-reader %D%/unit/tracefmt/test-trace-writer \
-	%D%/unit/watch/test-metrics \
+	%D%/unit/watch/test-alerts %D%/unit/watch/test-metrics \
 	%D%/unit/write/test-path-write
 fuzz_tests = \
 	%D%/fuzz/fuzz-amqp %D%/fuzz/fuzz-body-name %D%/fuzz/fuzz-capture %D%/fuzz/fuzz-choice %D%/fuzz/fuzz-convolution %D%/fuzz/fuzz-cql \
@@ -68,7 +68,7 @@ fuzz_tests = \
 	%D%/fuzz/fuzz-tls %D%/fuzz/fuzz-trace %D%/fuzz/fuzz-trend-condition %D%/fuzz/fuzz-tshark \
 	%D%/fuzz/fuzz-tunnel %D%/fuzz/fuzz-websocket %D%/fuzz/fuzz-zipkin %D%/fuzz/fuzz-zookeeper
 script_tests = \
-	%D%/scripts/advise.sh \
+	%D%/scripts/advise.sh %D%/scripts/alerts.sh \
 	%D%/cli/golden.sh %D%/fuzz/replay.sh %D%/scripts/causes.sh %D%/scripts/cheat.sh \
 	%D%/scripts/choices.sh %D%/scripts/clocks.sh %D%/scripts/coarse-stamps.sh \
 	%D%/scripts/completion.sh %D%/scripts/connecting.sh %D%/scripts/costly-captures.sh %D%/scripts/databases.sh \

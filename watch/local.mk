@@ -1,5 +1,8 @@
 # watch: what ravel watch does with closed windows
 libravel_a_SOURCES += \
+	%D%/alert-condition.c \
+	%D%/alert-hook.c \
+	%D%/alerts.c \
 	%D%/consumers.c \
 	%D%/hours.c \
 	%D%/lines.c \

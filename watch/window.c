@@ -9,10 +9,14 @@ static void clear_operation(gpointer data)
         histogram_clear(&((WatchOperation *)data)->latency);
 }
 
+const char *watch_window_operation(const WatchWindow *w, const PathPattern *p)
+{
+        return p->label ? p->label : node_table_name(path_set_nodes(w->set), p->nodes[0].node);
+}
+
 static WatchOperation *find_operation(WatchWindow *w, GHashTable *by_name, const PathPattern *p)
 {
-        const NodeTable *nodes = path_set_nodes(w->set);
-        const char *name = p->label ? p->label : node_table_name(nodes, p->nodes[0].node);
+        const char *name = watch_window_operation(w, p);
         guint place = GPOINTER_TO_UINT(g_hash_table_lookup(by_name, name));
         WatchOperation *o;
 

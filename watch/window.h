@@ -69,6 +69,9 @@ typedef struct {
 void watch_window_sum(WatchWindow *window);
 void watch_window_clear(WatchWindow *window); /* frees what that made */
 
+/* The name of the operation that a pattern of the window belongs to; borrowed. */
+const char *watch_window_operation(const WatchWindow *window, const PathPattern *pattern);
+
 /* Nodes with calls, of NodeId, the one with the most own time first; the caller's to free. */
 GArray *watch_window_rank_nodes(const WatchWindow *window);
 

@@ -9,7 +9,7 @@ default), RATE a second, at even distances. Each is GET /N of a client to web (1
 (10.0.0.3:81) once. It takes 10 to 20 ms, in db 4 to 9. They go over connections that were open before, and no
 request lasts over a second, so parts of the time can be made one by one.
 
-Each CHANGE is of requests from some second on: slower=1.2@300 (own time of db), failed=0.02@300 (share of db's calls
+Each CHANGE is of requests from some second on, or up to another (@300-400): slower=1.2@300 (own time of db), failed=0.02@300 (share of db's calls
 that end with 500), cache=1@300 (web asks a cache, too), rate=0.5@300 (that share of the requests alone begins), and
 workers=2@0 (db has 2 workers, and 8 requests begin at once).
 """
@@ -34,8 +34,12 @@ def segment(time, ends, seq, ack, data):
 def main():
     rate, since, until = float(sys.argv[1]), float(sys.argv[2]), float(sys.argv[3])
     start = int(float(sys.argv[4]) * 1e9) if len(sys.argv) > 4 else 1795262400000000000
-    changes = {name: tuple(map(float, value.split("@")))
-               for name, value in (argument.split("=") for argument in sys.argv[5:])}
+    changes = {}
+    for argument in sys.argv[5:]:
+        name, value = argument.split("=")
+        value, when = value.split("@")
+        began, _, ended = when.partition("-")
+        changes[name] = float(value), float(began), float(ended or "inf")
     client, web, db, cache = (bytes([10, 0, 0, i]) for i in (1, 2, 3, 4))
     seqs, waiting, out = {}, [], sys.stdout.buffer
     out.write(struct.pack("<IHHiIII", 0xA1B23C4D, 2, 4, 0, 0, 262144, 1))
@@ -44,8 +48,8 @@ def main():
     free = []  # when each worker of db is
 
     def change(name, time, otherwise):
-        value, since = changes.get(name, (otherwise, 0))
-        return value if time >= start + since * 1e9 else otherwise
+        value, began, ended = changes.get(name, (otherwise, 0, 0))
+        return value if began * 1e9 <= time - start < ended * 1e9 else otherwise
 
     def serve(time, i, noise):
         """When db replies to a call that enters at `time`."""
