@@ -33,6 +33,7 @@ libravel_a_SOURCES += \
 	%D%/why/held-calls.c \
 	%D%/why/held-locks.c \
 	%D%/why/held-pools.c \
+	%D%/why/why-beside.c \
 	%D%/why/why-failed.c \
 	%D%/why/why-kinds.c \
 	%D%/why/why-packets.c \

@@ -25,6 +25,7 @@ libravel_a_SOURCES += \
 	%D%/write-map.c \
 	%D%/write-query.c \
 	%D%/write-report-calls.c \
+	%D%/write-report-findings.c \
 	%D%/write-report.c \
 	%D%/write-score.c \
 	%D%/write-stats.c \

@@ -184,8 +184,25 @@ static void append_unusual(Json *j, const WhyRequest *why, Texts *wheres)
         json_close(j, ']');
 }
 
+/* The call with the most own time, how many other requests were in its node when it came; of some
+ * of them the id, operation or -1, and how long before and until how long after. */
+static void append_moment(Json *j, const WhyMoment *m, const PathCall *call, Texts *labels)
+{
+        json_open(j, '[');
+        page_numbers(j, m->call, (gint64)m->others);
+        for (guint i = 0; i < m->n; i++) {
+                const WhyBeside *b = &m->beside[i];
+
+                page_numbers(j, (gint64)b->request,
+                             b->label ? (int)report_page_number_of(labels, b->label) : -1,
+                             call->enter - b->enter, b->reply - call->enter);
+        }
+        json_close(j, ']');
+}
+
 /* Id, pattern's row or -1, start after the first, time, probability; the kind's median, the share
- * of the kind with less; operation or -1; what is unusual, calls. */
+ * of the kind with less; operation or -1; what is unusual, calls. Then, as far as there are any:
+ * the failure or -1, who was beside it. */
 static void report_page_append_request(Json *j, const Report *r, const ReportRequest *q,
                                        const StoreReader *reader, Texts *wheres, Texts *labels)
 {
@@ -205,6 +222,13 @@ static void report_page_append_request(Json *j, const Report *r, const ReportReq
         for (guint i = 0; q->calls && i < q->calls->len; i++)
                 report_page_append_call(j, q, i, reader, labels);
         json_close(j, ']');
+        if (q->failure > 0 || q->moment != G_MAXUINT)
+                json_integer(j, q->failure - 1);
+        if (q->moment != G_MAXUINT) {
+                const WhyMoment *m = &g_array_index(r->moments, WhyMoment, q->moment);
+
+                append_moment(j, m, &g_array_index(q->calls, PathCall, m->call), labels);
+        }
         json_close(j, ']');
 }
 

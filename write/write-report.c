@@ -18,8 +18,8 @@
 #include "write/way-times.h"
 #include "write/write-map.h"
 #include "write/write-report-calls.h"
+#include "write/write-report-findings.h"
 #include "write/write-tree.h"
-#include "write/write-why.h"
 
 enum {
         MAX_VERTICES = 150,     /* of a tree: what a person can look at */
@@ -468,21 +468,6 @@ static gboolean append_graphs(Json *j, Drawer *drawer, const Report *r, GError *
         return TRUE;
 }
 
-/* Who held what requests waited for, in words. */
-static void append_held(Json *j, const Report *r)
-{
-        g_autoptr(GString) text = g_string_new(NULL);
-
-        json_put_open(j, "held", '[');
-        if (r->waiting)
-                why_append_held(text, r->waiting, 0);
-        g_auto(GStrv) lines = g_strsplit(text->str, "\n", -1);
-        for (char **line = lines; *line; line++)
-                if (**line)
-                        json_string(j, *line);
-        json_close(j, ']');
-}
-
 /* The statements with the most time: the view's columns (docs/store.md). */
 static gboolean append_statements(Json *j, const StoreReader *reader, GError **error)
 {
@@ -530,7 +515,7 @@ gboolean report_write(const Report *r, const StoreReader *reader, const char *ma
         append_failed(j, r);
         append_misassigned(j, r);
         write_report_calls(j, r, reader);
-        append_held(j, r);
+        write_report_findings(j, r);
         if (!append_statements(j, reader, error))
                 return FALSE;
         page_time(j, "firstStart", r->first);

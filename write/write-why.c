@@ -454,8 +454,7 @@ static void write_kind_text(GString *out, const WhyKind *k, guint columns)
                             ceil(100 * k->doubtful), WHY_SURE);
 }
 
-/* "web2 stood still 15 times with calls to serve, 44.0 ms in the mean, every 2.90 s; ..." */
-static void append_pause(GString *out, const WhyPause *p, guint columns)
+char *why_pause_sentence(const WhyPause *p)
 {
         g_autofree char *mean = path_format_duration(p->mean), *count = path_format_count(p->slow),
                         *of = path_format_count(p->slow_of),
@@ -466,13 +465,12 @@ static void append_pause(GString *out, const WhyPause *p, guint columns)
                             : strchr(p->nodes, ',') ? "a host that stopped"
                                                     : "a garbage collector, a stop of the machine";
 
-        append_line(out, 0, columns,
-                    "%s stood still %u %s with calls to serve, %s%s%s%s, first at %s; %s of the %s "
-                    "requests above p99 were in one (%s).",
-                    p->everywhere ? "All nodes" : p->nodes, p->count,
-                    p->count == 1 ? "time" : "times", mean, p->count > 1 ? " in the mean" : "",
-                    p->count > 1 ? ", every " : "", p->count > 1 ? every : "", first, count, of,
-                    cause);
+        return g_strdup_printf("%s stood still %u %s with calls to serve, %s%s%s%s, first at %s; "
+                               "%s of the %s requests above p99 were in one (%s).",
+                               p->everywhere ? "All nodes" : p->nodes, p->count,
+                               p->count == 1 ? "time" : "times", mean,
+                               p->count > 1 ? " in the mean" : "", p->count > 1 ? ", every " : "",
+                               p->count > 1 ? every : "", first, count, of, cause);
 }
 
 static void write_kinds_text(GString *out, const GPtrArray *kinds, const WhyBurst *burst,
@@ -499,8 +497,11 @@ static void write_kinds_text(GString *out, const GPtrArray *kinds, const WhyBurs
         }
         if (pauses->len > 0)
                 g_string_append_c(out, '\n');
-        for (guint i = 0; i < pauses->len; i++)
-                append_pause(out, &g_array_index(pauses, WhyPause, i), columns);
+        for (guint i = 0; i < pauses->len; i++) {
+                g_autofree char *text = why_pause_sentence(&g_array_index(pauses, WhyPause, i));
+
+                append_line(out, 0, columns, "%s", text);
+        }
         why_append_held(out, waiting, columns);
         for (guint i = 0; i < kinds->len; i++) {
                 g_string_append_c(out, '\n');

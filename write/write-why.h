@@ -26,6 +26,10 @@ void why_write_kinds(GString *out, const GPtrArray *kinds, const WhyBurst *burst
                      const GArray *pauses, const WhyWaiting *waiting, guint64 requests,
                      WhyFormat format, guint columns);
 
+/* "web2 stood still 15 times with calls to serve, 44.0 ms in the mean, every 2.90 s; ..." Newly
+ * allocated. */
+char *why_pause_sentence(const WhyPause *pause);
+
 void why_write_failures(GString *out, const WhyFailures *failures, WhyFormat format, guint columns);
 
 /* Appends who held locks and the connections of pools, as a few sentences after an empty line, or

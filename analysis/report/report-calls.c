@@ -163,9 +163,29 @@ static int report_calls_compare_times(gconstpointer va, gconstpointer vb, gpoint
         return COMPARE(y, x) ?: COMPARE(a, b);
 }
 
-/* Numbers of paths, of guint32, the slowest first. */
-static GArray *choose_slowest(const GArray *paths)
+/* By path: 1 + which of the first failures it is of, or 0. The caller's to free. */
+static guint8 *find_failed(Report *r, const GArray *paths)
 {
+        guint8 *failure = g_new0(guint8, paths->len);
+
+        for (guint i = 0; r->failures && i < MIN(r->failures->failures->len, REPORT_FAILURES);
+             i++) {
+                const WhyFailure *f = r->failures->failures->pdata[i];
+
+                EACH (const guint64, id, f->requests) {
+                        failure[*id - 1] = (guint8)(i + 1);
+                        r->failed_at[i][path_at(paths, (guint)*id - 1)->bucket]++;
+                }
+        }
+        return failure;
+}
+
+/* Numbers of paths, of guint32, the slowest first: of all, of each bucket, of each octave in it,
+ * and of each failure. */
+static GArray *choose_slowest(const GArray *paths, const guint8 *failure)
+{
+        g_autofree guint64 *octaves = g_new0(guint64, REPORT_BUCKETS); /* a bit each: seen */
+        guint of_failure[REPORT_FAILURES + 1] = { REPORT_FAILED };
         GArray *chosen = g_array_new(FALSE, FALSE, sizeof(guint32));
         g_autofree guint32 *order = g_new(guint32, paths->len);
         guint of_bucket[REPORT_BUCKETS] = { 0 };
@@ -174,10 +194,18 @@ static GArray *choose_slowest(const GArray *paths)
                 order[i] = i;
         g_qsort_with_data(order, (gint)paths->len, sizeof *order, report_calls_compare_times,
                           (gpointer)paths);
-        for (guint32 i = 0; i < paths->len; i++)
-                if (of_bucket[path_at(paths, order[i])->bucket]++ < REPORT_SLOWEST_OF_BUCKET ||
-                    i < REPORT_SLOWEST)
+        for (guint32 i = 0; i < paths->len; i++) {
+                const ReportPath *p = path_at(paths, order[i]);
+                guint64 octave = (guint64)1 << report_octave(p->path.completion);
+                gboolean of_failed = of_failure[failure[order[i]]] < REPORT_FAILED;
+
+                if (of_bucket[p->bucket] < REPORT_SLOWEST_OF_BUCKET || i < REPORT_SLOWEST ||
+                    !(octaves[p->bucket] & octave) || of_failed)
                         g_array_append_val(chosen, order[i]);
+                of_bucket[p->bucket]++;
+                octaves[p->bucket] |= octave;
+                of_failure[failure[order[i]]] += of_failed;
+        }
         return chosen;
 }
 
@@ -205,6 +233,22 @@ static gboolean take_calls(Report *r, StoreReader *reader, ReportRequest *q, gsi
         return TRUE;
 }
 
+/* When the call with the most own time came to its node. */
+static void add_moment(Report *r, ReportRequest *q)
+{
+        WhyMoment moment = { .request = q->number + 1 };
+
+        q->moment = G_MAXUINT;
+        if (!q->calls || q->calls->len == 0)
+                return;
+        for (guint i = 1; i < q->calls->len; i++)
+                if (g_array_index(q->calls, PathCall, i).own >
+                    g_array_index(q->calls, PathCall, moment.call).own)
+                        moment.call = i;
+        q->moment = r->moments->len;
+        g_array_append_val(r->moments, moment);
+}
+
 static void request_free(gpointer data)
 {
         ReportRequest *q = data;
@@ -217,7 +261,8 @@ static void request_free(gpointer data)
 
 static gboolean take_slowest(Report *r, StoreReader *reader, const GArray *paths, GError **error)
 {
-        g_autoptr(GArray) chosen = choose_slowest(paths);
+        g_autofree guint8 *failure = find_failed(r, paths);
+        g_autoptr(GArray) chosen = choose_slowest(paths, failure);
         gsize left = TREE_BYTES;
 
         for (guint i = 0; i < chosen->len; i++) {
@@ -228,11 +273,14 @@ static gboolean take_slowest(Report *r, StoreReader *reader, const GArray *paths
                 *q = (ReportRequest){ .path = p->path,
                                       .number = number,
                                       .row = p->row,
+                                      .failure = failure[number],
                                       .why = why_request(r->why, (guint64)number + 1) };
                 g_ptr_array_add(r->slowest, q);
                 if (!take_calls(r, reader, q, &left, error))
                         return FALSE;
+                add_moment(r, q);
         }
+        why_find_beside(r->why, r->moments);
         return TRUE;
 }
 
@@ -245,6 +293,14 @@ static gboolean read_variance(Report *r, const char *store, GError **error)
                                     .completion = r->goes_on };
 
         return reader && (r->variance = variance_new(reader, r->nodes, &options, error));
+}
+
+static gboolean read_failures(Report *r, const char *store, GError **error)
+{
+        g_autoptr(StoreReader) reader = NULL;
+
+        return r->n_failed == 0 || ((reader = store_reader_new(store, r->nodes, error)) &&
+                                    (r->failures = why_failures_new(reader, r->nodes, error)));
 }
 
 static gboolean read_advice(Report *r, const char *store, GError **error)
@@ -265,19 +321,30 @@ static gboolean read_waiting(Report *r, const char *store, GError **error)
 gboolean report_read_slowest(Report *r, StoreReader *reader, const GArray *paths, GError **error)
 {
         const char *store = store_reader_name(reader);
+        WhyBurst burst;
 
         r->slowest = g_ptr_array_new_with_free_func(request_free);
         if (paths->len == 0 || r->most_places > REPORT_PLACES)
                 return TRUE;
-        return (r->of_why = store_reader_new(store, r->nodes, error)) &&
-               (r->why = why_new(r->of_why, r->nodes, error)) &&
-               take_slowest(r, reader, paths, error) && read_variance(r, store, error) &&
-               read_advice(r, store, error) && read_waiting(r, store, error);
+        r->moments = g_array_new(FALSE, FALSE, sizeof(WhyMoment));
+        if (!read_failures(r, store, error) ||
+            !(r->of_why = store_reader_new(store, r->nodes, error)) ||
+            !(r->why = why_new(r->of_why, r->nodes, error)) ||
+            !take_slowest(r, reader, paths, error))
+                return FALSE;
+        r->pauses = why_pauses(r->why);
+        r->kinds = why_kinds(r->why, &burst);
+        return read_variance(r, store, error) && read_advice(r, store, error) &&
+               read_waiting(r, store, error);
 }
 
 void report_clear_slowest(Report *r)
 {
         g_clear_pointer(&r->slowest, g_ptr_array_unref);
+        g_clear_pointer(&r->failures, why_failures_free);
+        g_clear_pointer(&r->pauses, g_array_unref);
+        g_clear_pointer(&r->kinds, g_ptr_array_unref);
+        g_clear_pointer(&r->moments, g_array_unref);
         g_clear_pointer(&r->variance, variance_free);
         g_clear_pointer(&r->advice, advice_free);
         g_clear_pointer(&r->waiting, why_waiting_free);

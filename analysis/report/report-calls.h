@@ -15,12 +15,18 @@ typedef struct {
         guint8 part;    /* ReportPart */
 } ReportPath;
 
+/* The octave of a time, ns; below 1 ns: 0. */
+static inline guint report_octave(gint64 time)
+{
+        return g_bit_storage((gulong)MAX(time, 1)) - 1;
+}
+
 /* Fills report->loads and what each detail spent, of paths, of ReportPath: all of the store. FALSE
  * with error set where it cannot be read. */
 gboolean report_read_calls(Report *report, StoreReader *reader, const GArray *paths,
                            GError **error);
 
-/* Fills report->slowest, variance and advice, where there are any paths. */
+/* Fills report->slowest and what is found beside these, where there are any paths. */
 gboolean report_read_slowest(Report *report, StoreReader *reader, const GArray *paths,
                              GError **error);
 void report_clear_slowest(Report *report);

@@ -8,6 +8,7 @@
 #include "analysis/advise/advise.h"
 #include "analysis/map-data.h"
 #include "analysis/variance/variance.h"
+#include "analysis/why/why-failed.h"
 #include "analysis/why/why-waiting.h"
 #include "analysis/why/why.h"
 #include "store/store-reader.h"
@@ -20,6 +21,9 @@ enum {
         REPORT_SLOWEST = 200, /* of all requests, and of each bucket: */
         REPORT_SLOWEST_OF_BUCKET = 5,
         REPORT_PLACES = 2000, /* of a pattern: with more, no request is explained, nor variance */
+        REPORT_FAILURES = 20, /* culprits, each with */
+        REPORT_FAILED = 20,   /* of its requests */
+        REPORT_OCTAVES = 64,  /* of a time */
         REPORT_FEWEST = 100,  /* requests of a pattern or entry, or its slowest hundredth is none */
 };
 
@@ -76,10 +80,12 @@ typedef struct {
 typedef struct {
         StoredPath path;
         guint64 number;  /* of the path in the store, from 0 */
+        guint8 failure;  /* 1 + which of the first REPORT_FAILURES it is of; 0: none */
         guint32 row;     /* of its pattern; G_MAXUINT32 where that has none */
         WhyRequest *why; /* what is unusual about the request */
         GArray *calls;   /* of PathCall; NULL where there was no room */
         GArray *ports;   /* of guint: the caller's port of each call, 0: unknown */
+        guint moment; /* index of Report.moments: its call with the most own time; else G_MAXUINT */
 } ReportRequest;
 
 /* What calls find at a node when they come, and how long they lay in a queue before. */
@@ -112,7 +118,7 @@ typedef struct {
         GArray *captures; /* of StoredCapture, owned texts */
         GArray *trust;    /* of StoredTrust */
         GArray *doubts;   /* of StoredDoubt, owned texts */
-        guint64 n_patterns, n_paths;
+        guint64 n_patterns, n_paths, n_failed;
         gint128 total;       /* latency of all paths */
         guint n_edges;       /* pairs of caller and callee */
         double probability;  /* mean over all paths */
@@ -130,7 +136,14 @@ typedef struct {
         GArray *workers;     /* of StoredWorkers */
         GPtrArray *edges;    /* of ReportEdge, by caller and callee; empty without requests */
         GPtrArray *slowest;  /* of ReportRequest, the one that took longest first */
-        Why *why;            /* of these, else NULL */
+        guint32 heat[REPORT_BUCKETS][REPORT_OCTAVES]; /* requests, by start and the octave of their
+                                                         time: from 2^i to 2^(i+1) ns */
+        WhyFailures *failures;                        /* NULL where no request failed */
+        guint32 failed_at[REPORT_FAILURES][REPORT_BUCKETS]; /* requests of each, by start */
+        GArray *pauses;   /* of WhyPause; NULL without requests, as are: */
+        GPtrArray *kinds; /* of WhyKind */
+        GArray *moments;  /* of WhyMoment */
+        Why *why;         /* of these, else NULL */
         StoreReader *of_why;
         Variance *variance;  /* NULL where there are no requests */
         Advice *advice;      /* likewise, and where paths are not fit */

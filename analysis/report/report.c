@@ -158,6 +158,7 @@ static gboolean report_sum_patterns(Loading *l, GError **error)
                 if (p->doubt >= (int)r->doubts->len)
                         p->doubt = -1;
                 r->n_paths += p->count;
+                r->n_failed += p->failed;
                 r->total += p->completion.total;
                 r->goes_on |= p->goes_on;
                 r->is_drawn |= p->is_drawn;
@@ -462,6 +463,7 @@ static void fill_all_buckets(const Loading *l)
                                                  p->bucket = bucket_of(r, p->path.start));
 
                 b->max = b->count++ > 0 ? MAX(b->max, p->path.latency) : p->path.latency;
+                l->report->heat[p->bucket][report_octave(p->path.completion)]++;
         }
         for (guint i = 0; i < REPORT_BUCKETS; i++)
                 g_array_index(r->buckets, ReportBucket, i).bucket = i;

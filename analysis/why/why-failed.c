@@ -21,6 +21,7 @@ static void failure_free(gpointer data)
         g_free(f->where);
         g_free(f->outcome);
         g_free(f->label);
+        g_array_unref(f->requests);
         g_free(f);
 }
 
@@ -105,7 +106,9 @@ static void add_failure(Search *s, const PathCall *calls, guint32 culprit, guint
                 f->class = outcome_class_name(outcome_class(seen));
                 f->label = g_strdup(label);
                 f->request = request;
+                f->requests = g_array_new(FALSE, FALSE, sizeof(guint64));
         }
+        g_array_append_val(f->requests, request);
 }
 
 static void add_retry(Search *s, const PathCall *calls, const PathRetry *retry, guint64 request)

@@ -16,6 +16,7 @@ typedef struct {
         char *label;       /* operation of the culprit; NULL: none */
         guint64 count;     /* requests */
         guint64 request;   /* path.id of the first */
+        GArray *requests;  /* of guint64: of all, ascending */
 } WhyFailure;
 
 /* Calls that were tried again alike. */

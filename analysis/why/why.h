@@ -147,6 +147,27 @@ typedef struct {
 /* Of WhyPause, the most slow requests first. The caller's to free. O(n log n) of n calls. */
 GArray *why_pauses(Why *why);
 
+enum { WHY_BESIDE = 5 /* other requests that are named */ };
+
+/* Another request that was in a node. */
+typedef struct {
+        guint64 request;     /* path.id */
+        const char *label;   /* operation of its call there; NULL: none. Borrowed of the reader */
+        gint64 enter, reply; /* of that call, ns since the epoch */
+} WhyBeside;
+
+/* The moment at which a call of a request came to its node. */
+typedef struct {
+        guint64 request; /* path.id */
+        guint32 call;    /* its index in the request */
+        guint64 others;  /* other requests with a call there at that moment */
+        guint n;         /* of beside: those with the longest calls, in the order of enter */
+        WhyBeside beside[WHY_BESIDE];
+} WhyMoment;
+
+/* Fills moments, of WhyMoment with request and call, in one pass over all calls. */
+void why_find_beside(const Why *why, GArray *moments);
+
 /* The packets of a call: those from or to this port of TCP or UDP, in this time. */
 typedef struct {
         guint port;      /* its caller's */
