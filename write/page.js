@@ -265,6 +265,32 @@
     return el('table', { class: 'cards', ...attributes }, thead, tbody);
   }
 
+  // What scrolls by itself.
+  const region = (label, table, cls) => el('div', { class: cls || 'scroll tall', tabindex: 0, role: 'region', 'aria-label': label }, table);
+  const number = (text) => el('td', { class: 'number' }, text);
+  const focusOn = (root, selector) => { const found = root && root.querySelector(selector); if (found) found.focus({ preventScroll: true }); };
+
+  // A line of texts and elements that is cut in its middle where there is no room for it.
+  function cut(...line) {
+    const parts = line.flat(Infinity).filter(Boolean).flatMap((part) => {
+      const at = part.nodeType ? 0 : Math.max(Math.ceil(part.length * 0.6), part.length - 24);
+      return at ? [part.slice(0, at), part.slice(at)] : [part];
+    });
+    const lengthOf = (part) => (part.nodeType ? part.textContent : part).length;
+    if (parts.reduce((sum, part) => sum + lengthOf(part), 0) < 24) return parts;
+    let end = parts.length - 1;
+    for (let n = 0; end > 1 && n + lengthOf(parts[end]) + lengthOf(parts[end - 1]) < 24; end--) n += lengthOf(parts[end]);
+    return el('span', { class: 'cut' }, el('span', null, parts.slice(0, end)), el('span', null, parts.slice(end)));
+  }
+
+  // Scrolls as little as brings the beginning of what a click has opened into sight.
+  function reveal(element) {
+    const { top } = element.getBoundingClientRect();
+    const least = 60;
+    const most = innerHeight * 0.45;
+    if (top < least || top > most) scrollBy(0, top - (top < least ? least : most));
+  }
+
   function segments(label, choices, chosen, choose) {
     return el('div', { class: 'segments', role: 'group', 'aria-label': label },
       choices.map(([value, text, title, disabled]) => el('button', {
@@ -479,8 +505,13 @@
     const drawnCount = (r) => (isDrawn ? `${count(Math.round(r.drawn))} \u00b1${count(Math.round(r.error))}` : count(r.count));
     const requests = data.slowest.map((q, rank) => ({
       rank, id: q[0], row: rows[q[1]] || null, after: q[2], time: q[3], probability: q[4], usual: q[5], slower: q[6], label: q[7] < 0 ? '' : visible(data.labels[q[7]]),
-      unusual: q[8].map((u) => ({ where: visible(data.wheres[u[0]]), own: u[1], usual: u[2], calls: u[3], usualCalls: u[4], load: u[5], usualLoad: u[6], probability: u[7], node: u[8] ? visible(u[8]) : '' })), calls: q[9],
+      unusual: q[8].map((u) => ({ where: visible(data.wheres[u[0]]), own: u[1], usual: u[2], calls: u[3], usualCalls: u[4], load: u[5], usualLoad: u[6], probability: u[7], node: u[8] ? visible(u[8]) : '' })), calls: q[9], failure: q[10] === undefined ? -1 : q[10], moment: q[11],
     }));
+    // [bucket, octave of latency, requests]
+    const heat = data.heat.filter((_, k) => k % 3 === 0).map((bucket, k) => [bucket, data.heat[3 * k + 1], data.heat[3 * k + 2]]);
+    const octaveOf = (time) => Math.floor(Math.log2(Math.max(time, 1)));
+    const octaveWords = (o) => `${duration(2 ** o)} to ${duration(2 ** (o + 1))}`;
+    requests.forEach((q) => { q.octave = octaveOf(q.time); });
     // Patterns that are probably errors of inference share one row at the end of the list.
     for (const i of data.misassigned || []) rows[i].rare = true;
     const firstRow = rows.find((r) => !r.rare) || rows[0];
@@ -490,7 +521,7 @@
     const low = Math.max(1, Math.min(...rows.map((r) => Math.max(r.min, 1))));
     const high = Math.max(low * 1.5, ...rows.map((r) => r.max));
     const state = { pattern: firstRow ? firstRow.id : null, rareOpen: false, onRare: false, vertex: null, sample: 'mean', metric: 'latency',
-      query: '', sort: '-total', merged: false, open: new Set(), request: null, call: 0, brush: null, compared: false, entry: 0 };
+      query: '', sort: '-total', merged: false, open: new Set(), request: null, call: 0, brush: null, octave: null, failure: null, compared: false, entry: 0 };
 
     // --- state in the fragment ---
 
@@ -509,6 +540,8 @@
       state.request = requests.some((q) => String(q.id) === f.get('r')) ? Number(f.get('r')) : null;
       state.entry = data.variance[Number(f.get('e'))] ? Number(f.get('e')) : 0;
       const ends = /^(\d+)-(\d+)$/.exec(f.get('t') || '');
+      state.octave = heat.some(([, o]) => String(o) === f.get('l')) ? Number(f.get('l')) : null;
+      state.failure = data.failures[Number(f.get('x') || -1)] ? Number(f.get('x')) : null;
       state.brush = ends && Number(ends[1]) <= Number(ends[2]) && Number(ends[2]) < data.nBuckets ? [Number(ends[1]), Number(ends[2])] : null;
     }
     function writeFragment() {
@@ -525,6 +558,8 @@
       if (state.request !== null) f.set('r', state.request);
       if (state.entry) f.set('e', state.entry);
       if (state.brush) f.set('t', state.brush.join('-'));
+      if (state.octave !== null) f.set('l', state.octave);
+      if (state.failure !== null) f.set('x', state.failure);
       const text = f.toString();
       if (text !== location.hash.slice(1)) history.replaceState(null, '', text ? '#' + text : location.pathname + location.search);
     }
@@ -719,10 +754,10 @@
       const about = r.about ? '\u2248' : '';
       const cells = {
         rank: ranks.get(r.id),
-        path: [r.doubt >= 0 ? el('span', { class: 'doubt', title: data.doubts[r.doubt][1] }, el('span', { 'aria-hidden': 'true' }, '? '), el('span', { class: 'hidden' }, 'doubtful: ')) : '',
-          r.label ? el('span', { class: 'operation in-path' }, r.label + '  ') : '',
-          manyClients ? [text[treeOf(r).client], el('span', { class: 'sep' }, ' \u203a ')] : '',
-          pathText(treeOf(r).root, 1, text, r.slowest), r.members && r.members.length > 1 ? el('span', { class: 'quiet' }, `  (${r.members.length} patterns)`) : ''],
+        path: cut(r.doubt >= 0 && el('span', { class: 'doubt', title: data.doubts[r.doubt][1] }, el('span', { 'aria-hidden': 'true' }, '? '), el('span', { class: 'hidden' }, 'doubtful: ')),
+          r.label && el('span', { class: 'operation in-path' }, r.label + '  '),
+          manyClients && [el('span', null, text[treeOf(r).client]), el('span', { class: 'sep' }, ' \u203a ')],
+          pathText(treeOf(r).root, 1, text, r.slowest), r.members && r.members.length > 1 && el('span', { class: 'quiet' }, `  (${r.members.length} patterns)`)),
         operation: r.label, count: drawnCount(r), found: count(r.count), total: duration(r.listed),
         share: [share(r.whole, data.total), el('i')],
         mean: duration(r.mean), p50: about + duration(r.p50), p99: about + duration(r.p99), deviation: duration(r.deviation),
@@ -731,7 +766,7 @@
         slowest: [r.way ? el('em', { title: r.way.name }, r.way.cause) : text[r.slowest], el('span', { class: 'quiet' }, ' ' + share(r.way ? r.way.own : r.slowestOwn, r.completion))],
         latency: spark(r.distribution || parseDistribution(r.latency), low, high, 116, 18),
       };
-      return drawCells(r, at, { class: r.rare ? 'row rare' : 'row', 'aria-selected': String(chosen), 'data-id': r.id, onclick: () => { choose(r); } }, cells);
+      return drawCells(r, at, { class: r.rare ? 'row rare' : 'row', 'aria-selected': String(chosen), 'data-id': r.id, onclick: () => { choose(r); reveal(pattern); } }, cells);
     }
     function drawRows() {
       const from = printing ? 0 : Math.max(0, Math.floor(body.scrollTop / ROW) - 6);
@@ -757,10 +792,9 @@
     narrow.addEventListener('change', () => { ROW = narrow.matches ? 46 : 27; fillList(true); showPattern(); });
     // On paper all rows, and how the page was made; rare patterns as they are on the screen.
     let printing = false;
-    const made = () => document.querySelector('details.made');
-    let madeOpen = false;
-    addEventListener('beforeprint', () => { printing = true; madeOpen = made().open; made().open = true; drawRows(); });
-    addEventListener('afterprint', () => { printing = false; made().open = madeOpen; drawRows(); });
+    let closed = [];
+    addEventListener('beforeprint', () => { printing = true; closed = [...document.querySelectorAll('details.made:not([open])')]; closed.forEach((d) => { d.open = true; }); drawRows(); });
+    addEventListener('afterprint', () => { printing = false; closed.forEach((d) => { d.open = false; }); drawRows(); });
     const enterList = () => { const row = body.querySelector('.row[tabindex="0"]') || body.querySelector('[tabindex="0"]'); if (row) row.focus(); };
     body.addEventListener('scroll', drawRows, { passive: true });
     body.addEventListener('focusin', (e) => { state.onRare = e.target.classList.contains('rare-group'); });
@@ -830,12 +864,21 @@
     const KINDS = { unseen: 'Not seen', quic: 'Not seen', 'may-be-multiplexed': 'Note' };
     const sentenceOf = ([reason, text]) => `${KINDS[reason] || 'Doubtful'}: ${text}.`;
 
+    // What was found: [level, sentence, where a click leads].
+    function findings() {
+      const list = [...data.held.map((text) => ['bad', text]), ...data.shared.map((text) => ['finding', `The slow requests share: ${text}`, () => slowestPanel])];
+      const [first] = data.failures;
+      if (first) list.push(['bad', `${count(data.failedRequests)} of ${plural(data.paths, 'request')} failed, ${first[3] < data.failedRequests ? `${count(first[3])} of them ` : ''}by ${first[0]} ${first[1]}.`, () => errorsPanel]);
+      for (const [text, slow] of data.pauses) if (slow > 0) list.push(['finding', text, () => document.getElementById('over-time-all')]);
+      for (const text of data.advice) list.push(['finding', text]);
+      return list.map(([level, text, to]) => [level, visible(text), to]);
+    }
+
     // What one should know before trusting the numbers: [level, sentence].
     function quality() {
       const known = facts();
       const sum = (key) => (known.get(key) || []).reduce((s, v) => s + (Number(v) || 0), 0);
       const list = [];
-      for (const text of data.held) list.push(['bad', text]);
       if (!fit) list.push(['bad', `No probabilities are shown, as what was captured is ${data.judgement}.`]);
       for (const doubt of (data.doubts || []).slice(0, 5)) list.push([fit ? 'note' : 'bad', sentenceOf(doubt)]);
       if ((data.doubts || []).length > 5) list.push(['note', `${plural(data.doubts.length - 5, 'more edge is', 'more edges are')} doubtful.`]);
@@ -889,11 +932,20 @@
       return list;
     }
 
+    const FIRST_LINES = 5;
+    const ORDER = ['bad', 'finding', 'note', 'good'];
     function drawTop() {
       const name = data.captures.length === 1 ? data.captures[0].name : plural(data.captures.length, 'capture');
       const length = data.first === null ? 0 : Number(BigInt(data.last) - BigInt(data.first));
-      const marks = { good: '\u2713', note: '!', bad: '\u2715' };
-      const words = { good: 'good', note: 'note', bad: 'beware' };
+      const marks = { good: '\u2713', note: '!', finding: '\u25b2', bad: '\u2715' };
+      const words = { good: 'good', note: 'note', finding: 'found', bad: 'beware' };
+      // At most five lines before the map: the worst doubt, what was found, then the other doubts.
+      const notes = quality().sort((a, b) => ORDER.indexOf(a[0]) - ORDER.indexOf(b[0]));
+      const worst = notes.length && notes[0][0] === 'bad' ? [notes.shift()] : [];
+      const known = [...worst, ...findings(), ...notes];
+      const firstLines = known.length > FIRST_LINES ? FIRST_LINES - 1 : known.length;
+      const lines = (list, label) => el('ul', { class: 'quality', 'aria-label': label }, list.map(([level, text, to]) => el('li', { class: level },
+        el('span', { class: 'mark', 'aria-hidden': 'true' }, marks[level]), el('span', null, el('span', { class: 'hidden' }, words[level] + ': '), to ? el('button', { type: 'button', class: 'plain', onclick: () => reveal(to()) }, text) : text))));
       return [
         el('header', { class: 'top' }, el('h1', null, name.replace(/^.*\//, '')),
           el('span', { class: 'what' }, 'Causal paths, found by ravel ' + data.version),
@@ -903,10 +955,8 @@
           tile(linear ? 'messages end a path' : 'paths', count(data.paths)), tile(linear ? 'paths' : 'patterns', count(data.patternCount)), tile('messages', count(data.messages)),
           !linear && tile('calls', count(data.calls)), tile('edges', count(data.edges)), tile('span', span(length)),
           tile('begins', utc(data.first)), tile('method', data.method)),
-        el('ul', { class: 'quality', 'aria-label': 'Quality' }, quality().map(([level, text]) => el('li', { class: level },
-          el('span', { class: 'mark', 'aria-hidden': 'true' }, marks[level]), el('span', null, el('span', { class: 'hidden' }, words[level] + ': '), text)))),
-        el('details', { class: 'made' }, el('summary', null, 'How this was made'),
-          el('pre', { tabindex: 0, 'aria-label': 'Parameters and facts of the capture' }, `${data.store ? 'store' : 'made of'}: ${data.store || data.madeOf}\n${data.parameters}` + data.captures.map((c) => `\n${c.name}\n${c.facts}`).join(''))),
+        lines(known.slice(0, firstLines), 'Findings and quality'),
+        known.length > firstLines && el('details', { class: 'made', id: 'more-notes' }, el('summary', null, `${plural(known.length - firstLines, 'more note')}: how far to trust the numbers`), lines(known.slice(firstLines), 'More notes')),
       ];
     }
 
@@ -941,7 +991,7 @@
           el('th', { class: 'number' }, 'Share'), el('th', null, el('span', { class: 'hidden' }, 'Bar')))),
         el('tbody', null, top.map((b) => el('tr', null,
           el('td', { class: b.cause === undefined ? 'name' : 'name way', title: b.name }, b.network ? el('em', null, b.name) : el('button', { type: 'button', class: 'plain', title: 'Search for it',
-            onclick: () => searchFor(b.name) }, b.name)),
+            onclick: () => goTo(b.name) }, b.name)),
           el('td', { class: 'number' }, b.network ? '' : count(b.n)), el('td', { class: 'number' }, duration(b.own)),
           el('td', { class: 'number' }, share(b.own, data.total)), meterRow(b.own, data.total, b.network ? 'network' : '', b.waiting))),
         rest > 0 && el('tr', null, el('td', { class: 'name quiet' }, `${all.length - top.length} more`), el('td'), el('td', { class: 'number' }, duration(rest)),
@@ -950,8 +1000,9 @@
         el('section', { class: 'panel', 'aria-label': 'Where the time goes, all paths' },
           el('h2', null, 'Where the time goes', el('span', { class: 'hint' }, `${ownTime} on all paths`)), table, remediesOf(top, data.total), data.waits && el('p', { class: 'quiet' }, hatchedWords)),
         linear ? drawGraphs() : data.firstStart !== null && el('section', { class: 'panel', 'aria-label': 'All paths over time' },
-          el('h2', null, 'Over time', el('span', { class: 'hint' }, 'all paths; drag over it to see the slowest requests of that time')),
-          drawn(el('div', { class: 'chart-box', id: 'over-time-all' }), (width) => drawOverTime(data.buckets, width, 'all paths', false))));
+          el('h2', null, 'Over time', el('span', { class: 'hint' }, 'a click chooses the requests of a time and latency; a drag, all of a time')),
+          drawn(el('div', { class: 'chart-box', id: 'over-time-all' }), (width) => drawOverTime(data.buckets, width, 'all paths', false)),
+          data.pauses.length > 0 && el('p', { class: 'quiet', id: 'pauses' }, `\u25be ${firstOf(data.pauses, 3).map((p) => `${visible(p[4])} stood still ${plural(p[5], 'time')}`).join(', ')}${moreThan(data.pauses, 3)}`)));
     }
 
     // --- the map: all paths as one graph ---
@@ -1056,11 +1107,11 @@
       state.vertex = data.details[i].vertices.findIndex((v) => v[1] === item.node);
       showPattern();
       writeFragment();
-      document.getElementById('node').scrollIntoView({ block: 'center' });
+      reveal(document.getElementById('node'));
     }
     function goTo(text) {
       searchFor(text);
-      search.closest('.panel').scrollIntoView({ block: 'start' });
+      reveal(search.closest('.panel'));
     }
 
     let mapAt = null; // where Tab leads to
@@ -1256,8 +1307,7 @@
         const inTree = document.activeElement && document.activeElement.closest && document.activeElement.closest('.tree');
         const name = document.activeElement && document.activeElement.dataset ? document.activeElement.dataset.focus : null;
         showPattern();
-        const again = inTree ? pattern.querySelector(`.tree [data-vertex="${at}"]`) : name ? pattern.querySelector(`[data-focus="${name}"]`) : null;
-        if (again) again.focus({ preventScroll: true });
+        if (inTree || name) focusOn(pattern, inTree ? `.tree [data-vertex="${at}"]` : `[data-focus="${name}"]`);
       };
       const context = { row, detail, vs, slowest, chosen, pick, redraw };
       // Beside a narrow tree there is room for the rest.
@@ -1338,13 +1388,13 @@
             (v.parent < 0 ? '' : linear ? `; sent to it ${duration(mean(v.after))} after ${names[vs[v.parent].node]} was` : `; ${names[vs[v.parent].node]} calls it ${duration(mean(v.after))} after it was called itself`) + (v === slowest ? '; most time' : '') + (v.mark ? `; ${missedWords[v.mark]}` : '') + v.ways.map(([cause, t]) => `; ${data.causes[cause][0]} ${duration(t)} on the way`).join(''),
           fill: compared ? tinted(found.of.get(v.i).more, found.most) : shaded(mine / Math.max(row.completion, 1)),
           classes: [v === slowest ? 'slowest' : '', v === chosen ? 'chosen' : ''].filter(Boolean),
-          choose: () => pick(v),
+          choose: () => { pick(v); reveal(document.getElementById('node')); },
         });
       });
       return el('section', { class: 'panel', 'aria-label': linear ? 'Path' : 'Call tree' },
         el('div', { class: 'bar-row' }, el('h2', null, linear ? 'Path' : 'Call tree'),
           !linear && segments('What the tree shows', [['mean', 'Mean of all'], ['compared', 'Slow against fast', found ? 'The slowest hundredth against the middle' : 'Of a pattern with fewer than 100 requests there is no slowest hundredth', !found]], compared ? 'compared' : 'mean',
-            (k) => { state.compared = k === 'compared'; showPattern(); writeFragment(); const button = pattern.querySelector(`[data-value="${k}"]`); if (button) button.focus({ preventScroll: true }); }),
+            (k) => { state.compared = k === 'compared'; showPattern(); writeFragment(); focusOn(pattern, `[data-value="${k}"]`); }),
           el('span', { class: 'hint' }, linear ? 'the time to the end of the path; the darker, the longer messages stay'
             : compared ? `${ownTime} of the slowest hundredth against the middle: orange \u25b2 more, blue \u25bc less` : 'mean latency of each call; the darker, the more of the time is its own')),
         compared ? el('div', { class: detail.width <= 560 ? 'two' : '' }, el('div', { class: 'tree' }, drawTree(detail.width, detail.height, boxes, 'Call tree')), el('div', null, drawComparison(found)))
@@ -1566,7 +1616,7 @@
         })];
       return el('section', { class: 'panel', 'aria-label': 'Timeline', id: 'timeline' },
         el('div', { class: 'bar-row' }, el('h2', null, 'Timeline'),
-          detail.samples.length > 0 && segments('Which path', choices, state.sample, (k) => { state.sample = k; showPattern(); writeFragment(); const b = pattern.querySelector(`[data-value="${k}"]`); if (b) b.focus({ preventScroll: true }); }),
+          detail.samples.length > 0 && segments('Which path', choices, state.sample, (k) => { state.sample = k; showPattern(); writeFragment(); focusOn(pattern, `[data-value="${k}"]`); }),
           sample && el('span', { class: 'quiet' }, `request ${sample.path}, ${duration(sample.latency)}, begun ${utc(sample.start)}${withProbability(sample.probability)}`)),
         drawLanes({ ...context, calls, sample }));
     }
@@ -1635,12 +1685,12 @@
       const axisLow = Math.max(1, Math.min(s.length ? s[6] : 1e18, ...besides.map((o) => o.s[6])));
       const axisHigh = Math.max(axisLow * 1.2, s.length ? s[7] : 0, ...besides.map((o) => o.s[7]));
       const line = (text, stats, n, cls, choosing) => el('tr', { class: cls },
-        el('td', { class: 'name', title: text }, choosing ? el('button', { type: 'button', class: 'plain', onclick: choosing }, text) : text),
+        el('td', { class: 'name', title: text }, choosing ? el('button', { type: 'button', class: 'plain', onclick: choosing }, cut(text)) : text),
         el('td', { class: 'number' }, count(n)), el('td', { class: 'number' }, duration(stats[0])), el('td', { class: 'number' }, duration(stats[3])), el('td', { class: 'number' }, duration(stats[5])),
         el('td', null, spark(parseDistribution(stats[8]), axisLow, axisHigh, 116, 18)));
       return el('section', { class: 'panel', 'aria-label': 'The chosen node', id: 'node', 'data-vertex': chosen.i },
         el('div', { class: 'bar-row' }, el('h2', { id: 'node-name' }, name + (chosen.n > 1 ? ` \u00d7${chosen.n}` : ''), chosen.operation && el('span', { class: 'hint' }, chosen.operation)),
-          segments('Which delay', metrics.map(([key, text]) => [key, text, null, !chosen[key].length]), metric, (k) => { state.metric = k; showPattern(); writeFragment(); const b = pattern.querySelector(`[data-value="${k}"]`); if (b) b.focus({ preventScroll: true }); }),
+          segments('Which delay', metrics.map(([key, text]) => [key, text, null, !chosen[key].length]), metric, (k) => { state.metric = k; showPattern(); writeFragment(); focusOn(pattern, `[data-value="${k}"]`); }),
           s.length ? el('span', { class: 'quiet' }, `mean ${duration(s[0])}, p50 ${duration(s[3])}, p90 ${duration(s[4])}, p99 ${duration(s[5])}, max ${duration(s[7])}`) : null),
         s.length ? el('div', { class: 'two wide-left' },
           el('div', null, drawn(el('div', { class: 'chart-box', id: 'distribution' }), (width) => drawDistribution(s, besides.map((o) => o.s), width,
@@ -1650,12 +1700,45 @@
             cards({ id: 'beside' }, el('thead', null, el('tr', null, el('th', null, 'Pattern'), el('th', { class: 'number' }, 'Calls'), el('th', { class: 'number' }, 'Mean'), el('th', { class: 'number' }, 'p50'), el('th', { class: 'number' }, 'p99'),
               el('th', null, el('span', { class: 'hidden' }, 'Distribution')))),
             el('tbody', null, line('this one', s, row.count * chosen.n, 'chosen'),
-              besides.map((o) => line(`${o.row.i + 1}. ${titleOf(o.row)}`, o.s, o.row.count * o.n, null, () => choose(o.row))))),
+              besides.map((o) => line(`${o.row.i + 1}. ${titleOf(o.row)}`, o.s, o.row.count * o.n, null, () => { choose(o.row); reveal(pattern); })))),
             others.length > besides.length && el('p', { class: 'quiet' }, `${others.length - besides.length} more places in patterns with less latency in all.`)))
           : el('p', { class: 'quiet' }, 'Always 0.'));
     }
 
     // --- over time ---
+
+    const octaves = heat.map((h) => h[1]);
+    const [firstOctave, lastOctave] = [Math.min(...octaves), Math.max(...octaves)];
+    const mostHeat = Math.max(...heat.map((h) => h[2]));
+    const ofLatency = (ns) => (Math.log2(ns) - firstOctave) / (lastOctave + 1 - firstOctave);
+    // Requests by time and latency, and pauses. x, y: of a bucket, and of a latency.
+    function drawHeat(out, x, y, w) {
+      const columns = Math.ceil(3 / w); // buckets that share one
+      const cells = new Map();
+      for (const [bucket, octave, n] of heat) {
+        const at = bucket - bucket % columns;
+        const cell = cells.get(`${at} ${octave}`) || { at, octave, n: 0 };
+        cell.n += n;
+        cells.set(`${at} ${octave}`, cell);
+      }
+      const most = columns > 1 ? Math.max(...[...cells.values()].map((c) => c.n)) : mostHeat;
+      for (const { at, octave, n } of cells.values()) {
+        const to = Math.min(at + columns, data.nBuckets);
+        const cell = svg('rect', { class: 'heat', 'data-from': at, 'data-to': to - 1, 'data-octave': octave, 'data-count': n, x: x(at).toFixed(2), width: (x(to) - x(at)).toFixed(2), y: y(2 ** (octave + 1)).toFixed(2), height: (y(2 ** octave) - y(2 ** (octave + 1))).toFixed(2) },
+          svg('title', null, `${endOfBrush(at)} to ${endOfBrush(to)}, ${octaveWords(octave)}: ${plural(n, 'path')}`));
+        cell.style.fill = `color-mix(in srgb, var(--cold) ${Math.round(16 + 84 * Math.log(1 + n) / Math.log(1 + most))}%, var(--panel))`;
+        out.append(cell);
+      }
+      const end = bucketLength() * data.nBuckets;
+      const base = y(2 ** firstOctave);
+      for (const [text, , , times] of data.pauses)
+        for (const [from, to] of pairsOf(times)) {
+          const [left, right] = [from, to].map((t) => x(data.nBuckets * Math.min(Math.max(t / end, 0), 1)));
+          out.append(svg('g', { class: 'pause' }, svg('title', null, `${begunAt(from)}, for ${duration(to - from)}: ${visible(text)}`),
+            svg('rect', { x: left, width: Math.max(right - left, 1), y: y(2 ** (lastOctave + 1)), height: base - y(2 ** (lastOctave + 1)) }),
+            svg('path', { d: `M${(left + right) / 2 - 4} 1h8l-4 7z` })));
+        }
+    }
 
     function drawOverTime(buckets, width, what, medians) {
       const LEFT = 62, RIGHT = 10, H1 = 120, H2 = 54, TOP = 10, GAP = 16, BOTTOM = 22;
@@ -1669,11 +1752,11 @@
       const x = (i) => LEFT + i * w;
       const most = Math.max(...filled.map((b) => b[3]));
       const top = ticks(0, most, 3).slice(-1)[0] < most ? ticks(0, most, 3).slice(-1)[0] + (ticks(0, most, 3)[1] || most) : most;
-      const y = (ns) => TOP + H1 * (1 - ns / top);
+      const y = (ns) => TOP + H1 * (1 - (medians ? ns / top : ofLatency(ns)));
       const busiest = Math.max(...filled.map((b) => b[1]));
       const base = TOP + H1 + GAP + H2;
       out.setAttribute('aria-label', `Latency and rate of ${what} over time: at most ${duration(most)}, at most ${count(busiest)} paths in ${span(perBucket)}`);
-      for (const t of ticks(0, top, 3)) out.append(svg('line', { class: 'tick', x1: LEFT, x2: width - RIGHT, y1: y(t), y2: y(t) }), svg('text', { class: 'axis', x: LEFT - 8, y: y(t) + 4, 'text-anchor': 'end' }, tickLabel(t)));
+      for (const t of medians ? ticks(0, top, 3) : logTicks(2 ** firstOctave, 2 ** (lastOctave + 1), 5)) out.append(svg('line', { class: 'tick', x1: LEFT, x2: width - RIGHT, y1: y(t), y2: y(t) }), svg('text', { class: 'axis', x: LEFT - 8, y: y(t) + 4, 'text-anchor': 'end' }, tickLabel(t)));
       const rate = busiest / (perBucket / 1e9);
       out.append(svg('text', { class: 'axis', x: LEFT - 8, y: base - H2 + 8, 'text-anchor': 'end' }, rateText(rate)),
         svg('text', { class: 'axis', x: LEFT - 8, y: base, 'text-anchor': 'end' }, '0'),
@@ -1684,20 +1767,20 @@
         g.append(svg('rect', { x: x(i), y: TOP, width: w, height: base - TOP, fill: 'transparent' }));
         if (medians) g.append(svg('line', { class: 'peak', x1: x(i) + w / 2, x2: x(i) + w / 2, y1: y(peak), y2: y(middle) }),
           svg('rect', { class: 'dot', x: x(i), width: Math.max(w, 1.5), y: y(middle) - 1, height: 2 }));
-        else g.append(svg('rect', { class: 'dot', x: x(i), width: Math.max(w - 0.5, 1), y: y(peak), height: 2 }));
         g.append(svg('rect', { class: 'rate', x: x(i), width: Math.max(w - 0.5, 0.75), y: base - H2 * n / busiest, height: H2 * n / busiest }));
         marks.append(g);
       }
       out.append(marks);
+      if (!medians) drawHeat(out, x, y, w);
       for (const t of ticks(0, length, Math.max(2, Math.floor(width / 110)))) {
         const at = LEFT + (width - LEFT - RIGHT) * t / length;
         if (at > width - RIGHT + 1) continue;
         out.append(svg('line', { class: 'tick', x1: at, x2: at, y1: base, y2: base + 4 }), svg('text', { class: 'axis', x: at, y: base + 16, 'text-anchor': at < LEFT + 10 ? 'start' : at > width - 40 ? 'end' : 'middle' }, t === 0 ? 'start' : '+' + span(t)));
       }
       out.append(svg('path', { class: 'frame', d: `M${LEFT} ${TOP}V${TOP + H1}H${width - RIGHT}M${LEFT} ${base}H${width - RIGHT}` }),
-        svg('text', { class: 'axis', x: LEFT + 4, y: TOP + 8 }, medians ? 'latency: median, and up to the peak' : 'latency: the slowest path'),
+        svg('text', { class: 'axis', x: LEFT + 4, y: TOP + 8 }, medians ? 'latency: median, and up to the peak' : ''),
         svg('text', { class: 'axis', x: LEFT + 4, y: base - H2 - 3 }, `paths, in ${span(perBucket)} each`));
-      if (requests.length) addBrush(out, { x, width: w, top: TOP, bottom: base, scale: width });
+      if (requests.length) addBrush(out, { x, width: w, top: TOP, bottom: base, scale: width, rows: medians ? null : (o) => [y(2 ** (o + 1)), y(2 ** o)] });
       return out;
     }
 
@@ -1708,15 +1791,28 @@
     const bucketOf = (q) => Math.floor(q.after * data.nBuckets / (Number(BigInt(data.lastStart) - BigInt(data.firstStart)) + 1));
     const bucketLength = () => Math.max(1, Number(BigInt(data.lastStart) - BigInt(data.firstStart))) / data.nBuckets;
     const endOfBrush = (i) => '+' + span(Math.round(bucketLength() * i));
-    function setBrush(from, to) {
+    // from: null: of all times. octave, failure: null: of all.
+    function setBrush(from, to, octave = null, failure = state.failure) {
       const ends = from === null ? null : [Math.max(0, Math.min(from, to)), Math.min(lastBucket, Math.max(from, to))];
       state.brush = ends && (ends[0] > 0 || ends[1] < lastBucket) ? ends : null;
-      for (const draw of [...brushes]) if (!draw()) brushes.delete(draw);
-      fillSlowest();
+      state.octave = octave;
+      state.failure = failure;
+      showChoice();
       writeFragment();
     }
-    function addBrush(out, { x, width, top, bottom, scale }) {
-      const shade = svg('rect', { class: 'brush', y: top, height: bottom - top, 'pointer-events': 'none' });
+    function showChoice() {
+      for (const draw of [...brushes]) if (!draw()) brushes.delete(draw);
+      fillSlowest();
+      fillErrors();
+      const words = [state.brush && `that began from ${endOfBrush(state.brush[0])} to ${endOfBrush(state.brush[1] + 1)}`, state.octave !== null && `that took ${octaveWords(state.octave)}`, state.failure !== null && `that failed by ${failures[state.failure].name}`].filter(Boolean);
+      rangeBar.hidden = !words.length;
+      if (words.length)
+        set(rangeBar, el('strong', null, `Requests ${words.join(', ')}`), el('button', { type: 'button', class: 'copy no-print', id: 'clear-brush', onclick: () => { setBrush(null, null, null, null); focusOn(document, '.handle'); } }, 'Show all'),
+          el('span', { class: 'quiet' }, `The slowest requests${state.brush && failures.length ? ' and the errors' : ''} follow; everything else is of all requests.`));
+    }
+    const rangeBar = el('div', { class: 'range', role: 'status', id: 'range', hidden: true });
+    function addBrush(out, { x, width, top, bottom, scale, rows: rowOfOctave }) {
+      const shade = svg('rect', { class: 'brush', 'pointer-events': 'none' });
       const ends = ['begins', 'ends'].map((word, k) => {
         const handle = svg('g', { class: 'handle', role: 'slider', tabindex: 0, 'aria-label': `The chosen time ${word}`, 'aria-valuemin': 0, 'aria-valuemax': data.nBuckets, 'data-end': word },
           svg('rect', { class: 'grip', x: -4, width: 8, y: top, height: bottom - top }), svg('path', { d: `M0 ${top}V${bottom}M-3 ${top + 48}h6v24h-6z` }));
@@ -1725,17 +1821,21 @@
           if (!by && e.key !== 'Escape') return;
           e.preventDefault();
           e.stopPropagation();
-          if (!by) { setBrush(null); return; }
+          if (!by) { setBrush(null, null); return; }
           const now = state.brush || [0, lastBucket];
-          if (k === 0) setBrush(Math.min(Math.max(now[0] + by, 0), now[1]), now[1]);
-          else setBrush(now[0], Math.max(Math.min(now[1] + by, lastBucket), now[0]));
+          if (k === 0) setBrush(Math.min(Math.max(now[0] + by, 0), now[1]), now[1], state.octave);
+          else setBrush(now[0], Math.max(Math.min(now[1] + by, lastBucket), now[0]), state.octave);
         });
         return handle;
       });
       const draw = () => {
         const [from, to] = state.brush || [0, lastBucket];
         shade.setAttribute('x', x(from));
-        shade.setAttribute('width', state.brush ? x(to + 1) - x(from) : 0);
+        const row = rowOfOctave && state.octave !== null;
+        const [above, below] = row ? rowOfOctave(state.octave) : [top, bottom];
+        shade.setAttribute('y', above);
+        shade.setAttribute('height', below - above);
+        shade.setAttribute('width', state.brush || row ? x(to + 1) - x(from) : 0);
         ends.forEach((handle, k) => {
           const at = k ? to + 1 : from;
           handle.setAttribute('transform', `translate(${x(at)} 0)`);
@@ -1750,8 +1850,10 @@
       };
       let from = null; // where it was pressed, and whether it has moved
       let moved = false;
+      let cell = null;
       out.addEventListener('pointerdown', (e) => {
         if (e.button !== 0) return;
+        cell = e.target.dataset.octave ? e.target.dataset : null;
         const end = e.target.closest && e.target.closest('.handle');
         const now = state.brush || [0, lastBucket];
         from = end ? (end === ends[0] ? now[1] : now[0]) : bucketAt(e);
@@ -1763,7 +1865,12 @@
         moved = true;
         setBrush(from, bucketAt(e));
       });
-      out.addEventListener('pointerup', () => { if (from !== null && !moved) setBrush(null); from = null; });
+      out.addEventListener('pointerup', () => {
+        if (from !== null && !moved) {
+          if (cell) { setBrush(Number(cell.from), Number(cell.to), Number(cell.octave)); reveal(slowestPanel); } else setBrush(null, null);
+        }
+        from = null;
+      });
       out.addEventListener('pointercancel', () => { from = null; });
       out.classList.add('brushed');
       out.append(shade, ...ends);
@@ -1780,7 +1887,10 @@
     const slowestBody = el('tbody');
     const slowestStatus = el('span', { class: 'quiet', role: 'status', id: 'slowest-status' });
     const slowestMore = el('div', { class: 'no-print' });
-    const unclear = el('span');
+    const latencies = el('select', { id: 'octave', 'aria-label': 'Latency', onchange: () => setBrush(...(state.brush || [null, null]), latencies.value === '' ? null : Number(latencies.value)) },
+      el('option', { value: '' }, 'any latency'), [...new Set(octaves)].sort((a, b) => b - a).map((o) => el('option', { value: o }, octaveWords(o))));
+    const inRange = (bucket) => !state.brush || (bucket >= state.brush[0] && bucket <= state.brush[1]);
+    const sumInRange = (list) => list.reduce((sum, [bucket, n]) => sum + (inRange(bucket) ? n : 0), 0);
 
     // As Wireshark asks for the packets of its calls; '' where their ids or the calls are not here.
     function displayFilter(q) {
@@ -1817,7 +1927,8 @@
     }
 
     const unusualWords = (u) => [/[!*]$/.test(u.where) ? u.where : u.where.split(' / ').includes(u.node) || !u.node || u.where.split(' / ').pop().split('|').includes(u.node) ? u.node || u.where : u.where, el('span', { class: 'slower' }, ` ${signed(u.own - u.usual)}`)];
-    const begun = (q) => '+' + (q.after < 120e9 ? duration(q.after) : span(q.after));
+    const begunAt = (after) => '+' + (after < 120e9 ? duration(after) : span(after));
+    const begun = (q) => begunAt(q.after);
     function slowestRow(q) {
       return el('tr', { class: q.id === state.request ? 'chosen' : null, 'data-request': q.id },
         el('td', null, el('button', { type: 'button', class: 'plain mono', 'aria-pressed': String(q.id === state.request), title: 'Shows its calls', onclick: () => openRequest(q) }, q.id)),
@@ -1825,21 +1936,23 @@
         el('td', { class: 'number' }, duration(q.time)), el('td', { class: 'number' }, duration(q.usual)),
         el('td', { class: 'unusual' }, q.unusual.length && q.unusual[0].own > q.unusual[0].usual ? unusualWords(q.unusual[0]) : '\u2013'),
         el('td', { class: 'number' }, probability(q.probability)),
-        el('td', { class: 'number' }, q.row ? el('button', { type: 'button', class: 'plain', title: labelOf(q.row), onclick: () => { choose(q.row); scrollToChosen(); pattern.scrollIntoView({ block: 'start' }); } }, ranks.get(q.row.id)) : '\u2013'),
+        el('td', { class: 'number' }, q.row ? el('button', { type: 'button', class: 'plain', title: labelOf(q.row), onclick: () => { choose(q.row); scrollToChosen(); reveal(pattern); } }, ranks.get(q.row.id)) : '\u2013'),
         el('td', { class: 'number' }, copyButton(q, 'Filter') || ''));
     }
     function fillSlowest() {
-      const inside = state.brush ? requests.filter((q) => bucketOf(q) >= state.brush[0] && bucketOf(q) <= state.brush[1]) : requests;
-      const began = state.brush ? data.buckets.slice(state.brush[0], state.brush[1] + 1).reduce((sum, b) => sum + b[1], 0) : data.paths;
+      const inside = requests.filter((q) => inRange(bucketOf(q)) && (state.octave === null || q.octave === state.octave) && (state.failure === null || q.failure === state.failure));
+      // Of a failure and a latency together, only those here are known.
+      const began = state.failure === null ? sumInRange(heat.filter((h) => state.octave === null || h[1] === state.octave).map(([bucket, , n]) => [bucket, n]))
+        : state.octave === null ? sumInRange(failures[state.failure].at) : inside.length;
+      latencies.value = state.octave === null ? '' : state.octave;
       const list = allShown ? inside : firstOf(inside, SHOWN);
       const focused = slowestBody.contains(document.activeElement) ? document.activeElement.closest('tr').dataset.request : null;
-      slowestBody.replaceChildren(...(list.length ? list.map(slowestRow) : [el('tr', null, el('td', { colspan: labelled ? 9 : 8 }, 'No request began then.'))]));
-      if (focused && slowestBody.querySelector(`[data-request="${focused}"] button`)) slowestBody.querySelector(`[data-request="${focused}"] button`).focus({ preventScroll: true });
+      slowestBody.replaceChildren(...(list.length ? list.map(slowestRow) : [el('tr', null, el('td', { colspan: labelled ? 9 : 8 }, 'None of these requests is in this page.'))]));
+      if (focused) focusOn(slowestBody, `[data-request="${focused}"] button`);
       slowestStatus.textContent = (state.brush ? `from ${endOfBrush(state.brush[0])} to ${endOfBrush(state.brush[1] + 1)}: ` : '') +
-        (inside.length < began ? `the slowest ${count(inside.length)} of ${count(began)}` : plural(began, 'request'));
+        (inside.length < began ? `${count(inside.length)} of ${count(began)}, the slowest first` : plural(began, 'request'));
       set(slowestMore, inside.length > SHOWN + 1 && el('button', { type: 'button', class: 'plain quiet', 'aria-expanded': String(allShown), onclick: () => { allShown = !allShown; fillSlowest(); slowestMore.firstChild.focus({ preventScroll: true }); } },
         allShown ? 'Show fewer' : `Show all ${count(inside.length)}`));
-      set(unclear, state.brush && el('button', { type: 'button', class: 'copy no-print', id: 'clear-brush', onclick: () => { setBrush(null); const handle = document.querySelector('.handle'); if (handle) handle.focus({ preventScroll: true }); } }, 'All times'));
     }
     slowestBody.addEventListener('keydown', (e) => {
       const by = { ArrowDown: 1, ArrowUp: -1 }[e.key];
@@ -1851,12 +1964,38 @@
     function drawSlowest() {
       const head = ['Request', 'Began', ...(labelled ? ['Operation'] : []), data.goesOn ? 'Time' : 'Latency', 'Usual', 'Most unusual', 'Prob.', 'Pattern', 'Wireshark'];
       const numbers = ['Began', 'Time', 'Latency', 'Usual', 'Prob.', 'Pattern', 'Wireshark'];
-      set(slowestPanel, el('div', { class: 'bar-row' }, el('h2', null, 'Slowest requests'), slowestStatus, unclear,
+      set(slowestPanel, el('div', { class: 'bar-row' }, el('h2', null, 'Slowest requests'), slowestStatus, latencies,
         el('span', { class: 'hint' }, 'usual: the median of the same operation; most unusual: where it spent most more than usual')),
       el('div', { class: 'scroll tall', tabindex: 0, role: 'region', 'aria-label': 'Slowest requests' },
         cards({ id: 'slowest-list' }, el('thead', null, el('tr', null, head.map((h) => el('th', { class: numbers.includes(h) ? 'number' : null }, h)))), slowestBody)), slowestMore);
-      fillSlowest();
       return slowestPanel;
+    }
+
+    // --- errors: the culprits of failed requests ---
+
+    const failures = data.failures.map(([where, outcome, label, n, first, at], i) => ({ i, where: visible(where), name: visible(`${where} ${outcome}`), outcome: visible(outcome), label: visible(label), n, first, at: pairsOf(at) }));
+    const errorsBody = el('tbody');
+    const errorsPanel = el('section', { class: 'panel', 'aria-label': 'Errors', id: 'errors' });
+    function fillErrors() {
+      const all = sumInRange(heat.map(([bucket, , n]) => [bucket, n]));
+      const focused = errorsBody.contains(document.activeElement) ? document.activeElement.closest('tr').dataset.failure : null;
+      set(errorsBody, failures.map((f) => ({ ...f, n: sumInRange(f.at) })).filter((f) => f.n).map((f) => el('tr', { class: f.i === state.failure ? 'chosen' : null, 'data-failure': f.i },
+        el('td', { class: 'name', title: f.where }, el('button', { type: 'button', class: 'plain', 'aria-pressed': String(f.i === state.failure), title: 'Shows these requests', onclick: () => chooseFailure(f.i) }, cut(f.where))),
+        el('td', null, f.outcome), el('td', null, f.label), number(count(f.n)), number(share(f.n, all)), number(f.first))));
+      if (!errorsBody.rows.length) set(errorsBody, el('tr', null, el('td', { colspan: 6 }, 'No request that began then failed.')));
+      if (focused) focusOn(errorsBody, `[data-failure="${focused}"] button`);
+    }
+    function chooseFailure(i) {
+      const off = state.failure === i;
+      setBrush(...(state.brush || [null, null]), null, off ? null : i);
+      if (!off) reveal(slowestPanel);
+    }
+    function drawErrors() {
+      const [failed, good] = data.failedTimes;
+      return set(errorsPanel, el('h2', null, 'Errors', el('span', { class: 'hint' }, `${plural(data.failedRequests, 'request')} failed, p50 ${duration(failed)}; of the others ${duration(good)}. The culprit: the call where the error began`)),
+        region('Errors', cards({ id: 'error-list' }, el('thead', null, el('tr', null, ['Culprit', 'Outcome', 'Operation'].map((h) => el('th', null, h)), ['Requests', 'Of all', 'First in'].map((h) => el('th', { class: 'number' }, h)))), errorsBody)),
+        data.moreFailures > 0 && el('p', { class: 'quiet' }, `${plural(data.moreFailures, 'more culprit')} with fewer requests.`),
+        data.retries.map(([text, label, n, vain, first]) => el('p', { class: 'quiet' }, visible(`Tried again: ${text}${label ? ` (${label})` : ''}, ${plural(n, 'time')}${vain ? `, ${count(vain)} in vain` : ''}, first in request ${first}.`))));
     }
 
     function openRequest(q) {
@@ -1864,6 +2003,7 @@
       state.call = 0;
       fillSlowest();
       showRequest();
+      if (state.request !== null) reveal(requestPanel);
       writeFragment();
     }
     // Its calls as if they were a pattern's, each a vertex of its own.
@@ -1877,11 +2017,21 @@
       const redraw = () => {
         const name = document.activeElement && document.activeElement.dataset ? document.activeElement.dataset.focus : null;
         showRequest();
-        const again = name && requestPanel.querySelector(`[data-focus="${name}"]`);
-        if (again) again.focus({ preventScroll: true });
+        if (name) focusOn(requestPanel, `[data-focus="${name}"]`);
       };
       return drawLanes({ vs, sample: q, chosen: vs[state.call] || vs[0], slowest: vs.reduce((a, b) => (b.own > a.own ? b : a)), redraw, pick: (v) => { state.call = v.i; redraw(); },
         calls: exactPieces(q.calls.map((c, i) => ({ place: i, vertex: i, parent: c[1], start: c[2], enter: c[3], reply: c[4], end: c[5], stored: c[6], probability: c[8], candidates: c[9], label: c[10], ...tailOf(c, 12) }))) });
+    }
+    // The other requests that were in the node where it spent most, when it came there.
+    function drawBeside(q) {
+      if (!q.moment) return null;
+      const [call, others, ...list] = q.moment;
+      const node = names[q.calls[call][0]];
+      const beside = list.filter((_, k) => k % 4 === 0).map((id, k) => ({ id, label: list[4 * k + 1] < 0 ? '' : visible(data.labels[list[4 * k + 1]]), since: list[4 * k + 2], more: list[4 * k + 3], request: requests.find((r) => r.id === id) }));
+      return el('div', { id: 'beside-request' }, el('h3', null, `In ${node} when it came, at ${begunAt(q.after + q.calls[call][3])}`),
+        el('p', { class: 'quiet' }, others ? `${plural(others, 'other request')}${others > beside.length ? `; the ${beside.length} that were there longest:` : ':'}` : 'No other request.'),
+        beside.map((b) => el('p', null, b.request ? el('button', { type: 'button', class: 'plain mono', title: 'Shows its calls', onclick: () => openRequest(b.request) }, b.id) : el('span', { class: 'mono' }, b.id),
+          ` ${b.label} `, el('span', { class: 'quiet' }, `since ${duration(b.since)}, for ${duration(b.more)} more`))));
     }
     function showRequest() {
       const q = requests.find((r) => r.id === state.request);
@@ -1891,12 +2041,12 @@
       set(requestPanel, el('section', { class: 'panel' },
         el('div', { class: 'bar-row' }, el('h2', { id: 'request-name' }, `Request ${q.id}`), q.label && el('span', { class: 'operation' }, q.label),
           el('span', { class: 'quiet' }, `${duration(q.time)}, usually ${duration(q.usual)}; begun ${utc(start)}, ${begun(q)} after the first${withProbability(q.probability)}`), el('span', { class: 'spring' }), copyButton(q, 'Copy Wireshark filter'),
-          el('button', { type: 'button', class: 'plain quiet no-print', onclick: () => { openRequest(q); const b = slowestBody.querySelector(`[data-request="${q.id}"] button`); if (b) b.focus({ preventScroll: true }); } }, 'Close')),
+          el('button', { type: 'button', class: 'plain quiet no-print', onclick: () => { openRequest(q); focusOn(slowestBody, `[data-request="${q.id}"] button`); } }, 'Close')),
         el('div', { class: 'two wide-left' },
           el('div', { id: 'request-tree' }, q.calls.length ? drawRequest(q) : el('p', null, `Its calls are not in this page: ravel why, of ${aStore}, shows what it spent.`)),
           el('div', null, el('h3', null, 'More than usual'), cards({ id: 'unusual' }, el('thead', null, el('tr', null, el('th', null, OwnTime + ' of'), el('th', { class: 'number' }, 'This'), el('th', { class: 'number' }, 'Usual'), el('th', { class: 'number' }, 'More'), el('th', { class: 'number' }, 'Calls'), el('th', { class: 'number' }, 'Others there'))),
             el('tbody', null, q.unusual.map((u) => el('tr', null, el('td', { class: 'name', title: u.where }, u.where, u.probability < 0.9 && fit && el('span', { class: 'doubt' }, ` (parent ${probability(u.probability)})`)), el('td', { class: 'number' }, duration(u.own)), el('td', { class: 'number' }, duration(u.usual)),
-              el('td', { class: `number ${u.own > u.usual ? 'slower' : u.own < u.usual ? 'faster' : ''}` }, arrowed(u.own - u.usual)), el('td', { class: 'number' }, u.calls === u.usualCalls ? count(u.calls) : `${count(u.calls)}, usually ${count(u.usualCalls)}`), el('td', { class: 'number' }, u.load === u.usualLoad ? count(u.load) : `${count(u.load)}, usually ${count(u.usualLoad)}`))))))),
+              el('td', { class: `number ${u.own > u.usual ? 'slower' : u.own < u.usual ? 'faster' : ''}` }, arrowed(u.own - u.usual)), el('td', { class: 'number' }, u.calls === u.usualCalls ? count(u.calls) : `${count(u.calls)}, usually ${count(u.usualCalls)}`), el('td', { class: 'number' }, u.load === u.usualLoad ? count(u.load) : `${count(u.load)}, usually ${count(u.usualLoad)}`))))), drawBeside(q))),
         filter && el('details', { class: 'made' }, el('summary', null, 'Wireshark display filter'), el('pre', { tabindex: 0, id: 'filter' }, filter))));
       drawBoxes();
     }
@@ -1930,9 +2080,9 @@
       const workers = new Map(data.workers.map(([node, n, calls, served]) => [names[node], { n, busy: served / n / runTime, full: 1e9 * calls * n / served, calls }]));
       const ofWorkers = (l, text) => workers.size > 0 && el('td', { class: 'number' }, workers.has(l.name) ? text(workers.get(l.name)) : '');
       return el('section', { class: 'panel', 'aria-label': 'Load of nodes', id: 'loads' }, el('h2', null, 'Load', el('span', { class: 'hint' }, 'calls that a node is serving when one comes, itself among them')),
-        el('div', { class: 'scroll tall', tabindex: 0, role: 'region', 'aria-label': 'Load of nodes' }, cards({ id: 'load-list' },
+        region('Load of nodes', cards({ id: 'load-list' },
           el('thead', null, el('tr', null, el('th', null, 'Node'), el('th', { class: 'number' }, 'Calls'), el('th', { class: 'number' }, 'p50'), el('th', { class: 'number' }, 'p95'), el('th', { class: 'number' }, 'Most'), el('th', { class: 'number' }, waits ? 'Serving' : 'Own time each'), waits && el('th', { class: 'number' }, 'Queued'), workers.size > 0 && ['Workers', 'Busy', 'Now', 'Full at'].map((h) => el('th', { class: 'number' }, h)))),
-          el('tbody', null, list.map((l) => el('tr', null, el('td', { class: 'name', title: l.name }, el('button', { type: 'button', class: 'plain', title: 'Search for it', onclick: () => searchFor(l.name) }, l.name)),
+          el('tbody', null, list.map((l) => el('tr', null, el('td', { class: 'name', title: l.name }, el('button', { type: 'button', class: 'plain', title: 'Search for it', onclick: () => goTo(l.name) }, l.name)),
             el('td', { class: 'number' }, count(l.calls)), el('td', { class: 'number' }, count(l.p50)), el('td', { class: 'number' }, count(l.p95)), el('td', { class: 'number' }, count(l.most)),
             el('td', { class: 'number' }, duration(l.own / l.calls)), waits && el('td', { class: 'number' }, l.queued ? duration(l.queued / l.calls) : ''),
             ofWorkers(l, (w) => count(w.n)), ofWorkers(l, (w) => `${Math.round(100 * w.busy)}${NBSP}%`), ofWorkers(l, (w) => perSecond(w.calls)), ofWorkers(l, (w) => rateText(w.full))))))),
@@ -1944,12 +2094,11 @@
       const list = data.calling.map(([caller, callee, calls, errors, unanswered, late, p50, p99]) => ({ name: edgeName(caller, callee), search: `${names[caller]}>${names[callee]}`, calls, errors, unanswered, late, p50, p99 }))
         .filter((e) => e.calls).sort((a, b) => b.calls - a.calls);
       const some = (key) => list.some((e) => e[key] > 0);
-      const number = (text) => el('td', { class: 'number' }, text);
       const part = (n, calls) => number(n < 0 ? '\u2013' : n ? el('span', { class: 'slower', title: plural(n, 'call') }, share(n, calls)) : '0');
       return list.length > 0 && el('section', { class: 'panel', 'aria-label': 'Edges', id: 'edges' }, el('h2', null, 'Edges', el('span', { class: 'hint' }, 'rate, errors and durations of the calls from a node to another')),
-        el('div', { class: 'scroll tall', tabindex: 0, role: 'region', 'aria-label': 'Calls by edge' }, cards({ id: 'edge-list' },
+        region('Calls by edge', cards({ id: 'edge-list' },
           el('thead', null, el('tr', null, el('th', null, 'Edge'), ['Calls', 'Rate', 'Errors', some('unanswered') && 'No answer', some('late') && 'Late', 'p50', 'p99'].filter(Boolean).map((h) => el('th', { class: 'number' }, h)))),
-          el('tbody', null, list.map((e) => el('tr', null, el('td', { class: 'name', title: e.name }, el('button', { type: 'button', class: 'plain', title: 'Search for it', onclick: () => searchFor(e.search) }, e.name)),
+          el('tbody', null, list.map((e) => el('tr', null, el('td', { class: 'name', title: e.name }, el('button', { type: 'button', class: 'plain', title: 'Search for it', onclick: () => goTo(e.search) }, cut(e.name))),
             number(count(e.calls)), number(perSecond(e.calls)), part(e.errors, e.calls), some('unanswered') && part(e.unanswered, e.calls), some('late') && part(e.late, e.calls),
             number(e.calls > e.unanswered ? duration(e.p50) : ''), number(e.calls > e.unanswered ? duration(e.p99) : '')))))),
         list.some((e) => e.errors < 0) && el('p', { class: 'quiet' }, '\u2013: nobody could see how these calls ended.'));
@@ -1957,12 +2106,11 @@
 
     // Statements of databases, by the entry whose requests make them, with the most time first.
     function drawStatements() {
-      const number = (text) => el('td', { class: 'number' }, text);
       return data.statements.length > 0 && el('section', { class: 'panel', 'aria-label': 'Statements', id: 'statements' }, el('h2', null, 'Statements', el('span', { class: 'hint' }, 'who asks databases what; share: of the time of all these requests')),
-        el('div', { class: 'scroll tall', tabindex: 0, role: 'region', 'aria-label': 'Statements by entry' }, cards({ id: 'statement-list' },
+        region('Statements by entry', cards({ id: 'statement-list' },
           el('thead', null, el('tr', null, el('th', null, 'Statement'), el('th', null, 'For'), ['Calls', 'A request', 'Mean', 'Time', 'Share', 'Errors'].map((h) => el('th', { class: 'number' }, h)))),
           el('tbody', null, data.statements.map(([node, text, entry, label, client, calls, each, time, mean, errors, part]) => el('tr', null,
-            el('td', { class: 'name', title: text }, visible(`${node}: ${text}`)), el('td', { class: 'name' }, visible(entry === node ? client : label || entry)),
+            el('td', { class: 'name', title: text }, cut(visible(`${node}: ${text}`))), el('td', { class: 'name' }, visible(entry === node ? client : label || entry)),
             number(count(calls)), number(each.toFixed(2)), number(duration(mean)), number(duration(time)), number(part === null ? '' : share(part, 1)), number(count(errors))))))));
     }
 
@@ -2002,21 +2150,24 @@
     search.value = state.query;
     merge.checked = state.merged;
     document.title = document.title || 'ravel report';
-    main.append(...drawTop());
+    main.append(...drawTop().filter(Boolean));
     if (!rows.length) {
       main.append(el('section', { class: 'panel' }, el('p', null, 'The store has no paths.')));
       return;
     }
     const causes = [data.variance.length > 0 && drawVariance(), data.loads.some((l) => l[0]) && drawLoads()].filter(Boolean);
-    main.append(linear ? '' : drawMapPanel(), drawOverview(), ...(requests.length ? [drawSlowest(), requestPanel] : []), el('div', { class: causes.length > 1 && !data.workers.length ? 'two wide-left' : '' }, causes), drawEdges() || '', drawStatements() || '',
+    main.append(linear ? '' : drawMapPanel(), rangeBar, drawOverview(), failures.length ? drawErrors() : '', ...(requests.length ? [drawSlowest(), requestPanel] : []), el('div', { class: causes.length > 1 && !data.workers.length ? 'two wide-left' : '' }, causes), drawEdges() || '', drawStatements() || '',
       el('section', { class: 'panel', 'aria-label': 'Patterns' },
         el('div', { class: 'bar-row' }, el('h2', null, linear ? 'Paths' : 'Path patterns'), matched, el('span', { class: 'spring' }),
           el('label', { class: 'check no-print', title: 'Patterns that differ only in which replica of a node they went through, as one' }, merge, 'Merge replicas'), search),
         isDrawn && el('p', { id: 'trust-in-counts' }, data.trustInCounts), grid),
       pattern,
+      el('details', { class: 'made' }, el('summary', null, 'How this was made'),
+        el('pre', { tabindex: 0, 'aria-label': 'Parameters and facts of the capture' }, `${data.store ? 'store' : 'made of'}: ${data.store || data.madeOf}\n${data.parameters}` + data.captures.map((c) => `\n${c.name}\n${c.facts}`).join(''))),
       el('footer', null, `${linear ? '' : 'Latency is what the caller waits. Own time is the part of a path\u2019s latency that only this node accounts for. '}${data.store ? `Made from ${data.store.replace(/^.*\//, '')}, which has everything: ravel query.` : `Made from ${data.madeOf}. ravel nesting -o keeps a store of everything, which ravel query asks.`}`),
       help, copied);
     fillList(false);
+    showChoice();
     showRequest();
     showPattern();
     scrollToChosen();
@@ -2025,9 +2176,8 @@
       search.value = state.query;
       merge.checked = state.merged;
       fillList(true);
-      if (requests.length) { fillSlowest(); showRequest(); }
+      if (requests.length) { showChoice(); showRequest(); }
       if (data.variance.length) drawVariance();
-      for (const draw of brushes) draw();
       showPattern();
     });
   }
@@ -2173,7 +2323,7 @@
       edges.length > 0 && timesPanel('Edges', 'edges', 'latency of the calls from a node to another, and their time on the way by its causes', edges),
       el('section', { class: 'panel', 'aria-label': 'Patterns' },
         el('div', { class: 'bar-row' }, el('h2', null, 'Path patterns'), status, el('span', { class: 'spring' }), el('label', { class: 'check no-print' }, all, 'Show those without a change, too')),
-        el('div', { class: 'scroll tall', tabindex: 0, role: 'region', 'aria-label': 'Path patterns' }, cards({ id: 'patterns' },
+        region('Path patterns', cards({ id: 'patterns' },
           el('thead', null, el('tr', null, el('th', null, 'Path'), el('th', { class: 'number' }, 'Paths A'), el('th', { class: 'number' }, 'B'), el('th', { class: 'number', title: 'Change of its share of all paths, in percentage points' }, 'Of all'), delayHeads('p50'))), list))),
       pattern,
       el('footer', null, `A is ${data.stores[0]}, B is ${data.stores[1]}. An interval holds what the change may be; all of them hold together with a probability of 95${NBSP}%. ` +
@@ -2287,8 +2437,7 @@
       state.chosen = i;
       fillList();
       showSeries();
-      const button = list.querySelector('tr.chosen button');
-      if (button) button.focus({ preventScroll: true });
+      focusOn(list, 'tr.chosen button');
     }
 
     function fillList() {
@@ -2296,7 +2445,7 @@
       const shown = series.filter((s) => (state.all || s.changes.length) && (state.kind === 'all' || s.kind === state.kind));
       status.textContent = `${plural(changed.length, 'series', 'series')} of ${count(series.length)} changed beyond chance`;
       list.replaceChildren(...shown.map((s) => el('tr', { class: s.i === state.chosen ? 'chosen' : null, 'data-series': s.i },
-        el('td', { class: 'name', title: s.title }, el('button', { type: 'button', class: 'plain', 'aria-pressed': String(s.i === state.chosen), onclick: () => choose(s.i) }, s.title)),
+        el('td', { class: 'name', title: s.title }, el('button', { type: 'button', class: 'plain', 'aria-pressed': String(s.i === state.chosen), onclick: () => choose(s.i) }, cut(s.title))),
         el('td', null, KINDS.find(([k]) => k === s.kind)[1]),
         el('td', { class: 'number' }, value(s, s.level)),
         el('td', { class: 'course' }, line(s, 180, 26)),
@@ -2343,7 +2492,7 @@
         el('div', { class: 'signature', id: 'title' }, s.title), box,
         s.changes.map((c) => el('p', { class: worse(s, c) }, `${arrow(c)}${FOUND[c.kind]} ${words(c)}`))),
       el('section', { class: 'panel', 'aria-label': 'Its values' }, el('h2', null, 'Store by store'),
-        el('div', { class: 'scroll tall', tabindex: 0, role: 'region', 'aria-label': 'Store by store' }, cards({ id: 'values' },
+        region('Store by store', cards({ id: 'values' },
           el('thead', null, el('tr', null, el('th', null, 'Store'), el('th', null, 'Begins'), el('th', { class: 'number' }, s.kind === 'own' ? 'Calls' : 'Requests'), el('th', { class: 'number' }, s.kind === 'rate' || s.kind === 'share' ? 'Value' : 'Mean'), p99 && el('th', { class: 'number' }, 'p99'), el('th', { class: 'number' }, 'Parallelism'))),
           el('tbody', null, s.values.map((v, i) => el('tr', null, el('td', { class: 'name', title: points[i].name }, points[i].name + (points[i].stores > 1 ? ` and ${points[i].stores - 1} more` : '')), el('td', null, utc(points[i].first)),
             el('td', { class: 'number' }, v ? count(v.count) : ''), el('td', { class: 'number' }, v ? value(s, v.value) : 'too few'), p99 && el('td', { class: 'number' }, v ? duration(v.p99) : ''),
@@ -2363,13 +2512,13 @@
       el('ul', { class: 'quality', 'aria-label': 'Verdict' }, el('li', { class: told.length || found ? 'bad' : 'good' }, el('span', { class: 'mark', 'aria-hidden': 'true' }, told.length || found ? '\u25b2' : '\u2713'), el('strong', { id: 'verdict' }, verdict)),
         data.notes.map((note) => el('li', { class: 'note' }, el('span', { class: 'mark', 'aria-hidden': 'true' }, '!'), visible(note)))),
       found > 0 && el('section', { class: 'panel', 'aria-label': 'New or gone' }, el('h2', null, 'Patterns that are new or gone'),
-        el('div', { class: 'scroll tall', tabindex: 0, role: 'region', 'aria-label': 'Patterns that are new or gone' }, cards({ id: 'begun' },
+        region('Patterns that are new or gone', cards({ id: 'begun' },
           el('thead', null, el('tr', null, el('th', null, 'Path'), el('th', null, 'What'), el('th', null, 'At'), el('th', { class: 'number' }, 'Requests'), el('th', { class: 'number' }, 'Of its entry'), el('th', { class: 'number' }, 'In the other stores'))),
           el('tbody', null, data.patterns.map((p) => el('tr', null, el('td', { class: 'name', title: visible(p[0]) }, visible(p[0])), el('td', { class: 'moved' }, p[1] ? 'gone' : 'new'), el('td', null, when(p[2])),
             el('td', { class: 'number' }, count(p[3])), el('td', { class: 'number' }, share(p[3], p[5])), el('td', { class: 'number' }, count(p[4])))))))),
       el('section', { class: 'panel', 'aria-label': 'Series' },
         el('div', { class: 'bar-row' }, el('h2', null, 'Series'), status, el('span', { class: 'spring' }), kinds, el('label', { class: 'check no-print' }, all, 'Show those without a change, too')),
-        el('div', { class: 'scroll tall', tabindex: 0, role: 'region', 'aria-label': 'Series' }, cards({ id: 'list' },
+        region('Series', cards({ id: 'list' },
           el('thead', null, el('tr', null, el('th', null, 'Of'), el('th', null, 'Kind'), el('th', { class: 'number' }, 'Mean'), el('th', null, 'Course'), el('th', null, 'Change'))), list))),
       detail,
       el('footer', null, `All that is found holds together with a probability of 99${NBSP}%; \u00b1 is what one change may be off by, with 95${NBSP}%. Own times are of a call, whatever mixture of calls came.`)]);

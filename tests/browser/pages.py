@@ -350,7 +350,7 @@ with Chromium() as b:
     axe(b, "report, printed")
     b.run("dispatchEvent(new Event('beforeprint'))")
     b.frame()
-    result("printed: every row, and how it was made", differs(b.run("[document.querySelectorAll('.grid .body .row').length, document.querySelector('details.made').open]"), [len(stored), True]))
+    result("printed: every row, and how it was made", differs(b.run("[document.querySelectorAll('.grid .body .row').length, [...document.querySelectorAll('details.made')].every((e) => e.open)]"), [len(stored), True]))
     result("printed: no row is hidden, none over another", b.run("""(() => { const r = [...document.querySelectorAll('.grid .body .row')].map((e) => e.getBoundingClientRect());
         const g = document.querySelector('.grid .body').getBoundingClientRect();
         return r.filter((x, i) => x.bottom > g.bottom + 1 || (i && x.top < r[i - 1].bottom - 1)).length; })()"""))
@@ -469,7 +469,79 @@ with Chromium() as b:
         result("dragged the other way, in the pattern's chart", None if abs(chosen_buckets()[0] - 90) <= 1 and abs(chosen_buckets()[1] - 136) <= 1 else chosen_buckets())
         b.click("#clear-brush")
         result("a button takes all times", differs(chosen_buckets(), [0, 180]))
+
+    # --- the heat map ---
+    heat = {}
+    for at, latency in store.execute("SELECT (start - ?) * 180 / (? - ? + 1), latency FROM path", (first, last, first)):
+        key = (at, max(latency, 1).bit_length() - 1)
+        heat[key] = heat.get(key, 0) + 1
+    CELLS = "[...document.querySelectorAll('.heat')].map((e) => [Number(e.dataset.from), Number(e.dataset.to), Number(e.dataset.octave), Number(e.dataset.count)])"
+
+    def of_cell(low, high, octave):
+        return store.execute("SELECT id FROM path WHERE (start - ?) * 180 / (? - ? + 1) BETWEEN ? AND ? AND latency >= ? AND latency < ? ORDER BY latency DESC, id", (first, last, first, low, high, 2 ** octave, 2 ** (octave + 1))).fetchall()
+
+    for width in (1400, 400):
+        b.size(width, 1000)
+        b.open("shop.html")
+        wrong = [c for c in b.run(CELLS) if c[3] != sum(k for (at, octave), k in heat.items() if c[0] <= at <= c[1] and octave == c[2])]
+        result(f"heat map, {width} pixels: requests by time and octave", wrong or differs(sum(c[3] for c in b.run(CELLS)), 1500))
+        cell = next(c for c in b.run(CELLS) if c[2] == 24 and c[0] > 20)
+        b.click(f".heat[data-from='{cell[0]}'][data-octave='24']")
+        inside = [r[0] for r in of_cell(cell[0], cell[1], 24)]
+        listed = [r[0] for r in b.run(LIST)]
+        result(f"heat map, {width} pixels: a click lists the requests of a cell", differs(listed[0], inside[0]) or [i for i in listed if i not in inside] or differs(b.run("document.getElementById('slowest').getBoundingClientRect().top < innerHeight / 2"), True))
+        fragment = b.run("location.hash")
+        b.open("shop.html", fragment)
+        result("and it is in the address", differs([r[0] for r in b.run(LIST)], listed))
+        result("a bar says what follows, and what does not", None if "everything else is of all requests" in b.run("document.getElementById('range').textContent") else b.run("document.getElementById('range').textContent"))
+        axe(b, f"heat map, {width} pixels")
+        result(f"heat map, {width} pixels: nothing is wider than the window", differs(b.run("document.documentElement.scrollWidth <= innerWidth"), True))
+        b.click("#clear-brush")
+        result("a button shows all", differs([b.run("[document.getElementById('range').hidden, location.hash]"), [r[0] for r in b.run(LIST)]], [[True, ""], [i for i, *_ in slow]]))
     b.size(1400, 1000)
+    b.run("document.getElementById('octave').focus()")
+    b.key("ArrowDown")
+    b.key("ArrowDown")
+    octave = int(b.run("document.getElementById('octave').value"))
+    listed = [r[0] for r in b.run(LIST)]
+    result("keys: a latency", differs(listed, [r[0] for r in of_cell(0, 180, octave)][:len(listed)]) if listed else "nothing")
+    b.key("Home")
+    result("keys: any latency", differs(b.run("location.hash"), ""))
+
+    # --- the requests that were there at that moment ---
+    CALL = "coalesce(call_recv, call_sent), coalesce(ret_sent, ret_recv)"
+    for request in (slow[0][0], slow[4][0]):
+        callee, came, _ = store.execute(f"SELECT callee, {CALL} FROM call WHERE path = ? ORDER BY own DESC, id LIMIT 1", (request,)).fetchone()
+        there = store.execute("SELECT DISTINCT path FROM call WHERE callee = ? AND path <> ? AND coalesce(call_recv, call_sent) <= ? AND coalesce(ret_sent, ret_recv) > ?", (callee, request, came, came)).fetchall()
+        b.open("shop.html", f"#r={request}")
+        text = b.run("document.getElementById('beside-request').textContent")
+        found = [int(i) for i in b.run("[...document.querySelectorAll('#beside-request .mono')].map((e) => e.textContent)")]
+        result(f"request {request}: the others in its node at that moment", [i for i in found if (i,) not in there] or differs(len(found), min(5, len(there))) or
+               (None if (f"{len(there)} other request" if there else "No other request") in text else text))
+
+    # --- clicks lead to what they open; paths are cut in the middle ---
+    b.open("shop.html")
+    IN_SIGHT = "(() => {{ const r = document.querySelector('{}').getBoundingClientRect(); return r.top >= 0 && r.top < innerHeight / 2; }})()"
+    b.click("#slowest-list tbody tr:nth-child(3) button")
+    result("a click on a request scrolls to it", differs(b.run(IN_SIGHT.format("#request")), True))
+    b.click("#edge-list tbody tr:nth-child(2) button")
+    result("a click on an edge scrolls to its paths", differs(b.run(IN_SIGHT.format(".panel:has(.grid)")), True))
+    b.click(".grid .row[data-id]")
+    result("a click on a path scrolls to it", differs(b.run(IN_SIGHT.format("#pattern")), True))
+    b.size(700, 1000)
+    b.open("shop.html")
+    result("paths are cut in the middle: the end stays", b.run("""[...document.querySelectorAll('.grid .path .cut')].filter((e) => { const [, tail] = e.children, cell = e.closest('.cell').getBoundingClientRect();
+        const last = document.createRange(); last.selectNodeContents(tail.lastChild); return last.getBoundingClientRect().right > cell.right + 1; }).map((e) => e.textContent)""") or
+           (None if b.run("[...document.querySelectorAll('.grid .path .cut > :first-child')].filter((e) => e.scrollWidth > e.clientWidth).length") > 2 else "none is cut"))
+    b.size(1400, 1000)
+
+    # --- the first screen ---
+    LINES = "[...document.querySelectorAll('#page > .quality li, #more-notes > summary')].filter((e) => e.compareDocumentPosition(document.getElementById('map')) & Node.DOCUMENT_POSITION_FOLLOWING).map((e) => e.textContent)"
+    shared = next(k for k in json.loads(ask("why", "--format", "json", "shop.sqlite").stdout)["kinds"] if k["shared"])
+    value = shared["shared"][0]
+    lines = b.run(LINES)
+    result("first screen: five lines at most", None if 1 < len(lines) <= 5 else lines)
+    result("first screen: what slow requests share", [] if f"The slow requests share: {shared['operation']}: {value['kind']} {value['value']}: {value['slow']} of the {value['slowest']} slowest" in lines[0] else lines)
 
     # --- slow against fast ---
     b.open("shop.html")
@@ -646,6 +718,52 @@ with Chromium() as b:
     result("failed: searched for", differs(sorted(ids(rows_of(b))), sorted(h for h, k in failed.items() if k)))
     edges_agree("failed")
     looks_well("failed")
+
+    # --- errors ---
+    why_failed = json.loads(ask("why", "--failed", "--format", "json", "failed.sqlite").stdout)
+    b.size(1400, 1000)
+    b.open("failed.html")
+    result("errors: culprits as ravel why has them", differs([[r[0], r[1], r[2], r[3], r[5]] for r in cells("#error-list")], [[f["where"], f["outcome"], f["operation"] or "", f"{f['count']:,}", str(f["request"])] for f in why_failed["failures"]]))
+    result("errors: on the first screen", None if f"{why_failed['failed']} of 300 requests failed" in b.run("document.querySelector('.quality').textContent") else b.run("document.querySelector('.quality').textContent"))
+    b.click("#error-list tbody tr:nth-child(2) button")
+    culprits = dict(sqlite3.connect("failed.sqlite").execute("SELECT path.id, coalesce(c.outcome, '') FROM path LEFT JOIN call c ON c.id = path.culprit"))
+    found = b.run("[...document.querySelectorAll('#slowest-list tbody tr')].map((r) => Number(r.dataset.request))")
+    result("errors: a click lists requests with that culprit", differs({culprits[i] for i in found}, {why_failed["failures"][1]["outcome"]}) or differs(b.run("document.getElementById('slowest').getBoundingClientRect().top < innerHeight / 2"), True))
+    times = [t for (t,) in sqlite3.connect("failed.sqlite").execute("SELECT start FROM path ORDER BY start")]
+    failing = {i for (i,) in sqlite3.connect("failed.sqlite").execute("SELECT id FROM path WHERE culprit IS NOT NULL")}
+    begin = {i: t for i, t in sqlite3.connect("failed.sqlite").execute("SELECT id, start FROM path")}
+    b.open("failed.html#t=0-59")
+    early = [i for i, t in begin.items() if (t - times[0]) * 180 // (times[-1] - times[0] + 1) < 60 and i in failing]
+    result("errors: they follow the time", differs(sum(int(r[3]) for r in cells("#error-list")), len(early)))
+    b.open("failed.html#x=1")
+    result("errors: and are in the address", differs(b.run("document.querySelectorAll('#error-list tr.chosen').length"), 1))
+
+    # --- pauses ---
+    with open("stall.conf", "w", encoding="utf-8") as file:
+        file.write("""[maketrace]
+seed=3
+messages=16000
+[tracelet page]
+parallel=20000
+count=4000
+think=uniform(0s,40s)
+path=client > WEB( exp(2ms) DB( exp(1ms) ) exp(2ms) )
+[node WEB]
+servers=8
+stall=60ms every exp(4s)
+""")
+    make("maketrace", "-w", "stall.trace", "stall.conf")
+    make("nesting", "-o", "stall.sqlite", "stall.trace")
+    make("report", "-o", "stall.html", "stall.sqlite")
+    b.open("stall.html")
+    pause = json.loads(ask("why", "--format", "json", "stall.sqlite").stdout)["pauses"][0]
+    result("pauses: marks on the heat map", differs(b.run("document.querySelectorAll('.pause').length"), len(pause["times"])) if len(pause["times"]) > 4 else pause)
+    result("pauses: on the first screen, and in words", differs([b.run("document.querySelector('.quality li').textContent").startswith(f"\u25b2found: WEB stood still {pause['count']} times"), b.run("document.getElementById('pauses').textContent")], [True, f"\u25be WEB stood still {pause['count']} times"]))
+    starts = b.run("[...document.querySelectorAll('.pause rect')].map((e) => Number(e.getAttribute('x')))")
+    spans = [int(t["from"]) for t in pause["times"]]
+    scale = (starts[-1] - starts[0]) / (spans[-1] - spans[0])
+    result("pauses: where they were", [(x, t) for x, t in zip(starts, spans) if abs(x - starts[0] - (t - spans[0]) * scale) > 0.5])
+    looks_well("stall")
     latencies = {}
     for pattern, culprit, latency in sqlite3.connect("failed.sqlite").execute(
             "SELECT hash, path.culprit, path.latency FROM path JOIN pattern ON pattern.id = path.pattern"):
