@@ -160,6 +160,12 @@ void path_set_set_sink(PathSet *set, PathSink sink, gpointer data)
         set->sink_data = data;
 }
 
+PathSink path_set_sink(const PathSet *set, gpointer *data)
+{
+        *data = set->sink_data;
+        return set->sink;
+}
+
 /* Stamps that only a broken trace has: differences of two could overflow. */
 static inline gboolean path_set_is_beyond(const PathCall *c)
 {

@@ -97,6 +97,7 @@ void path_set_keep_times(PathSet *set);
 typedef gboolean (*PathSink)(gpointer data, guint64 number, guint32 pattern, const PathCall *calls,
                              const guint32 *slot, guint32 n, double probability, GError **error);
 void path_set_set_sink(PathSet *set, PathSink sink, gpointer data);
+PathSink path_set_sink(const PathSet *set, gpointer *data); /* NULL: none was set */
 
 /* Adds one instance of n >= 1 calls: pre-order, siblings in call order. Linear in
  * n once its shape is known. */
