@@ -53,7 +53,7 @@ unit_tests = \
 	%D%/unit/tracefmt/test-sorted-runs %D%/unit/tracefmt/test-trace-clocks \
 	%D%/unit/tracefmt/test-trace-reader %D%/unit/tracefmt/test-trace-writer \
 	%D%/unit/watch/test-alerts %D%/unit/watch/test-metrics \
-	%D%/unit/write/test-path-write
+	%D%/unit/watch/test-screen-view %D%/unit/write/test-path-write
 fuzz_tests = \
 	%D%/fuzz/fuzz-amqp %D%/fuzz/fuzz-body-name %D%/fuzz/fuzz-capture %D%/fuzz/fuzz-choice %D%/fuzz/fuzz-convolution %D%/fuzz/fuzz-cql \
 	%D%/fuzz/fuzz-dns-stream \
@@ -85,7 +85,7 @@ script_tests = \
 	%D%/scripts/questions.sh %D%/scripts/queues.sh %D%/scripts/report.sh \
 	%D%/scripts/run-files.sh %D%/scripts/sandbox.sh %D%/scripts/score.sh %D%/scripts/skewer.sh %D%/scripts/stores.sh %D%/scripts/tags.sh %D%/scripts/trend.sh %D%/scripts/tunnels.sh \
 	%D%/scripts/units.sh %D%/scripts/variance.sh %D%/scripts/whatif.sh %D%/scripts/why.sh %D%/scripts/windows.sh \
-	%D%/scripts/watch.sh %D%/scripts/wireshark.sh %D%/scripts/words.sh %D%/scripts/worker-waits.sh \
+	%D%/scripts/watch.sh %D%/scripts/watch-screen.sh %D%/scripts/wireshark.sh %D%/scripts/words.sh %D%/scripts/worker-waits.sh \
 	%D%/scripts/write-paths.sh
 check_PROGRAMS += $(unit_tests) $(fuzz_tests) $(bench_programs) %D%/gen-trace %D%/write-paths
 TESTS += $(unit_tests) $(script_tests)

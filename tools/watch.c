@@ -18,6 +18,7 @@
 #include "tools/tool.h"
 #include "tools/watch-input.h"
 #include "tracefmt/output-file.h"
+#include "watch/screen.h"
 #include "watch/service.h"
 #include "watch/watch-state.h"
 #include "watch/window.h"
@@ -40,6 +41,7 @@ static struct {
         WatchInput input;
         NestingOptions nesting;
         char *dir, *format, *window;
+        gboolean screen;
         gint threads;
 } options = { .nesting = NESTING_DEFAULTS, .input = { .wait = 60 * SECOND } };
 
@@ -69,6 +71,8 @@ static const GOptionEntry entries[] = {
         { "dir", 0, 0, G_OPTION_ARG_FILENAME, &options.dir, "Keep stores in DIR", "DIR" },
         { "format", 0, 0, G_OPTION_ARG_STRING, &options.format,
           "text or json (default json, on a terminal text)", "FORMAT" },
+        { "screen", 0, 0, G_OPTION_ARG_NONE, &options.screen, "Show a live screen, like top(1)",
+          NULL },
         { "threads", 'j', 0, G_OPTION_ARG_INT, &options.threads,
           "Use N threads (default: all processors)", "N" },
         G_OPTION_ENTRY_NULL
@@ -115,6 +119,11 @@ static void on_stop(int number)
 {
         watch_stopped = number;
         watch_input_stop();
+}
+
+static gboolean is_stopped(void)
+{
+        return watch_stopped != 0;
 }
 
 static void on_hangup(int number)
@@ -551,6 +560,8 @@ static void set_up(Watch *w, const char *arguments)
                                                         w->nodes, NULL, NULL),
                 .span = options.nesting.span,
                 .json = options.format ? !strcmp(options.format, "json") : tool_columns() == 0,
+                .screen = options.screen,
+                .stopped = is_stopped,
                 .duration = tool_duration,
                 .say = tool_warn
         };
@@ -590,7 +601,8 @@ static gboolean run_watch(Watch *w, GError **error)
         how.wait = wait_for_input;
         how.wait_user = w;
         watch_catch_signals();
-        if (!watch_input_start(&options.input, &w->shared, error) || !drop_rights(error) ||
+        if ((options.screen && !screen_prepare(error)) ||
+            !watch_input_start(&options.input, &w->shared, error) || !drop_rights(error) ||
             !begin_consumers(w, error) ||
             !(w->reader = trace_reader_new("-", w->nodes, &how, error)))
                 return FALSE;

@@ -4,4 +4,4 @@
 #include <stddef.h>
 
 const WatchConsumer *const watch_consumers[] = { &watch_stores, &watch_lines, &watch_metrics,
-                                                 &watch_alerts, NULL };
+                                                 &watch_alerts, &watch_screen, NULL };

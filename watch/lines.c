@@ -2,6 +2,8 @@
  *
  * A line a window on standard output: JSON, or for people.
  */
+#include <unistd.h>
+
 #include "paths/path-text.h"
 #include "tracefmt/output-file.h"
 #include "watch/consumers.h"
@@ -20,10 +22,12 @@ typedef struct {
 
 static gboolean lines_begin(const WatchSetup *setup, gpointer *self, GError **error)
 {
-        OutputFile *out = output_file_new("-", TRUE, error);
+        OutputFile *out;
         Lines *lines;
 
-        if (!out)
+        if (setup->screen && isatty(STDOUT_FILENO))
+                return TRUE;
+        if (!(out = output_file_new("-", TRUE, error)))
                 return FALSE;
         *self = lines = g_new0(Lines, 1);
         lines->out = out;

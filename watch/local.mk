@@ -9,6 +9,10 @@ libravel_a_SOURCES += \
 	%D%/metrics-server.c \
 	%D%/metrics.c \
 	%D%/ring.c \
+	%D%/screen.c \
+	%D%/screen-data.c \
+	%D%/screen-draw.c \
+	%D%/screen-view.c \
 	%D%/service.c \
 	%D%/stores.c \
 	%D%/traces.c \

@@ -82,6 +82,9 @@ typedef struct {
         const char *parameters; /* for stores: "key=value" lines */
         gint64 span;            /* --window, ns */
         gboolean json;          /* --format json, or no terminal */
+        gboolean screen;        /* --screen */
+        /* Whether a signal has ended the watch. From any thread. */
+        gboolean (*stopped)(void);
         /* Reads "10s", in ns. FALSE with error set. */
         gboolean (*duration)(const char *text, gint64 *ns, GError **error);
         /* Says something to the user, on standard error. */
@@ -97,8 +100,8 @@ typedef struct {
          * watch: an option is wrong. */
         gboolean (*begin)(const WatchSetup *setup, gpointer *self, GError **error);
 
-        /* Before the first path of a window is added to set. NULL: nothing to do. Only the store
-         * sets a sink. */
+        /* Before the first path of a window is added to set. NULL: nothing to do. A consumer that
+         * sets a sink passes all on to the sink before. */
         gboolean (*open)(gpointer self, PathSet *set, GError **error);
 
         /* The window is closed. The store sets window->store. */

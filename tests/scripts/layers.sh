@@ -139,6 +139,7 @@ only 'convolution/correlation\.c' 'fftw3'
 only 'store/[a-z-]+\.[ch]' 'sqlite3'
 only 'draw/draw\.c' 'graphviz'
 only '(tracefmt/byte-source|capture/protocol/unpack)\.c' '(zlib|zstd|lzma)'
+only 'watch/screen\.c' 'curses'
 only 'ranks/ranks\.c' 'mpi'
 only 'watch/metrics-server\.c' 'microhttpd'
 
