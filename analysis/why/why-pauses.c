@@ -9,11 +9,14 @@
  * of its calls calls or replies. A *silence* lasts until a move, from the last move or from when
  * the node had something to do again.
  *
- * A pause is a silence that is too long for chance in two ways. First, of the silences that begin
- * with the same number of stretches, chance makes fewer than one as long. Second, its stretches are
- * all longer than usual. The kind of a stretch is its operation and the moves before and after it.
- * The product of their probabilities, times the number of silences, is below CHANCE. The first
- * condition is for nodes with a queue, where stretches are long together.
+ * In a pause all stretches are longer than usual. The kind of a stretch is its operation and the
+ * moves before and after it. Where calls queue, one slow call makes the stretches behind it long.
+ * So a pause is a silence of one of two sorts:
+ *  - Of the silences that begin with as many stretches, chance makes fewer than one as long. The
+ *    product of the stretches' probabilities, times the number of silences, is below CHANCE.
+ *  - Chance makes fewer than one in which the first stretches, one for each worker of the node, are
+ *    as long. For all stretches the same product is below the square of CHANCE. These are short
+ *    pauses, which are so frequent that they make the law of silences.
  */
 #include <math.h>
 #include <string.h>
@@ -37,6 +40,11 @@
  * that pause with it. Otherwise they may as well be slow calls. */
 enum { SEVERAL_OF = 3, FEWEST_SILENCES = 100 };
 
+/* A node has a worker more than one in OVERTAKING_OF calls overtakes; up to MOST_WORKERS. */
+enum { OVERTAKING_OF = 100, MOST_WORKERS = 8 };
+
+enum { MOST_ROUNDS = 10 /* of learning without the pauses that are found */ };
+
 typedef struct {
         gint64 begin, end; /* ns */
         guint32 request;
@@ -49,6 +57,7 @@ typedef struct {
         gint64 from, to;  /* ns */
         guint32 covering; /* stretches that were there all the time */
         double chance;    /* of this length or more */
+        gboolean suspect; /* perhaps a pause: kinds are learned without it */
 } Silence;
 
 /* All of a node. */
@@ -57,6 +66,7 @@ typedef struct {
         GArray *begins, *ends; /* of gint64: of stretches, ascending */
         GArray *moves;         /* of gint64, ascending */
         GArray *silences;      /* by time */
+        guint workers;         /* at least */
 } NodeWork;
 
 /* P(length >= x): up to the 99th percentile as seen, then a power law through it and the 90th. */
@@ -223,15 +233,19 @@ static void survival_learn(Survival *s)
         s->slope = s->p99 > p90 ? log(10) / log((double)s->p99 / (double)p90) : 1000;
 }
 
-/* 1 where too few are known. */
-static double survival_at(const Survival *s, gint64 x)
+/* The share of lengths that are at least x; 1 where too few are known. */
+static double survival_seen(const Survival *s, gint64 x)
 {
         guint n = s->lengths->len;
 
-        if (n < WHY_FEWEST)
-                return 1;
-        if (x <= s->p99)
-                return (double)(n - time_search(TIMES(s->lengths), n, x)) / n;
+        return n < WHY_FEWEST ? 1 : (double)(n - time_search(TIMES(s->lengths), n, x)) / n;
+}
+
+/* The same, with the power law. */
+static double survival_at(const Survival *s, gint64 x)
+{
+        if (s->lengths->len < WHY_FEWEST || x <= s->p99)
+                return survival_seen(s, x);
         return 0.01 * pow((double)x / (double)s->p99, -s->slope);
 }
 
@@ -265,18 +279,31 @@ static void rate_silences(NodeWork *work)
                 g_array_unref(of[i].lengths);
 }
 
-/* The silences that are too long for chance by their lengths; of Silence. */
-static GArray *find_candidates(const PauseSearch *p, const NodeWork *work)
+/* Workers that take calls in turn let a call overtake at most as many as there are others. Only the
+ * first stretches of calls count: a worker may wait for its callee, and go on before its next call.
+ */
+static guint count_workers(const NodeWork *work)
 {
-        GArray *candidates = g_array_new(FALSE, FALSE, sizeof(Silence));
+        gint64 last[MOST_WORKERS] = { 0 }; /* ends, the latest first */
+        guint overtaking[MOST_WORKERS] = { 0 }, n = 0, workers = 1;
 
-        for (guint i = 0; i < work->silences->len; i++) {
-                const Silence *s = &g_array_index(work->silences, Silence, i);
+        for (guint i = 0; i < work->stretches->len; i++) {
+                const Stretch *s = &g_array_index(work->stretches, Stretch, i);
+                guint at = 0;
 
-                if (s->to - s->from >= LEAST_PAUSE && p->n_silences * s->chance < 1)
-                        g_array_append_val(candidates, *s);
+                if (s->before != 0)
+                        continue;
+                n++;
+                for (; at < MOST_WORKERS && last[at] > s->end; at++)
+                        overtaking[at]++;
+                if (at == MOST_WORKERS)
+                        continue;
+                memmove(last + at + 1, last + at, (MOST_WORKERS - 1 - at) * sizeof *last);
+                last[at] = s->end;
         }
-        return candidates;
+        while (workers < MOST_WORKERS && OVERTAKING_OF * overtaking[workers - 1] > n)
+                workers++;
+        return workers;
 }
 
 /* --- kinds of stretches ------------------------------------------------------- */
@@ -335,9 +362,8 @@ static gboolean is_in_silence(const Stretch *s, const GArray *silences)
         return low < silences->len && g_array_index(silences, Silence, low).from < s->end;
 }
 
-/* Learns from the stretches outside of the candidates, which may be pauses. The caller's to free.
- */
-static GHashTable *learn_kinds(const NodeWork *work, const GArray *candidates)
+/* Learns from the stretches outside of silences that may be pauses. The caller's to free. */
+static GHashTable *learn_kinds(const NodeWork *work, const GArray *suspects)
 {
         GHashTable *kinds = g_hash_table_new_full(hash_kind, equal_kinds, NULL, free_stretch_kind);
         GHashTableIter i;
@@ -345,7 +371,7 @@ static GHashTable *learn_kinds(const NodeWork *work, const GArray *candidates)
 
         for (guint n = 0; n < work->stretches->len; n++) {
                 const Stretch *s = &g_array_index(work->stretches, Stretch, n);
-                gboolean lost = is_in_silence(s, candidates);
+                gboolean lost = is_in_silence(s, suspects);
                 gint64 length = s->end - s->begin;
                 const guint32 afters[] = { s->after, ANY_END };
 
@@ -383,47 +409,75 @@ static const Survival *survival_of(GHashTable *kinds, const Stretch *s)
 /* A silence, judged by its stretches. */
 typedef struct {
         double chance;  /* that all its stretches last until its end */
+        double first;   /* that the first of them do, one for each worker */
         double most;    /* that the most ordinary of them does */
-        gboolean burst; /* its stretches end as soon as usual afterwards */
+        gboolean burst; /* at least one of those from before it ends as soon as usual afterwards;
+                           the others are slow for themselves, and count for nothing */
         Pause pause;
 } Trial;
 
-static void try_stretch(Trial *t, const Stretch *s, const Survival *known)
+/* The law of a kind may have a few slow calls that are beyond its power law. */
+static double stretch_survival(const Survival *known, gint64 x)
+{
+        return MAX(survival_at(known, x), survival_seen(known, x));
+}
+
+static void try_stretch(Trial *t, const Stretch *s, const Survival *known, guint workers)
 {
         gboolean few = known->lengths->len < WHY_FEWEST;
         const Pause *p = &t->pause;
 
-        g_array_append_val(p->requests, s->request);
         t->pause.late += !few && p->to - s->begin > known->p99;
-        double before = survival_at(known, MAX(p->from - s->begin, 0));
-        double chance = before > 0 ? survival_at(known, p->to - s->begin) / before : 1;
-        t->chance *= chance;
-        if (s->begin > p->from)
+        double before = stretch_survival(known, MAX(p->from - s->begin, 0));
+        double chance = before > 0 ? stretch_survival(known, p->to - s->begin) / before : 1;
+        gboolean is_first = p->requests->len < workers, there = s->begin <= p->from;
+        g_array_append_val(p->requests, s->request);
+        if (there && !few && s->end - p->to > known->p99)
                 return;
-        t->most = MAX(t->most, chance);
-        t->burst &= !few && s->end - p->to <= known->p99;
+        t->burst |= there;
+        t->chance *= chance;
+        if (is_first)
+                t->first *= chance;
+        if (there)
+                t->most = MAX(t->most, chance);
 }
 
-static Trial try_silence(const NodeWork *work, NodeId node, const Silence *s, GHashTable *kinds)
+/* open: the stretches that are there at its end, of guint32, by begin. */
+static Trial try_silence(const NodeWork *work, NodeId node, const Silence *s, GHashTable *kinds,
+                         const GArray *open)
 {
         Trial t = { .chance = 1,
-                    .burst = TRUE,
+                    .first = 1,
                     .pause = { .from = s->from,
                                .to = s->to,
                                .node = node,
                                .requests = g_array_new(FALSE, FALSE, sizeof(guint32)) } };
-        guint i = count_until(work->begins, s->to - 1);
-        guint open = i - count_until(work->ends, s->to - 1);
 
-        while (open > 0) {
-                const Stretch *stretch = &g_array_index(work->stretches, Stretch, --i);
+        for (guint i = 0; i < open->len && t.most < ORDINARY; i++) {
+                const Stretch *stretch =
+                        &g_array_index(work->stretches, Stretch, g_array_index(open, guint32, i));
 
-                if (stretch->end < s->to)
-                        continue;
-                try_stretch(&t, stretch, survival_of(kinds, stretch));
-                open--;
+                try_stretch(&t, stretch, survival_of(kinds, stretch), work->workers);
         }
         return t;
+}
+
+/* Goes on to the stretches that are there at a later time; next: the first that is yet to come. */
+static guint update_open(const NodeWork *work, GArray *open, guint next, gint64 time)
+{
+        guint n = 0;
+
+        for (; next < work->stretches->len && TIMES(work->begins)[next] < time; next++)
+                if (g_array_index(work->stretches, Stretch, next).end >= time)
+                        g_array_append_val(open, next);
+        for (guint i = 0; i < open->len; i++) {
+                guint32 stretch = g_array_index(open, guint32, i);
+
+                if (g_array_index(work->stretches, Stretch, stretch).end >= time)
+                        g_array_index(open, guint32, n++) = stretch;
+        }
+        g_array_set_size(open, n);
+        return next;
 }
 
 static void free_pause(gpointer data)
@@ -431,24 +485,78 @@ static void free_pause(gpointer data)
         g_array_unref(((Pause *)data)->requests);
 }
 
-static void find_node_pauses(PauseSearch *p, NodeId node)
+/* Whether its stretches are too long together, even if all but the first ones are a queue.
+ * Stretches are never quite independent, so far more is asked of their product than of one with its
+ * silence. */
+static gboolean is_long_together(const PauseSearch *p, const Trial *t)
+{
+        return p->n_silences * t->first < 1 && p->n_silences * t->chance < CHANCE * CHANCE &&
+               t->most < ORDINARY;
+}
+
+/* Tries all long silences with these kinds. Returns how many suspects there are more than before.
+ */
+static guint try_silences(const PauseSearch *p, NodeId node, GHashTable *kinds, GArray *pauses)
 {
         const NodeWork *work = &p->work[node];
-        g_autoptr(GArray) candidates = find_candidates(p, work);
-        g_autoptr(GHashTable) kinds = NULL;
+        g_autoptr(GArray) open = g_array_new(FALSE, FALSE, sizeof(guint32));
+        guint next = 0, more = 0;
 
-        if (candidates->len == 0)
-                return;
-        kinds = learn_kinds(work, candidates);
-        for (guint i = 0; i < candidates->len; i++) {
-                Trial t = try_silence(work, node, &g_array_index(candidates, Silence, i), kinds);
+        g_array_set_size(pauses, 0);
+        for (guint i = 0; i < work->silences->len; i++) {
+                Silence *s = &g_array_index(work->silences, Silence, i);
 
-                if (p->n_silences * t.chance >= CHANCE || t.most >= ORDINARY || !t.burst) {
-                        free_pause(&t.pause);
+                if (s->to - s->from < LEAST_PAUSE)
                         continue;
-                }
-                g_array_append_val(p->pauses, t.pause);
+                next = update_open(work, open, next, s->to);
+                Trial t = try_silence(work, node, s, kinds, open);
+                gboolean together = is_long_together(p, &t);
+                gboolean alone = p->n_silences * s->chance < 1 && p->n_silences * t.chance < CHANCE;
+
+                more += together && !s->suspect;
+                s->suspect |= together;
+                if ((together || alone) && t.most < ORDINARY && t.burst)
+                        g_array_append_val(pauses, t.pause);
+                else
+                        free_pause(&t.pause);
         }
+        return more;
+}
+
+/* Of Silence. */
+static GArray *find_suspects(const NodeWork *work)
+{
+        GArray *suspects = g_array_new(FALSE, FALSE, sizeof(Silence));
+
+        for (guint i = 0; i < work->silences->len; i++)
+                if (g_array_index(work->silences, Silence, i).suspect)
+                        g_array_append_val(suspects, g_array_index(work->silences, Silence, i));
+        return suspects;
+}
+
+/* Pauses hide one another while kinds are learned from them: again until there are no more. */
+static void find_node_pauses(PauseSearch *p, NodeId node)
+{
+        NodeWork *work = &p->work[node];
+        g_autoptr(GArray) pauses = g_array_new(FALSE, FALSE, sizeof(Pause));
+        gboolean more = FALSE;
+
+        g_array_set_clear_func(pauses, free_pause);
+        for (guint i = 0; i < work->silences->len; i++) {
+                Silence *s = &g_array_index(work->silences, Silence, i);
+
+                s->suspect = s->to - s->from >= LEAST_PAUSE && p->n_silences * s->chance < 1;
+                more |= s->to - s->from >= LEAST_PAUSE;
+        }
+        work->workers = count_workers(work);
+        for (guint round = 0; more && round < MOST_ROUNDS; round++) {
+                g_autoptr(GArray) suspects = find_suspects(work);
+                g_autoptr(GHashTable) kinds = learn_kinds(work, suspects);
+
+                more = try_silences(p, node, kinds, pauses) > 0;
+        }
+        g_array_set_clear_func(pauses, NULL);
+        g_array_append_vals(p->pauses, pauses->data, pauses->len);
 }
 
 /* Clients that wait for an answer ask for nothing, so the rate depends on how many do. */
@@ -494,7 +602,8 @@ static void search_begin(PauseSearch *p, const Why *why)
                                          g_array_new(FALSE, FALSE, sizeof(gint64)),
                                          g_array_new(FALSE, FALSE, sizeof(gint64)),
                                          g_array_new(FALSE, FALSE, sizeof(gint64)),
-                                         g_array_new(FALSE, FALSE, sizeof(Silence)) };
+                                         g_array_new(FALSE, FALSE, sizeof(Silence)),
+                                         1 };
         for (guint32 i = 0; i < why->requests->len; i++) {
                 const Request *r = why_request_at(why, i);
                 gint64 end = r->start + r->time;

@@ -205,6 +205,7 @@ step_long() {
 	system_test protocols
 	system_test brokers
 	system_test kafka
+	system_test why
 	system_test faults
 	system_test metrics
 }

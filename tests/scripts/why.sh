@@ -117,6 +117,13 @@ scenario closed 6 40000 '[tracelet page]' parallel=8 count=20000 'think=uniform(
 grep -q '^web2 stood still [1-9][0-9]* times .* (a garbage' out && ! grep '^All nodes stood still' out
 result $? 'nor is a pause of a node whose clients all wait for it one of the capture' out
 
+scenario often 3 48000 '[tracelet page]' parallel=8 count=23000 'think=uniform(3ms,5ms)' \
+	'path=client > web2( 3ms~0.3ms )' '[tracelet slow]' parallel=2 count=1000 'think=exp(30ms)' \
+	'path=client > web2( exp(12ms) )' '[node web2]' 'stall=20ms every exp(300ms)'
+"$ravel" why often.sqlite >out
+grep -q '^web2 stood still \(3[5-9]\|[4-6][0-9]\) times .* 2[0-2]\.. ms in the mean' out
+result $? 'pauses that are frequent and short' out
+
 scenario slow 7 20000 '[tracelet page]' 'parallel=4000' 'count=4000' 'think=uniform(0s,60s)' \
 	'path=client > web( 1ms db( 6ms~1ms ) 1ms )' '[tracelet slow]' 'parallel=30' 'count=30' 'think=uniform(0s,60s)' \
 	'path=client > web( 1ms db( 150ms~20ms ) 1ms )' '[node db]' servers=1 holds=work
