@@ -613,6 +613,18 @@ static void write_pauses_json(Json *json, const GArray *pauses)
         json_close(json, ']');
 }
 
+/* A second table, if there are any. */
+static void write_pauses_tsv(GString *out, const GArray *pauses)
+{
+        if (pauses->len > 0)
+                g_string_append(out, "\nnodes\teverywhere\tfrom\tto\n");
+        EACH (const WhyPause, p, pauses)
+                EACH (const WhyStandstill, time, p->times)
+                        g_string_append_printf(
+                                out, "%s\t%d\t%" G_GINT64_FORMAT "\t%" G_GINT64_FORMAT "\n",
+                                p->nodes, p->everywhere, time->from, time->to);
+}
+
 static void write_kinds_json(GString *out, const GPtrArray *kinds, const WhyBurst *burst,
                              const GArray *pauses, const WhyWaiting *waiting, guint64 requests)
 {
@@ -648,6 +660,7 @@ void why_write_kinds(GString *out, const GPtrArray *kinds, const WhyBurst *burst
                                 "slow_there\tbusiest\tbusiest_share\t" WHY_SHARED_COLUMNS "\n");
                 for (guint i = 0; i < kinds->len; i++)
                         write_kind_tsv(out, kinds->pdata[i]);
+                write_pauses_tsv(out, pauses);
                 break;
         case WHY_JSON:
                 write_kinds_json(out, kinds, burst, pauses, waiting, requests);

@@ -21,7 +21,7 @@ void why_write_request(GString *out, const WhyRequest *request, WhyFormat format
 void why_write_shared(GString *out, const GArray *shared, WhyFormat format, guint columns);
 
 /* Appends what slow requests have, of WhyKind, the pauses, of WhyPause, and who held what they
- * waited for; TSV has the first alone. */
+ * waited for; TSV has the first two, as tables with an empty line between them. */
 void why_write_kinds(GString *out, const GPtrArray *kinds, const WhyBurst *burst,
                      const GArray *pauses, const WhyWaiting *waiting, guint64 requests,
                      WhyFormat format, guint columns);

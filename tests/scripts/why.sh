@@ -90,6 +90,13 @@ result $? 'pauses with calls to serve are found, and no others' said
 "$ravel" why paused.sqlite >out
 grep -q '^web2 stood still 1[0-9] times .* of the 2[0-9] requests above p99 were in one (a garbage' out
 result $? 'a pause in words' out
+"$ravel" why paused.sqlite --format json | python3 -c 'import json, sys
+for p in json.load(sys.stdin)["pauses"]:
+    for t in p["times"]:
+        print(p["nodes"], int(p["everywhere"]), t["from"], t["to"], sep="\t")' >expected
+"$ravel" why paused.sqlite --format tsv | awk 'pauses { print } /^nodes\teverywhere\tfrom\tto$/ { pauses = 1 }' >out
+[ -s out ] && cmp expected out
+result $? 'pauses as a table'
 
 scenario all 5 24000 "$(pages 4000 20)"
 python3 - all.trace >tap.trace <<'PYTHON'

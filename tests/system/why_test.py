@@ -94,7 +94,7 @@ def test_java():
     # A busy machine makes its own stops, which hide collections.
     tap(len(truth) >= 5 and hit >= 0.5 * len(truth), 'java: garbage collections of more than 10 ms are pauses',
         ': %d of %d' % (hit, len(truth)))
-    tap(wrong <= 0.1 * len(found), 'java: in other pauses its threads stood still as well',
+    tap(wrong <= 0.2 * len(found), 'java: in other pauses its threads stood still as well',
         ': %d of %d did not' % (wrong, len(found)))
     print('#', sum(not overlap(collections_, *p) for p in found), 'stops are not of the collector')
 
