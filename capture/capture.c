@@ -25,6 +25,7 @@ enum {
         MOST_CONNECTIONS = 100000, /* 2 KB each, and what waits on them */
         MOST_STREAMS = 262144,     /* 0.4 KB */
         MOST_ADDRESSES = 1 << 20,  /* 0.7 KB */
+        MOST_QUIC = 64 << 20,      /* bytes that wait, and tables of HTTP/3 */
         MOST_OPERATIONS = 1 << 20, /* twice 64 bytes, of all edges */
         MOST_WAITING = 200000,     /* messages, 0.3 KB */
         MOST_PIECES = 1 << 20,     /* 32 bytes */
@@ -41,6 +42,7 @@ struct Capture {
         CaptureMemory memory;
         Statements *prepared;
         TlsOpening tls;
+        QuicOpening quic;
         CaptureContext context;
         PacketOpener *opener;
         ConnectionTable *connections;
@@ -94,9 +96,12 @@ Capture *capture_new(const CaptureOptions *options, NodeTable *nodes, NodeNames 
                                   .names = g_hash_table_new_full(hash_int64, g_int64_equal, g_free,
                                                                  g_free),
                                   .tls = options->keys ? &c->tls : NULL,
+                                  .quic = options->keys ? &c->quic : NULL,
+                                  .learned = options->learned,
                                   .named_by_proxy = options->named_by_proxy };
         c->tls.keys = options->keys;
         c->tls.most_held = share(&c->memory, MOST_TLS_BYTES);
+        c->quic = (QuicOpening){ .keys = options->keys, .most = share(&c->memory, MOST_QUIC) };
         c->opener = packet_opener_new(options->tunnels);
         c->connections = connection_table_new(&c->context, names, options->ports,
                                               share(&c->memory, MOST_CONNECTIONS));
@@ -129,6 +134,7 @@ void capture_free(Capture *c)
         g_string_free(c->attrs, TRUE);
         operations_free(c->operations);
         g_free(c->tls.plain);
+        g_free(c->quic.plain);
         g_free(c);
 }
 

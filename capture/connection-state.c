@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/hash.h"
+#include "capture/exchange.h"
 
 static void list_remove(ConnectionTable *t, Connection *c)
 {
@@ -151,4 +152,12 @@ Connection *connection_find(const ConnectionTable *t, const IpPacket *ip, guint1
                      c->port[1] != port[1] || c->protocol != ip->protocol))
                 c = c->chain;
         return c;
+}
+
+void connection_begin_exchange(Connection *c, const Protocol *protocol, guint client,
+                               gboolean start_seen, const NodeId node[2], const guint16 port[2])
+{
+        exchange_init(&c->exchange, protocol, client, start_seen, node, port);
+        for (guint side = 0; side < 2; side++)
+                c->exchange.pairing.message[side].item.kind = ITEM_MESSAGE_0 + side;
 }

@@ -9,6 +9,7 @@
 #include "capture/network/ip.h"
 #include "capture/network/node-names.h"
 #include "capture/prefix.h"
+#include "capture/quic/quic.h"
 #include "capture/recent-datagrams.h"
 #include "capture/server-set.h"
 #include "capture/signs.h"
@@ -28,6 +29,14 @@ typedef enum {
         ANSWERED_TO_0, /* side 1 has answered */
         ANSWERED_TO_1,
 } HalfOpen;
+
+/* What a connection of UDP is, as far as QUIC goes. */
+typedef enum {
+        QUIC_UNDECIDED,
+        QUIC_NO_FLOW,
+        QUIC_FLOW,
+        QUIC_MOVED, /* of another connection, which has changed its addresses */
+} QuicFlowKind;
 
 typedef struct Connection Connection;
 struct Connection {
@@ -55,8 +64,13 @@ struct Connection {
         TlsOpener *opener; /* while it may be opened, or is; else NULL */
         OpenItem sealed;   /* open while what it has waits, or prefix */
         Prefix prefix;
-        guint8 greeted;   /* a hello was seen where keys were there */
-        guint8 half_open; /* HalfOpen */
+        Quic *quic;          /* while it may be opened, or is; else NULL */
+        QuicId moved;        /* an id of the other connection, */
+        guint8 moved_side;   /* and the side there that is side 0 here */
+        guint8 quic_kind;    /* QuicFlowKind */
+        guint32 quic_seq[2]; /* of the next byte inside */
+        guint8 greeted;      /* a hello was seen where keys were there */
+        guint8 half_open;    /* HalfOpen */
 };
 
 typedef struct {
@@ -76,6 +90,8 @@ struct ConnectionTable {
         SilenceList lists[2]; /* those soon to be forgotten, and the patient */
         TcpTotals totals;
         Connection *openings[MAX_OPENINGS]; /* by hash of their opening; may be gone since */
+        GHashTable *quic_ids;  /* connections by the ids of QUIC; NULL before the first */
+        guint32 quic_id_sizes; /* a bit for each size of these */
         guint64 seed;
         ServerSet *servers;
         gint64 expired;      /* when that was last done, in seconds */
@@ -100,6 +116,10 @@ static inline void connection_hear(ConnectionTable *t, Connection *c, guint side
         if (G_UNLIKELY(c->half_open != WHOLE_OPEN))
                 connection_hear_half_open(t, c, side);
 }
+
+/* What the two sides say begins, or begins anew: see exchange_init(). */
+void connection_begin_exchange(Connection *c, const Protocol *protocol, guint client,
+                               gboolean start_seen, const NodeId node[2], const guint16 port[2]);
 
 /* Adds a connection without a conversation. address and port: of its ends, in
  * order. side sends its first packet. */

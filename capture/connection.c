@@ -8,6 +8,7 @@
 #include "capture/caller-evidence.h"
 #include "capture/connection-state.h"
 #include "capture/exchange.h"
+#include "capture/quic-flow.h"
 #include "capture/streams.h"
 
 enum {
@@ -89,15 +90,6 @@ static void show_end(const SinkUser *u, guint side, Stamp stamp)
         exchange_end(&c->exchange, side, how, stamp, u->table->context);
 }
 
-/* What the two sides say begins, or begins anew. */
-static void exchange_begin(Connection *c, const Protocol *protocol, guint client,
-                           gboolean start_seen, const NodeId node[2], const guint16 port[2])
-{
-        exchange_init(&c->exchange, protocol, client, start_seen, node, port);
-        for (guint side = 0; side < 2; side++)
-                c->exchange.pairing.message[side].item.kind = ITEM_MESSAGE_0 + side;
-}
-
 /* --- TLS whose keys are known ------------------------------------------------ */
 
 static void inside_closed(gpointer user, guint side, const TlsSegment *s)
@@ -133,7 +125,7 @@ static void inside_opened(gpointer user)
                 protocol = NULL;
         exchange_clear(&c->exchange, stamp, t->context);
         signs_take(t->signs, &c->signs, p, c->exchange.protocol);
-        exchange_begin(c, protocol, client, TRUE, node, port);
+        connection_begin_exchange(c, protocol, client, TRUE, node, port);
         p->opening = opening;
         p->number = number;
         signs_init(&c->signs, alone);
@@ -412,9 +404,11 @@ static void connection_begin(ConnectionTable *t, Connection *c, const TcpSegment
         c->syn_seen = segment && (segment->flags & (TCP_SYN | TCP_ACK)) == TCP_SYN;
         c->client_opened = c->server_opened = stamp;
         c->greeted = FALSE;
+        c->quic_kind = QUIC_UNDECIDED;
+        c->moved.n = 0;
         prefix_clear(&c->prefix);
         memset(&c->tcp, 0, sizeof c->tcp);
-        exchange_begin(c, protocol, client, start_seen, node, c->port);
+        connection_begin_exchange(c, protocol, client, start_seen, node, c->port);
         if (c->syn_seen)
                 c->exchange.pairing.opening.asked = stamp.time;
         signs_init(&c->signs, FALSE);
@@ -462,6 +456,8 @@ static void connection_finish(ConnectionTable *t, Connection *c, Stamp now)
         tcp_settle(&c->tcp, G_MAXINT64, &sink, &t->totals);
         prefix_release(&c->prefix, prefix_sink_for(&user));
         opener_finish(&user);
+        if (c->quic)
+                quic_flow_finish(t, c);
         exchange_clear(&c->exchange, now, t->context);
         signs_take(t->signs, &c->signs, &c->exchange.pairing, c->exchange.protocol);
         sequencer_close(&c->held);
@@ -558,6 +554,7 @@ void connection_table_free(ConnectionTable *t)
                         tcp_clear(&c->tcp, &t->totals);
                         exchange_clear(&c->exchange, (Stamp){ 0, 0 }, t->context);
                         tls_opener_free(c->opener);
+                        quic_flow_forget(t, c);
                         prefix_clear(&c->prefix);
                         sequencer_close(&c->held);
                         sequencer_close(&c->sealed);
@@ -567,6 +564,8 @@ void connection_table_free(ConnectionTable *t)
                 next = c->chain;
                 g_free(c);
         }
+        if (t->quic_ids)
+                g_hash_table_unref(t->quic_ids);
         sign_table_free(t->signs);
         g_free(t->buckets);
         server_set_free(t->servers);
@@ -581,6 +580,8 @@ static void copy_totals(ConnectionTable *t)
         account->count[ACCOUNT_HOLE_BYTES] = t->totals.hole_bytes;
         if (t->context->tls)
                 account->count[ACCOUNT_TLS_RECORDS] = t->context->tls->not_opened;
+        if (t->context->quic)
+                account->count[ACCOUNT_QUIC_PACKETS] = t->context->quic->not_opened;
 }
 
 void connection_table_add_tcp(ConnectionTable *t, const IpPacket *ip, const TcpSegment *segment,
@@ -655,7 +656,11 @@ void connection_table_add_udp(ConnectionTable *t, const IpPacket *ip, guint16 so
                 return;
         }
         prefix_skip_datagram(&bytes, &n, &length);
-        signs_datagram(&c->signs, c->port, bytes, n, length);
+        if (quic_flow_add(t, c, side, bytes, n, length, stamp)) {
+                connection_touch(t, c, stamp.time / 1000000000);
+                return;
+        }
+        signs_datagram(&c->signs, FALSE, length);
         pairing_see_payload(&c->exchange.pairing, side, length);
         exchange_datagram(&c->exchange, side, bytes, n, length, stamp, t->context);
         connection_touch(t, c, stamp.time / 1000000000);
@@ -676,6 +681,10 @@ void connection_table_settle(ConnectionTable *t, OpenItem *item, Stamp now)
                 Connection *c = CONTAINER(Connection, sealed, item);
                 SinkUser user = { t, c, 0 };
                 TlsOpenerSink sink = opener_sink_for(&user);
+                if (c->quic) {
+                        quic_flow_settle(t, c);
+                        return;
+                }
                 prefix_release(&c->prefix, prefix_sink_for(&user));
                 if (!c->opener)
                         return;

@@ -152,15 +152,13 @@ void learned_names_add_datagram(LearnedNames *names, const guint8 *bytes, gsize 
 /* --- TLS ------------------------------------------------------------------- */
 
 /* A ClientHello's server_name (RFC 6066, 3; RFC 8446, 4.1.2). */
-static void learn_tls(LearnedNames *names, Address receiver, const guint8 *bytes, gsize n)
+void learned_names_add_hello(LearnedNames *names, Address receiver, const guint8 *bytes, gsize n)
 {
         Cursor c = cursor(bytes, n);
         guint16 type, size, list, length;
         guint8 kind;
 
-        if (n < 11 || bytes[0] != 22 || bytes[1] != 3 || bytes[5] != 1 || bytes[9] != 3)
-                return;
-        if (!cursor_skip(&c, 5 + 4 + 2) || !tls_skip_to_extensions(&c, TRUE))
+        if (!cursor_skip(&c, 2) || !tls_skip_to_extensions(&c, TRUE))
                 return;
         while (cursor_u16(&c, &type) && cursor_u16(&c, &size)) {
                 const guint8 *name;
@@ -209,8 +207,10 @@ static void learn_http(LearnedNames *names, Address receiver, const guint8 *byte
 
 void learned_names_add_segment(LearnedNames *names, Address receiver, const guint8 *bytes, gsize n)
 {
-        if (n > 0 && bytes[0] == 22)
-                learn_tls(names, receiver, bytes, n);
+        enum { HEADERS = 5 + 4 }; /* of the record and of the message */
+
+        if (n > HEADERS + 1 && bytes[0] == 22 && bytes[1] == 3 && bytes[5] == 1 && bytes[9] == 3)
+                learned_names_add_hello(names, receiver, bytes + HEADERS, n - HEADERS);
         else if (n > 0 && g_ascii_isupper(bytes[0]))
                 learn_http(names, receiver, bytes, n);
 }

@@ -21,6 +21,9 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(LearnedNames, learned_names_free)
 void learned_names_add_datagram(LearnedNames *names, const guint8 *bytes, gsize n);
 void learned_names_add_segment(LearnedNames *names, Address receiver, const guint8 *bytes, gsize n);
 
+/* The hello of a TLS client to receiver, from its version on. */
+void learned_names_add_hello(LearnedNames *names, Address receiver, const guint8 *bytes, gsize n);
+
 typedef struct {
         Address address;
         const char *source; /* "DNS", "TLS" or "HTTP" */

@@ -77,6 +77,13 @@ libravel_a_SOURCES += \
 	%D%/protocol/values.c \
 	%D%/protocol/websocket.c \
 	%D%/protocol/zookeeper.c \
+	%D%/quic-flow.c \
+	%D%/quic/http3.c \
+	%D%/quic/qpack.c \
+	%D%/quic/quic-bytes.c \
+	%D%/quic/quic-header.c \
+	%D%/quic/quic-streams.c \
+	%D%/quic/quic.c \
 	%D%/recent-datagrams.c \
 	%D%/run.c \
 	%D%/server-set.c \

@@ -22,6 +22,7 @@
 
 #include "capture/connection-number.h"
 #include "capture/held-logins.h"
+#include "capture/learned-names.h"
 #include "capture/network/sequencer.h"
 #include "capture/network/tcp.h"
 #include "capture/packet/account.h"
@@ -29,6 +30,7 @@
 #include "capture/pieces.h"
 #include "capture/protocol/body-name.h"
 #include "capture/protocol/protocol.h"
+#include "capture/quic/quic.h"
 #include "capture/recent-datagrams.h"
 #include "capture/tls/opener.h"
 #include "capture/trial.h"
@@ -72,6 +74,8 @@ typedef struct {
         Settling *settling;
         GHashTable *names;       /* Parsed.names */
         TlsOpening *tls;         /* NULL where nothing is opened */
+        QuicOpening *quic;       /* likewise */
+        LearnedNames *learned;   /* NULL where no names are wanted */
         gboolean named_by_proxy; /* the PROXY protocol says who calls */
 } CaptureContext;
 

@@ -237,23 +237,9 @@ void signs_payload(SignTable *t, Signs *s, const Pairing *p, const Protocol *pro
         s->last[side] = time;
 }
 
-/* Whether the datagram is of QUIC (RFC 9000, RFC 9369). It has the long header and a known
- * version; or the short header, at the port of HTTPS. */
-static gboolean is_quic(const guint16 port[2], const guint8 *bytes, gsize n)
+void signs_datagram(Signs *s, gboolean quic, gsize length)
 {
-        enum { LONG = 0x80, FIXED = 0x40, HTTPS = 443, VERSION_1 = 1, DRAFTS = 0xff };
-        const guint32 version_2 = 0x6b3343cf;
-        if (n < 7 || !(bytes[0] & FIXED))
-                return FALSE;
-        if (!(bytes[0] & LONG))
-                return port[0] == HTTPS || port[1] == HTTPS;
-        guint32 version = read_u32(bytes + 1);
-        return version == VERSION_1 || version == version_2 || version >> 8 == DRAFTS << 16;
-}
-
-void signs_datagram(Signs *s, const guint16 port[2], const guint8 *bytes, gsize n, gsize length)
-{
-        s->quic |= is_quic(port, bytes, n);
+        s->quic |= quic != FALSE;
         s->segments++;
         s->bytes += length;
 }

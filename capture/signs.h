@@ -71,9 +71,8 @@ void signs_init(Signs *signs, gboolean alone);
 void signs_payload(SignTable *table, Signs *signs, const Pairing *pairing, const Protocol *protocol,
                    guint side, gsize n, gint64 time, gboolean crossed);
 
-/* A datagram of length bytes between these ports; the first n are at hand. */
-void signs_datagram(Signs *signs, const guint16 port[2], const guint8 *bytes, gsize n,
-                    gsize length);
+/* A datagram of length bytes. quic: it is of QUIC, and hides what it says. */
+void signs_datagram(Signs *signs, gboolean quic, gsize length);
 
 /* One without payload: a SYN of the server, or one that acknowledges all of the other side. */
 void signs_syn(Signs *signs, const Pairing *pairing, guint side, gint64 time);

@@ -16,7 +16,7 @@ unit_tests = \
 	%D%/unit/capture/test-mysql %D%/unit/capture/test-nats %D%/unit/capture/test-node-files \
 	%D%/unit/capture/test-node-names %D%/unit/capture/test-operations \
 	%D%/unit/capture/test-out-of-memory %D%/unit/capture/test-packet-queue \
-	%D%/unit/capture/test-packet-relay %D%/unit/capture/test-pairing \
+	%D%/unit/capture/test-packet-relay %D%/unit/capture/test-pairing %D%/unit/capture/test-quic \
 	%D%/unit/capture/test-pcap-source %D%/unit/capture/test-pcapng %D%/unit/capture/test-perf-record \
 	%D%/unit/capture/test-pieces %D%/unit/capture/test-postgres %D%/unit/capture/test-prefix %D%/unit/capture/test-process-table \
 	%D%/unit/capture/test-redis %D%/unit/capture/test-redis-bus %D%/unit/capture/test-request-tags %D%/unit/capture/test-rpc %D%/unit/capture/test-run \
@@ -58,11 +58,11 @@ fuzz_tests = \
 	%D%/fuzz/fuzz-amqp %D%/fuzz/fuzz-body-name %D%/fuzz/fuzz-capture %D%/fuzz/fuzz-choice %D%/fuzz/fuzz-convolution %D%/fuzz/fuzz-cql \
 	%D%/fuzz/fuzz-dns-stream \
 	%D%/fuzz/fuzz-dns %D%/fuzz/fuzz-draw %D%/fuzz/fuzz-fastcgi %D%/fuzz/fuzz-gossip %D%/fuzz/fuzz-header-labels \
-	%D%/fuzz/fuzz-http %D%/fuzz/fuzz-http2 %D%/fuzz/fuzz-jaeger %D%/fuzz/fuzz-json \
+	%D%/fuzz/fuzz-http %D%/fuzz/fuzz-http2 %D%/fuzz/fuzz-http3 %D%/fuzz/fuzz-jaeger %D%/fuzz/fuzz-json \
 	%D%/fuzz/fuzz-kafka %D%/fuzz/fuzz-ldap %D%/fuzz/fuzz-learned-names %D%/fuzz/fuzz-mail %D%/fuzz/fuzz-maketrace \
 	%D%/fuzz/fuzz-memcached %D%/fuzz/fuzz-merge %D%/fuzz/fuzz-models %D%/fuzz/fuzz-mongodb %D%/fuzz/fuzz-mqtt \
 	%D%/fuzz/fuzz-mysql %D%/fuzz/fuzz-nats %D%/fuzz/fuzz-node-files %D%/fuzz/fuzz-node-names \
-	%D%/fuzz/fuzz-otlp %D%/fuzz/fuzz-paths %D%/fuzz/fuzz-pcapng %D%/fuzz/fuzz-postgres %D%/fuzz/fuzz-prefix \
+	%D%/fuzz/fuzz-otlp %D%/fuzz/fuzz-paths %D%/fuzz/fuzz-pcapng %D%/fuzz/fuzz-postgres %D%/fuzz/fuzz-prefix %D%/fuzz/fuzz-quic \
 	%D%/fuzz/fuzz-processes %D%/fuzz/fuzz-redis %D%/fuzz/fuzz-redis-bus %D%/fuzz/fuzz-rpc %D%/fuzz/fuzz-skewer \
 	%D%/fuzz/fuzz-smtp %D%/fuzz/fuzz-store %D%/fuzz/fuzz-tcp %D%/fuzz/fuzz-tds %D%/fuzz/fuzz-tls-keys \
 	%D%/fuzz/fuzz-tls %D%/fuzz/fuzz-trace %D%/fuzz/fuzz-trend-condition %D%/fuzz/fuzz-tshark \

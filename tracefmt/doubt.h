@@ -41,7 +41,7 @@ typedef enum { DOUBT_OF_CALLS, DOUBT_OF_PAYLOAD, DOUBT_REMARK } DoubtClass;
           "payload that is in no call, return or message: what these nodes do with each other "    \
           "is not all seen")                                                                       \
         X(QUIC, "quic", DOUBT_OF_PAYLOAD, "datagrams",                                             \
-          "QUIC hides its calls: turn HTTP/3 off where they are to be seen")                       \
+          "QUIC hides its calls: give its keys with --tls-keys, or turn HTTP/3 off")              \
         X(MAY_BE_MULTIPLEXED, "may-be-multiplexed", DOUBT_REMARK, "calls",                         \
           "the client offered HTTP/2 inside TLS, where several calls at a time would look like "   \
           "one; none was seen to overlap")

@@ -282,6 +282,19 @@ static void judge_calls(const Account *account, GPtrArray *lines)
                                                 "them through"));
 }
 
+static void judge_quic(const Account *account, GPtrArray *lines)
+{
+        const guint64 *n = account->count;
+        guint64 hidden = n[ACCOUNT_QUIC_NO_KEYS] + n[ACCOUNT_QUIC_NO_HANDSHAKE];
+        if (hidden > 0)
+                g_ptr_array_add(lines,
+                                g_strdup_printf("QUIC without keys: %" G_GUINT64_FORMAT
+                                                " connection%s, whose requests are unseen: capture "
+                                                "from before they are opened, with --tls-keys, or "
+                                                "turn HTTP/3 off",
+                                                hidden, hidden == 1 ? "" : "s"));
+}
+
 static void judge_memory(const Account *account, GPtrArray *lines)
 {
         static const struct {
@@ -319,6 +332,7 @@ char **account_judge(const Account *account)
         judge_doubt(account, lines);
         judge_cut(account, lines);
         judge_callers(account, lines);
+        judge_quic(account, lines);
         judge_memory(account, lines);
         if (account->to_itself > 0 && account->to_others == 0 && !account->to_named)
                 g_ptr_array_add(lines, g_strdup("everything talks to itself on one address: name "

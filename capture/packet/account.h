@@ -46,6 +46,14 @@
         X(TLS_UNKNOWN_CIPHER, "TLS connections not opened: version or cipher not known")           \
         X(TLS_NO_HELLO, "TLS connections not opened: handshake not seen whole")                    \
         X(TLS_RECORDS, "TLS records not opened, of opened connections")                            \
+        X(QUIC, "QUIC connections")                                                                \
+        X(QUIC_2, "QUIC connections of version 2")                                                 \
+        X(QUIC_MOVED, "QUIC connections that have changed their addresses")                        \
+        X(QUIC_OPENED, "QUIC connections opened by their keys")                                    \
+        X(QUIC_NO_KEYS, "QUIC connections not opened: no keys for them")                           \
+        X(QUIC_NO_HANDSHAKE, "QUIC connections not opened: handshake not seen whole")              \
+        X(QUIC_NO_HTTP, "QUIC connections opened: not HTTP/3 inside")                              \
+        X(QUIC_PACKETS, "QUIC datagrams not opened, of opened connections")                        \
         X(TRANSLATED, "connections not used: seen before and after address translation")           \
         X(TRANSLATED_SEGMENTS, "segments not used: seen before and after address translation")     \
         X(NO_PAYLOAD, "segments without payload")                                                  \

@@ -61,6 +61,7 @@ typedef struct {
         guint8 labels; /* all header blocks since the first were handed on */
         guint8 blocks; /* a header block was seen */
         guint8 starts; /* of the server: its first frame is the first of the connection */
+        guint8 newer;  /* frames of HTTP/3, written as these: see protocol_http3 */
 } Http2State;
 
 G_STATIC_ASSERT(sizeof(Http2State) <= PROTOCOL_STATE_SIZE);
@@ -379,7 +380,8 @@ static gboolean http2_headers_read(Http2State *s, const Frame *f, const guint8 *
                 return FALSE;
         if (role)
                 s->role = (guint8)role;
-        if (field != FIELD_OTHER && f->stream % 2 && f->stream > s->highest) {
+        if (s->newer ? f->reserved
+                     : field != FIELD_OTHER && f->stream % 2 && f->stream > s->highest) {
                 part |= PART_BEGINS;
                 s->highest = f->stream;
         }
@@ -563,5 +565,33 @@ const Protocol protocol_http2 = {
         .values = http2_values,
         .keyed = TRUE,
         .parse = http2_parse,
+        .find_boundary = http2_find_boundary,
+};
+
+/* Who writes the frames says which one begins a message: streams may come in any order. */
+static ParseStatus http3_parse(gpointer state, G_GNUC_UNUSED guint8 call, const guint8 *bytes,
+                               gsize n, gboolean eof, GString *label, Parsed *parsed)
+{
+        Http2State *s = state;
+        if (eof)
+                return PARSE_NOT_MINE;
+        if (!s->known) {
+                *s = (Http2State){ .known = TRUE, .newer = TRUE, .blocks = TRUE };
+                s->role = parsed->sender == SENDER_CLIENT ? ROLE_CLIENT : ROLE_SERVER;
+                s->labels = label != NULL;
+        }
+        ParseStatus status = http2_frame_read(s, bytes, n, label != NULL, parsed);
+        if (status == PARSE_MESSAGE) {
+                parsed->framing = FRAME_HEADER;
+                parsed->key = (parsed->key - 1) * 2;
+        }
+        return status;
+}
+
+const Protocol protocol_http3 = {
+        .name = "http3",
+        .values = http2_values,
+        .keyed = TRUE,
+        .parse = http3_parse,
         .find_boundary = http2_find_boundary,
 };

@@ -221,6 +221,9 @@ extern const Protocol protocol_amqp, protocol_cql, protocol_fastcgi, protocol_ht
         protocol_rpc_udp, protocol_smtp, protocol_tds, protocol_tls, protocol_websocket,
         protocol_zookeeper;
 
+/* The frames of quic/http3.h. It is never recognised. */
+extern const Protocol protocol_http3;
+
 /* For what no protocol recognises: see exchange.h. Its functions are NULL. */
 extern const Protocol protocol_generic;
 

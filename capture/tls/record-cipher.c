@@ -5,6 +5,7 @@
 #include <nettle/cbc.h>
 #include <nettle/ccm.h>
 #include <nettle/chacha-poly1305.h>
+#include <nettle/chacha.h>
 #include <nettle/gcm.h>
 #include <nettle/hkdf.h>
 #include <nettle/hmac.h>
@@ -71,12 +72,25 @@ static const Suite suites[] = {
         { 0xccab, CHACHA, SHA_256 },        { 0xccac, CHACHA, SHA_256 },
 };
 
+/* The labels by which keys are derived from a secret: of TLS, and of the versions of QUIC. */
+typedef struct {
+        const char *key, *nonce, *update, *mask;
+} KeyLabels;
+
+static const KeyLabels labels_tls = { "key", "iv", "traffic upd", NULL };
+static const KeyLabels labels_quic[2] = {
+        { "quic key", "quic iv", "quic ku", "quic hp" },
+        { "quicv2 key", "quicv2 iv", "quicv2 ku", "quicv2 hp" },
+};
+
 struct RecordCipher {
         Suite suite;
         gboolean is_13, mac_of_cipher;
         guint8 nonce[NONCE]; /* whole, or, with an explicit part, its first four bytes */
         guint8 mac_key[MAX_HASH];
         TlsSecret secret; /* version 1.3: that the keys come from */
+        const KeyLabels *labels;
+        guint8 mask_key[MAX_KEY]; /* QUIC: of header protection */
         union {
                 struct gcm_aes128_ctx gcm_128;
                 struct gcm_aes256_ctx gcm_256;
@@ -247,8 +261,8 @@ static void key_set(RecordCipher *c, const guint8 *key)
 static void keys_from_secret(RecordCipher *c)
 {
         guint8 key[MAX_KEY];
-        expand_label(c->suite.hash, &c->secret, "key", key, key_size(c->suite.algorithm));
-        expand_label(c->suite.hash, &c->secret, "iv", c->nonce, NONCE);
+        expand_label(c->suite.hash, &c->secret, c->labels->key, key, key_size(c->suite.algorithm));
+        expand_label(c->suite.hash, &c->secret, c->labels->nonce, c->nonce, NONCE);
         key_set(c, key);
 }
 
@@ -265,8 +279,44 @@ RecordCipher *record_cipher_new(const RecordProtection *protection, const TlsSec
 {
         RecordCipher *c = cipher_new(protection);
         c->secret = *secret;
+        c->labels = &labels_tls;
         keys_from_secret(c);
         return c;
+}
+
+RecordCipher *record_cipher_new_quic(guint16 suite, gboolean version_2, const TlsSecret *secret)
+{
+        RecordCipher *c = cipher_new(&(RecordProtection){ .suite = suite, .is_13 = TRUE });
+        c->secret = *secret;
+        c->labels = &labels_quic[version_2 != FALSE];
+        keys_from_secret(c);
+        expand_label(c->suite.hash, secret, c->labels->mask, c->mask_key,
+                     key_size(c->suite.algorithm));
+        return c;
+}
+
+RecordCipher *record_cipher_copy(const RecordCipher *cipher)
+{
+        return g_memdup2(cipher, sizeof *cipher);
+}
+
+/* RFC 9001, section 5.2; RFC 9369, section 3.3.1. */
+void record_cipher_initial_secret(gboolean version_2, const guint8 *id, gsize n, gboolean server,
+                                  TlsSecret *secret)
+{
+        static const guint8 salts[2][20] = {
+                { 0x38, 0x76, 0x2c, 0xf7, 0xf5, 0x59, 0x34, 0xb3, 0x4d, 0x17,
+                  0x9a, 0xe6, 0xa4, 0xc8, 0x0c, 0xad, 0xcc, 0xbb, 0x7f, 0x0a },
+                { 0x0d, 0xed, 0xe3, 0xde, 0xf7, 0x00, 0xa6, 0xdb, 0x81, 0x93,
+                  0x81, 0xbe, 0x6e, 0x26, 0x9d, 0xcb, 0xf9, 0xbd, 0x2e, 0xd9 },
+        };
+        TlsSecret initial = { .n = SHA256_DIGEST_SIZE };
+        Mac h = mac_new(SHA_256, salts[version_2 != FALSE], sizeof salts[0]);
+        mac_update(&h, id, n);
+        mac_digest(&h, initial.bytes);
+        secret->n = SHA256_DIGEST_SIZE;
+        expand_label(SHA_256, &initial, server ? "server in" : "client in", secret->bytes,
+                     SHA256_DIGEST_SIZE);
 }
 
 RecordCipher *record_cipher_new_old(const RecordProtection *protection, const TlsSecret *master,
@@ -296,7 +346,7 @@ void record_cipher_free(RecordCipher *cipher)
 void record_cipher_update(RecordCipher *c)
 {
         TlsSecret next = { .n = c->secret.n };
-        expand_label(c->suite.hash, &c->secret, "traffic upd", next.bytes,
+        expand_label(c->suite.hash, &c->secret, c->labels->update, next.bytes,
                      hash_size(c->suite.hash));
         next.n = (guint8)hash_size(c->suite.hash);
         c->secret = next;
@@ -373,6 +423,55 @@ static gsize tag_size(Algorithm algorithm)
         return algorithm == CCM_128_SHORT || algorithm == CCM_256_SHORT ? SHORT_TAG : TAG;
 }
 
+/* The nonce of a record or packet of this number. */
+static void put_nonce(const RecordCipher *c, guint64 number, guint8 *nonce)
+{
+        guint8 bytes[8];
+        memcpy(nonce, c->nonce, NONCE);
+        put_sequence(bytes, number);
+        for (guint i = 0; i < sizeof bytes; i++)
+                nonce[NONCE - 8 + i] ^= bytes[i];
+}
+
+gssize record_cipher_open_packet(RecordCipher *c, guint64 number, const guint8 *header,
+                                 gsize n_header, const guint8 *bytes, gsize n, guint8 *plain)
+{
+        guint8 nonce[NONCE];
+        gsize n_tag = tag_size(c->suite.algorithm);
+        if (n < n_tag || n > MAX_CIPHERTEXT)
+                return -1;
+        Sealed s = { .nonce = nonce,
+                     .data = header,
+                     .n_data = n_header,
+                     .bytes = bytes,
+                     .n = n - n_tag,
+                     .tag = bytes + n - n_tag };
+        put_nonce(c, number, nonce);
+        return open_sealed(c, &s, n_tag, plain) ? (gssize)s.n : -1;
+}
+
+/* RFC 9001, section 5.4. */
+void record_cipher_mask(const RecordCipher *c, const guint8 *sample, guint8 *mask)
+{
+        guint8 block[BLOCK] = { 0 };
+        if (c->suite.algorithm == CHACHA) {
+                struct chacha_ctx chacha;
+                chacha_set_key(&chacha, c->mask_key);
+                chacha_set_nonce96(&chacha, sample + CHACHA_COUNTER32_SIZE); /* sets the counter */
+                chacha_set_counter32(&chacha, sample);
+                chacha_crypt32(&chacha, QUIC_MASK, block, block);
+        } else if (key_size(c->suite.algorithm) == AES128_KEY_SIZE) {
+                struct aes128_ctx aes;
+                aes128_set_encrypt_key(&aes, c->mask_key);
+                aes128_encrypt(&aes, BLOCK, block, sample);
+        } else {
+                struct aes256_ctx aes;
+                aes256_set_encrypt_key(&aes, c->mask_key);
+                aes256_encrypt(&aes, BLOCK, block, sample);
+        }
+        memcpy(mask, block, QUIC_MASK);
+}
+
 /* A cipher that authenticates, too. The length of the plaintext, or -1. */
 static gssize open_authenticated(RecordCipher *c, guint64 sequence, const guint8 *header,
                                  const guint8 *bytes, gsize n, guint8 *plain)
@@ -387,14 +486,11 @@ static gssize open_authenticated(RecordCipher *c, guint64 sequence, const guint8
                      .bytes = bytes + outside,
                      .n = n - outside - n_tag,
                      .tag = bytes + n - n_tag };
-        memcpy(nonce, c->nonce, NONCE);
         if (outside > 0) {
+                memcpy(nonce, c->nonce, NONCE);
                 memcpy(nonce + NONCE - EXPLICIT, bytes, EXPLICIT);
         } else {
-                guint8 number[8];
-                put_sequence(number, sequence);
-                for (guint i = 0; i < sizeof number; i++)
-                        nonce[NONCE - 8 + i] ^= number[i];
+                put_nonce(c, sequence, nonce);
         }
         if (c->is_13) {
                 memcpy(data, header, RECORD_HEADER);

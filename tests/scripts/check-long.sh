@@ -109,7 +109,7 @@ step_fuzz() {
 		name=$(basename "$target" .c)
 		# shellcheck disable=SC2046 # flags
 		clang "${flags[@]}" -fsanitize=fuzzer -D_GNU_SOURCE -I. -I"$source" -o "$name" "$target" libravel.a \
-			$(pkg-config --cflags --libs glib-2.0 libpcap libnghttp2 nettle zlib libzstd liblzma sqlite3 libgvc libcgraph fftw3f fftw3) -lm
+			$(pkg-config --cflags --libs glib-2.0 libpcap libnghttp2 libnghttp3 nettle zlib libzstd liblzma sqlite3 libgvc libcgraph fftw3f fftw3) -lm
 		[ "$(jobs -r | wc -l)" -lt "$jobs" ] || wait -n
 		fuzz "$name" &
 	done
