@@ -206,6 +206,7 @@ step_long() {
 	system_test brokers
 	system_test kafka
 	system_test why
+	system_test quic
 	system_test faults
 	system_test metrics
 }
