@@ -11,6 +11,8 @@
 /* ln x for a normal x > 0, right to 1e-14. */
 static inline double exact_log(double x)
 {
+        static const double part[] = { 1.0 / 17, 1.0 / 15, 1.0 / 13, 1.0 / 11, 1.0 / 9,
+                                       1.0 / 7,  1.0 / 5,  1.0 / 3,  1 };
         guint64 bits;
         gint32 exponent;
         double z, square, sum = 0;
@@ -23,7 +25,7 @@ static inline double exact_log(double x)
         /* ln m = 2 artanh z */
         z = (x - 1) / (x + 1);
         square = z * z;
-        for (int k = 17; k > 0; k -= 2)
-                sum = sum * square + 1.0 / k;
+        for (guint i = 0; i < G_N_ELEMENTS(part); i++)
+                sum = sum * square + part[i];
         return 2 * z * sum + exponent * 0.69314718055994531;
 }

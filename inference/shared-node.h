@@ -4,8 +4,7 @@
  * each finds some of the parts, and one joins the parts. The answer is that of
  * find_parents_jointly() in one process, to the last bit.
  *
- * Parts and processes have the same numbers everywhere. Bytes come from processes of the same
- * program.
+ * Parts and processes have the same numbers everywhere. Bytes come from the same program.
  */
 #pragma once
 

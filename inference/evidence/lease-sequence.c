@@ -1,9 +1,9 @@
-/* SPDX-License-Identifier: BSD-2-Clause
- */
+/* SPDX-License-Identifier: BSD-2-Clause */
 #include "inference/evidence/lease-sequence.h"
 
 #include "base/fill.h"
 #include "base/numbering.h"
+#include "base/xorshift.h"
 
 static LeaseSequence with_room(guint32 n)
 {
@@ -98,12 +98,8 @@ static void swap(LeaseSequence *s, guint32 a, guint32 b)
 /* Shuffles the connections of some calls. */
 static void shuffle(LeaseSequence *s, const guint32 *call, guint32 n, guint64 *random)
 {
-        for (guint32 k = n; k > 1; k--) {
-                *random ^= *random << 13;
-                *random ^= *random >> 7;
-                *random ^= *random << 17;
-                swap(s, call[k - 1], call[(*random >> 32) * k >> 32]);
-        }
+        for (guint32 k = n; k > 1; k--)
+                swap(s, call[k - 1], call[xorshift_below(random, k)]);
 }
 
 void lease_sequence_deal(LeaseSequence *s, const NodeProblem *node, const guint32 *callee,

@@ -1,5 +1,4 @@
-/* SPDX-License-Identifier: BSD-2-Clause
- */
+/* SPDX-License-Identifier: BSD-2-Clause */
 #include "inference/evidence/lease-spans.h"
 
 #include "base/exact-log.h"

@@ -234,8 +234,7 @@ enum { MOST_BLOCKS = 200, LEAST_BLOCKS = 8 };
 /* Blocks of time: the parents of each kind that enter and reply, and calls beyond the numbers. */
 typedef struct {
         guint n;
-        float *parents; /* by kind and block; each counts half where it enters and where it replies
-                         */
+        float *parents; /* by kind and block; each counts half at its entry and at its reply */
         float *rest;
 } Blocks;
 

@@ -18,8 +18,7 @@ enum { NO_NUMBER = 0xff };
 typedef struct {
         guint32 n_kinds, n_callees, n_sets;
         guint8 *member; /* by set and callee: whether it is one of the set */
-        guint8 *number; /* by set and kind of parent; NO_NUMBER: not always the same, or not known
-                         */
+        guint8 *number; /* by set and kind of parent; NO_NUMBER: it varies, or is not known */
 } CallNumbers;
 
 void call_numbers_init(CallNumbers *n, guint32 n_kinds, guint32 n_callees);

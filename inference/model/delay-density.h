@@ -29,8 +29,7 @@ typedef struct {
         guint32 n, room;   /* rows */
         guint32 *backoff;
         guint32 (*count)[DENSITY_BINS]; /* with the counts of rows that back off to it */
-        guint32 (*kept)[DENSITY_BINS]; /* the counts kept from earlier steps of --window; NULL: none
-                                        */
+        guint32 (*kept)[DENSITY_BINS]; /* counts of earlier steps of --window; NULL: none */
         guint32 (*learned)[DENSITY_BINS]; /* the counts at the latest learning */
         guint8 *made;                     /* by row: whether what follows is of these */
         float (*density)[DENSITY_BINS];   /* per ns */

@@ -49,8 +49,7 @@ struct EvidenceKind {
          * frees its fields. */
         Evidence *(*make)(void);
         void (*free)(Evidence *e);
-        /* Writes what was learned to bytes, or reads it (bytes.h). NULL: there is nothing to keep.
-         */
+        /* Writes what was learned to bytes, or reads it (bytes.h). NULL: nothing is kept. */
         void (*bytes)(Evidence *e, Bytes *b);
 
         /* begin() and end() frame one node problem, or a part. Calls, candidates and outputs are

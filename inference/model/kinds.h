@@ -22,8 +22,7 @@ typedef struct {
 
 /* Finds only the kinds of the calls of a problem. The model numbers new ones. */
 void kinds_number(Kinds *k, const Problem *p, NodeModel *model);
-/* The same, by the kinds that a model knows. Calls into the node of other kinds get its last kind.
- */
+/* The same, by the kinds that a model knows. Other calls into the node get its last kind. */
 void kinds_look_up(Kinds *k, const Problem *p, const NodeModel *model);
 
 /* Takes the kinds and calls of a problem from numbered kinds: the calls of n ranges, one range

@@ -2,8 +2,7 @@
  *
  * The model of a node: what joint inference learned about the node. It holds the kinds of calls
  * into and out of the node, and the walks of its parents. It also holds the bounds (delays from a
- * parent's entry and to its reply) and other evidence. It names nothing of the trace, so it can
- * outlive the trace.
+ * parent's entry and to its reply) and other evidence. It can outlive the trace.
  */
 #pragma once
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  *
- * The parts in which the parents of very many calls are found, so that memory never holds all their
- * beliefs.
+ * The parts in which the parents of very many calls are found: memory never holds all beliefs.
  */
 #pragma once
 

@@ -67,8 +67,7 @@ static inline gboolean serving_order_counts(const ServingOrder *o)
 
 /* Makes an order with no outputs and no factors. */
 void serving_order_init(ServingOrder *o, guint32 n_classes);
-/* The same, with the classes of outputs of a node; none if it has more than MOST_ORDERED callees.
- */
+/* The same, with the classes of outputs of a node; none if it has over MOST_ORDERED callees. */
 void serving_order_init_for(ServingOrder *o, guint32 n_callees);
 void serving_order_clear(ServingOrder *o);
 
@@ -93,8 +92,7 @@ void serving_order_forget(ServingOrder *o);
 /* Learns factors from what is known about outputs. */
 void serving_order_learn(ServingOrder *o, DelayDensities *delays);
 
-/* The same, but treats each class as ordered. Belief propagation then shows whether that is right.
- */
+/* The same, but treats each class as ordered. Belief propagation then shows if that is right. */
 void serving_order_suppose(ServingOrder *o, DelayDensities *delays);
 
 /* Sets the factor of all classes. */

@@ -22,8 +22,7 @@ typedef struct {
 /* An input: a call into the node enters, or a call out of the node returns. */
 typedef struct {
         gint64 time;
-        guint32 call; /* index of a call out of the node; or n_out + index of a call into the node
-                       */
+        guint32 call; /* index of a call out of the node, or n_out + that of a call into it */
         guint32 kind;
 } Input;
 

@@ -47,7 +47,7 @@ static void add_evidence(const Joint *j, Family *f)
                         evidence_call(evidence, j, f->parent, f->child[i], BY_ASSIGNMENT, TRUE));
 }
 
-/* The place of a parent before its first event. Adds the log likelihood of its start, if it waited.
+/* The place of a parent before its first event. Adds the log likelihood of a start after waiting.
  */
 static WalkPlace begin(const Joint *j, Family *f)
 {

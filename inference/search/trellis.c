@@ -9,6 +9,7 @@
  */
 #include "inference/search/trellis.h"
 
+#include "base/exponent.h"
 #include "base/hash.h"
 #include "inference/model/tuning.h"
 
@@ -25,8 +26,7 @@ enum {
 /* The offers whose bits share a word. */
 #define WORD 64
 
-/* Vertices with a smaller share count nothing: counts are rounded to whole parts of DENSITY_COUNT.
- */
+/* Vertices with a smaller share count nothing: counts are whole parts of DENSITY_COUNT. */
 #define LEAST_COUNTED (0.49 / DENSITY_COUNT)
 
 /* The fields of an offered call that decide whether an edge passes it over, side by side. */
@@ -152,29 +152,6 @@ TrellisCall *trellis_room(Trellis *l, guint32 n)
                         (array) = g_realloc_n((array), (room), sizeof *(array));                   \
                 }                                                                                  \
         } while (0)
-
-static double power_of_two(gint32 exponent)
-{
-        guint64 bits = (guint64)(1023 + CLAMP(exponent, -1000, 1000)) << 52;
-        double x;
-
-        memcpy(&x, &bits, 8);
-        return x;
-}
-
-/* x times 2^exponent. The exponent mostly is 0. */
-static inline double times_power(double x, gint32 exponent)
-{
-        return exponent == 0 ? x : x * power_of_two(exponent);
-}
-
-static gint32 exponent_of(double x)
-{
-        guint64 bits;
-
-        memcpy(&bits, &x, 8);
-        return (gint32)(bits >> 52 & 0x7ff) - 1023;
-}
 
 /* The key of an open call. The key of a vertex is a sum of these. */
 static inline guint64 key_of(guint32 call)
@@ -309,8 +286,7 @@ static inline gint64 moment_of(const Trellis *l, const TrellisVertex *v, guint32
         return v->call == G_MAXUINT32 ? parent->enter : calls[v->call].call.start;
 }
 
-/* The latest event of a vertex after n_returns returns, as a trigger: 2 * n_callees is the entry.
- */
+/* The latest event of a vertex after n_returns returns, as a trigger: 2 * n_callees: its entry. */
 static inline guint32 event_of(const Trellis *l, const ParentWalk *w, const TrellisVertex *v,
                                guint32 n_returns, const TrellisCall *calls)
 {

@@ -7,8 +7,7 @@
  * rounds, by expectation maximisation (Dempster, Laird and Rubin, 1977). The first rounds learn
  * from calm parents, which lived at low concurrency, where errors are rare.
  *
- * A node is solved at once, or in parts where it has very many parents or candidates
- * (part-search.h).
+ * A node is solved at once, or in parts (part-search.h) if it has very many parents or candidates.
  */
 #pragma once
 
