@@ -913,8 +913,15 @@ Promise.all([...Array(8).keys()].map(load)).catch(e => { console.error(e); proce
 
 # --- all of them -------------------------------------------------------------------
 
+def module_exists(name):
+    try:
+        return importlib.util.find_spec(name) is not None
+    except ModuleNotFoundError:  # not even the package that it is of
+        return False
+
+
 def python_has(*modules):
-    return "" if all(importlib.util.find_spec(m) for m in modules) else "Python has no " + " or no ".join(modules)
+    return "" if all(map(module_exists, modules)) else "Python has no " + " or no ".join(modules)
 
 
 def node_has(*modules):
