@@ -46,10 +46,11 @@ struct Capture {
         CaptureContext context;
         PacketOpener *opener;
         ConnectionTable *connections;
-        Stamp now;        /* the latest time, the number of the last packet */
-        gboolean started; /* there was a packet */
-        gboolean flush;   /* everything that waits may go out */
-        gint64 last;      /* the time of the last message */
+        Stamp now;           /* the latest time, the number of the last packet */
+        gboolean started;    /* there was a packet */
+        gboolean flush;      /* everything that waits may go out */
+        gint64 last;         /* the time of the last message */
+        gboolean call_ended; /* the last message is the end of a call without a return */
         char id[40];
         GString *attrs;
         Operations *operations; /* NULL: labels are written whole, or not at all */
@@ -431,8 +432,14 @@ gboolean capture_next(Capture *c, Message *message)
         if (c->options.in_order)
                 keep_order(c, &m);
         message_fill(c, &m, message);
+        c->call_ended = m.ending != 0;
         captured_message_clear(&m);
         return TRUE;
+}
+
+gboolean capture_call_ended(const Capture *c)
+{
+        return c->call_ended;
 }
 
 void capture_weigh(Capture *c, GArray *doubts, GArray *edges)

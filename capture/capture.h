@@ -72,6 +72,9 @@ void capture_finish(Capture *capture);
  * until the next call. FALSE where there is none yet. */
 gboolean capture_next(Capture *capture, Message *message);
 
+/* Whether the last message of capture_next() is no return, but the end of a call without one. */
+gboolean capture_call_ended(const Capture *capture);
+
 /* What is doubtful (Doubt) of what was found since the last time, and the calls of each edge
  * (EdgeCalls). */
 void capture_weigh(Capture *capture, GArray *doubts, GArray *edges);

@@ -5,7 +5,6 @@
 #include "base/each.h"
 #include "tools/capture-run.h"
 #include "tools/run-files.h"
-#include "tracefmt/attributes.h"
 
 /* Which running system stamped the packets of a live capture, where the kernel says: what is
  * rotated has one clock, and so have captures at several interfaces of one machine. */
@@ -232,25 +231,15 @@ static gboolean rotate(CaptureRun *run, gint64 time, GError **error)
         return capture_trace_begin(run, error);
 }
 
-/* Few returns have it, so all attributes are parsed only where its letters stand. */
-static gboolean says_end(const Message *m)
-{
-        Attributes space;
-
-        return m->op >> 1 == RET_SENT >> 1 && memmem(m->attrs, m->attrs_length, "end=", 4) &&
-               attributes_of(m, &space)->end.at;
-}
-
 gboolean capture_trace_write(CaptureRun *run, GError **error)
 {
         Message message;
-
         while (capture_next(run->capture, &message)) {
                 if (capture_command_rotates(run->command) && !rotate(run, message.time, error))
                         return FALSE;
                 if (!run->writer)
                         continue;
-                run->in_trace[says_end(&message) ? 3 : message.op >> 1]++;
+                run->in_trace[capture_call_ended(run->capture) ? 3 : message.op >> 1]++;
                 if (!trace_writer_add(run->writer, &message, error) ||
                     (run->command->flush && !trace_writer_flush(run->writer, error)))
                         return FALSE;

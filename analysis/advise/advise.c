@@ -104,7 +104,8 @@ static void call_succeed(Advising *a, guint32 call, guint32 retry)
                 call_edit(a, retry)->gap = 0;
 }
 
-/* Gives the other replicas as many workers as the busiest has: with few calls fewer were found. */
+/* Gives the other replicas the worker count of the busiest. Theirs may have been underestimated from
+ * too few calls. */
 static void set_workers_alike(Advising *a, const Proposal *c)
 {
         for (guint i = 0; i < c->callees->len; i++) {

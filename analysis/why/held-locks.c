@@ -363,8 +363,8 @@ static char *name_holder(const Locks *l, const Touch *touch)
         return g_string_free(name, FALSE);
 }
 
-/* Charges the wait from a time to another to its holder, and what was before this had the table to
- * who held it then. */
+/* Charges the part of a wait between two times to its holder. The part before the holder had the
+ * table is charged to the previous holder. */
 static void charge_wait(const Locks *l, HeldWaiting *waiting, const HeldWait *w, gint64 from,
                         gint64 to)
 {

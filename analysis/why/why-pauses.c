@@ -12,8 +12,9 @@
  * In a pause all stretches are longer than usual. The kind of a stretch is its operation and the
  * moves before and after it. Where calls queue, one slow call makes the stretches behind it long.
  * So a pause is a silence of one of two sorts:
- *  - Of the silences that begin with as many stretches, chance makes fewer than one as long. The
- *    product of the stretches' probabilities, times the number of silences, is below CHANCE.
+ *  - Chance makes less than one silence of this length among all that begin with the same number of
+ *    stretches. The product of the stretches' probabilities, times the number of silences, is below
+ *    CHANCE.
  *  - Chance makes fewer than one in which the first stretches, one for each worker of the node, are
  *    as long. For all stretches the same product is below the square of CHANCE. These are short
  *    pauses, which are so frequent that they make the law of silences.
@@ -279,7 +280,7 @@ static void rate_silences(NodeWork *work)
                 g_array_unref(of[i].lengths);
 }
 
-/* Workers that take calls in turn let a call overtake at most as many as there are others. Only the
+/* With n workers and one queue, a call can overtake at most n - 1 others. Only the
  * first stretches of calls count: a worker may wait for its callee, and go on before its next call.
  */
 static guint count_workers(const NodeWork *work)
@@ -686,8 +687,8 @@ static void drop_slow_calls(PauseSearch *p)
         }
 }
 
-/* Whether no call came, and no node moved, in a pause but for its edges, and chance leaves out all
- * requests there in few stores, with as many in progress. */
+/* Whether no call came and no node moved in a pause, its edges apart. By chance this must be
+ * unlikely, at the rate of new requests while the same number of requests is in progress. */
 static gboolean is_everywhere(const PauseSearch *p, const Pause *pause)
 {
         gint64 edge = (pause->to - pause->from) / 8;

@@ -29,7 +29,7 @@ typedef enum {
 
 /* The fields of a request and a response, after the header, by a letter each:
  *
- *     1 2 4 8   so many bytes           s b   a string, bytes
+ *     1 2 4 8   a number of 1 to 8 bytes  s b   a string, bytes
  *     n u       a topic: name, id       i     the id of the topic just named
  *     p o x     partition, offset that is fetched, offset of the first record
  *     a m e     acknowledgements wanted, longest wait, error
